@@ -13,17 +13,21 @@ compiled_program() {
     strip=1
     [ "$1" != tcc ] || strip=0 # its archive has no folder
     tar -xf "$(ls "$OUT/src/$1"_*.orig.tar.* | grep -v '\.asc$' | head -n 1)" -C "$at/tree" --strip-components "$strip"
-    program=$1 make=make configure='./configure --disable-dependency-tracking --disable-nls'
+    program=$1 make=make flags='-O2 -g -w' configure='./configure --disable-dependency-tracking --disable-nls'
     case $1 in
     bc) program=bc/bc ;;
     dash | gperf) program=src/$1 ;;
     ed) configure="./configure CC=clang-$LLVM CFLAGS=-O2" ;;
     tcc) configure="./configure --cc=clang-$LLVM --extra-cflags=-O2" make='make tcc' ;;
+    gnugo)
+        program=interface/gnugo flags="$flags -fcommon"
+        configure='./configure --without-curses --without-readline --disable-dependency-tracking'
+        ;;
     esac
     # Documentation is built last, and its tools may be missing: what counts is that the program is there.
     (
         cd "$at/tree"
-        export CC="clang-$LLVM" CXX="clang++-$LLVM" CFLAGS='-O2 -g -w' CXXFLAGS='-O2 -g -w -std=gnu++98'
+        export CC="clang-$LLVM" CXX="clang++-$LLVM" CFLAGS="$flags" CXXFLAGS='-O2 -g -w -std=gnu++98'
         $configure && p3-rewrite build -k 1 --scheme sbl -o p3 -- $make
     ) >"$at/build.log" 2>&1 || [ -d "$at/tree/p3/$program.p3/native" ] || { tail -n 3 "$at/build.log" >&2; return 1; }
     "llvm-link-$LLVM" "$at/tree/p3/$program".p3/native/*.bc -o "$at/prog.bc"

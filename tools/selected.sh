@@ -3,7 +3,7 @@
 # the programs.
 #   kernels    testdata/kernels at -O2: residual runs, the hottest paths, everything
 #   functions  Lua and three kernels: the paths of one function at a time, as after a change of that function
-#   inputs     Lua: ten inputs, each a residual run after all before it; writes docs/plots/residual.svg
+#   inputs     Lua, sqlite, gnugo: ten inputs, each a residual run after all before it; writes docs/plots/residual-PROGRAM.svg
 #   programs   programs of Debian's sources by which nothing was chosen: residual runs, the hottest paths, one function at a time
 #   redis      redis natively, with everything counted, and with the paths of a patch: builds, sizes, instructions
 set -eu
@@ -150,44 +150,106 @@ functions() {
     done
 }
 
+# compiled_sqlite: the library and its shell, from Debian's sources
+compiled_sqlite() {
+    LIBRARIES=-lm
+    [ ! -e "$at/prog.bc" ] || return 0
+    sh tools/fetch.sh sqlite3 "$OUT/src"
+    rm -rf "$at" && mkdir -p "$at/tree"
+    tar -xf "$OUT"/src/sqlite3_*.orig.tar.xz -C "$at/tree" --strip-components 1
+    (cd "$at/tree" && ./configure -q && make -s sqlite3.c shell.c) >"$at/build.log" 2>&1
+    for source in sqlite3 shell; do
+        "clang-$LLVM" -O2 -g -w -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_ENABLE_WINDOW_FUNCTIONS \
+            -emit-llvm -c "$at/tree/$source.c" -o "$at/tree/$source.bc"
+    done
+    "llvm-link-$LLVM" "$at/tree/sqlite3.bc" "$at/tree/shell.bc" -o "$at/prog.bc"
+}
+
+# compiled_for_inputs NAME: its bitcode in $at/prog.bc; $LIBRARIES.
+compiled_for_inputs() {
+    case $1 in
+    gnugo) compiled_program gnugo ;;
+    *) "compiled_$1" ;;
+    esac
+}
+
+# given FILE: how a program of tools/corpus is run with one of its inputs: $arguments, and $stdin.
+given() {
+    arguments= stdin=/dev/null
+    case $1 in
+    *.lua) arguments=$1 ;;
+    *.sql) arguments='-batch :memory:' stdin=$1 ;;
+    *.gtp) arguments="--quiet --seed 1 --level 1 --mode gtp --gtp-input $1" ;;
+    esac
+}
+
 # Each input runs natively, with everything counted, and with what is new after all inputs before it; JOBS inputs at a time.
 inputs() {
-    at=$OUT/lua
-    compiled_lua
-    rewritten sbl 1 --scheme sbl
-    linked "$at/sbl" native >/dev/null
-    linked "$at/sbl" copy-0 >/dev/null
-    rm -rf "$at/runs" && mkdir -p "$at/runs"
-    for input in tools/corpus/lua/*.lua; do
-        profiled sbl "$at/runs/$(basename "$input" .lua).p3prof" "$at/sbl/bin/copy-0" "$input"
+    for program in ${ONLY:-lua sqlite gnugo}; do
+        at=$OUT/$program
+        compiled_for_inputs "$program"
+        rewritten sbl 1 --scheme sbl
+        linked "$at/sbl" native >/dev/null
+        linked "$at/sbl" copy-0 >/dev/null
+        rm -rf "$at/runs" && mkdir -p "$at/runs"
+        for input in tools/corpus/"$program"/*; do
+            given "$input"
+            name=${input##*/}
+            profiled sbl "$at/runs/${name%.*}.p3prof" "$at/sbl/bin/copy-0" $arguments
+        done
+        ls tools/corpus/"$program"/* | xargs -P "${JOBS:-1}" -n 1 sh tools/selected.sh input
+        compare_new
+        cat "$at"/runs/*.tsv >"$at/inputs.tsv"
+        echo "| run of $program | input | native, millions | everything | new paths only | new paths |"
+        echo '|---:|---|---:|---:|---:|---:|'
+        while read -r run name everything residual new millions; do
+            echo "| $run | \`$name\` | $millions | $everything % | $residual % | $new |"
+        done <"$at/inputs.tsv"
+        awk '$1 > 1 { n++; all += $3; new += $4 } END { printf "| **mean of runs 2 to %d** | | | %+.2f %% | %+.2f %% | |\n\n", n + 1, all / n, new / n }' \
+            "$at/inputs.tsv"
+        plot "$at/inputs.tsv" >"docs/plots/residual-$program.svg"
     done
-    ls tools/corpus/lua/*.lua | xargs -P "${JOBS:-1}" -n 1 sh tools/selected.sh input
-    cat "$at"/runs/*.tsv >"$at/inputs.tsv"
-    echo '| run | input | everything | new paths only | new paths |'
-    echo '|---:|---|---:|---:|---:|'
-    while read -r run name everything residual new; do
-        echo "| $run | \`$name\` | $everything % | $residual % | $new |"
-    done <"$at/inputs.tsv"
-    plot "$at/inputs.tsv" >docs/plots/residual.svg
+}
+
+# listed: the function, id and count of each path in a table
+listed() { tail -n +2 | cut -d, -f2-4 | sort; }
+
+# compare_new: what the residual runs in $at called new must be the paths of the whole run without those of the whole runs before
+# it, with the same counts.
+compare_new() {
+    : >"$at/known-ids"
+    for run in "$at"/runs/*.p3prof; do
+        name=$(basename "$run" .p3prof)
+        p3-prof show "$run" --format csv 2>/dev/null | listed |
+            awk -F, -v file="$at/known-ids" 'BEGIN { while ((getline line <file) > 0) known[line] = 1 } !(($1 "," $2) in known)' >"$at/expected"
+        p3-prof coverage "$at/$name/run.p3prof" --new --all --format csv 2>/dev/null | listed >"$at/found"
+        cmp "$at/expected" "$at/found" || { echo "$name: new paths differ from those of whole runs" >&2; return 1; }
+        cut -d, -f1-2 "$at/expected" >>"$at/known-ids"
+    done
 }
 
 # input FILE: the line of one of them
 input() {
-    name=$(basename "$1" .lua) runs=$OUT/lua/runs LIBRARIES='-lm -ldl'
-    at=$OUT/lua/$name
+    program=$(basename "$(dirname "$1")") name=$(basename "${1%.*}")
+    runs=$OUT/$program/runs
+    at=$OUT/$program
+    compiled_for_inputs "$program"
+    at=$OUT/$program/$name
+    given "$1"
     rm -rf "$at" && mkdir -p "$at/known"
     ln -s ../prog.bc "$at/prog.bc"
     for known in "$runs"/*.p3prof; do
         case ${known##*/} in "$name.p3prof") break ;; esac
         cp "$known" "$at/known/"
     done
-    base=$(instructions "$OUT/lua/sbl/bin/native" "$1") everything=$(instructions "$OUT/lua/sbl/bin/copy-0" "$1")
-    n=$(selected 1 "new:$at/known/" "$1")
-    profiled some "$at/run.p3prof" "$at/some/bin/copy-0" "$1"
+    base=$(instructions "$OUT/$program/sbl/bin/native" $arguments)
+    everything=$(instructions "$OUT/$program/sbl/bin/copy-0" $arguments)
+    n=$(selected 1 "new:$at/known/" $arguments)
+    profiled some "$at/run.p3prof" "$at/some/bin/copy-0" $arguments
     # After nothing all paths are new.
     new=$(p3-prof coverage "$at/run.p3prof" --new --format json | jq '.new | length')
-    printf '%d\t%s\t%s\t%s\t%d\n' "$((1${name%%-*} - 100))" "${name#*-}" "$(over "$everything")" "$(over "$n")" "$new" |
-        sed 's/ %//g' >"$runs/$name.tsv"
+    printf '%d\t%s\t%s\t%s\t%d\t%d\n' "$((1${name%%-*} - 100))" "${name#*-}" "$(over "$everything")" "$(over "$n")" "$new" \
+        "$((base / 1000000))" | sed 's/ %//g' >"$runs/$name.tsv"
 }
 
 # plot FILE: of lines of run, input, two overheads in percent, new paths, a picture in SVG. The same file gives the same picture.

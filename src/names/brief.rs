@@ -48,7 +48,7 @@ fn is_unnamed(name: &str) -> bool {
 }
 
 /// The same with template arguments, each in short, but without those that are nearly always the same.
-fn with_arguments(symbol: &str) -> String {
+pub(super) fn shortened(symbol: &str) -> String {
     let name = unsigned(symbol);
     if name.starts_with('<') {
         return of_a_type(&name).unwrap_or_else(|| brief(symbol));
@@ -122,7 +122,7 @@ fn comma(text: &str) -> usize {
 }
 
 /// The readable name without what a call takes and gives.
-fn unsigned(symbol: &str) -> String {
+pub(super) fn unsigned(symbol: &str) -> String {
     let plain = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
     let mangled = plain.starts_with("_Z") || plain.starts_with("__Z");
     if !mangled || rustc_demangle::try_demangle(plain).is_ok() {
@@ -295,7 +295,7 @@ impl Briefs {
         }
         for (_, symbols) in by_name.into_iter().filter(|(_, s)| s.len() > 1) {
             for symbol in symbols {
-                names.insert(symbol.to_string(), with_arguments(symbol));
+                names.insert(symbol.to_string(), shortened(symbol));
             }
         }
         Briefs { names }

@@ -1,6 +1,6 @@
 //! Functions chosen by name: `--function`, `--include`, `--exclude`.
 
-use super::{printable, readable};
+use super::{brief, printable, readable};
 use crate::error::{Error, Result};
 use regex::Regex;
 use std::cmp::Ordering;
@@ -91,12 +91,17 @@ fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
 }
 
 /// The readable names most similar to a pattern, the most similar first.
-pub fn nearest_names(pattern: &str, symbols: &[&str]) -> Vec<String> {
+pub fn nearest_names<'a>(pattern: &str, symbols: &[&'a str]) -> Vec<String> {
     let word = |c: &char| c.is_alphanumeric() || "_:~ <>,&".contains(*c);
     let wanted: String = pattern.chars().filter(word).collect();
     let wanted = wanted.to_lowercase();
-    let names = symbols.iter().map(|s| readable(s));
-    let scored = names.map(|name| (likeness(&wanted, &name.to_lowercase()), name));
+    let score = |symbol: &'a str| {
+        let name = readable(symbol);
+        let short = brief(symbol).to_lowercase();
+        let like = likeness(&wanted, &name.to_lowercase());
+        (like.max(strsim::jaro_winkler(&wanted, &short)), name)
+    };
+    let scored = symbols.iter().copied().map(score);
     let mut like: Vec<_> = scored.filter(|(score, _)| *score >= LIKE).collect();
     let order = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
     like.sort_by(|(a, x), (b, y)| order(*a, *b).then_with(|| x.cmp(y)));

@@ -5,9 +5,11 @@
 
 mod brief;
 mod filter;
+mod printed;
 
 pub use brief::{Briefs, brief, is_closure, variants};
 pub use filter::{Filter, Unmatched, nearest_names};
+pub use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;
 use std::fmt;

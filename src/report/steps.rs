@@ -13,6 +13,7 @@ mod places;
 mod tests;
 
 pub use layout::{in_a_line, text};
+pub(crate) use places::closure_lines;
 
 use super::Line;
 use super::text::short;
@@ -21,11 +22,11 @@ use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, FuncId};
 use crate::ir::Terminator;
 use crate::load::positions::Inlined;
-use crate::names::{Briefs, brief, printable, shown, variants};
+use crate::names::{PrintedNames, brief, printable};
 use crate::profile::Profile;
 use crate::source::{Sources, is_of_the_system};
 use crate::table::Layout;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// The place of code that compilers make, which has no line.
@@ -39,10 +40,8 @@ const FIRST_ROWS: usize = 2;
 /// Tells paths of a profile in steps.
 pub struct Steps<'a> {
     words: Words<'a>,
-    briefs: Briefs,
+    printed: PrintedNames,
     full: bool,
-    /// What tells functions apart whose names are alike, by symbol.
-    alike: HashMap<String, String>,
     /// The names of all functions, if they were asked for.
     names: OnceLock<Vec<String>>,
     /// The names of the loops of functions that were asked for.
@@ -98,20 +97,21 @@ impl<'a> Steps<'a> {
         let manifest = &profile.manifest;
         let own = manifest.functions.iter();
         let own = own.map(|f| (f.name.as_str(), f.loc.map(|l| l.line)));
-        let lines = places::closure_lines(manifest);
+        let blocks = manifest.functions.iter().flat_map(|f| {
+            let blocks = (0..f.succs.len()).map(BlockId::new);
+            blocks.flat_map(|b| f.spans(b))
+        });
+        let lines = closure_lines(&manifest.inlined, blocks);
         let inlined = manifest.inlined.iter();
         let inlined =
             inlined.map(|c| (c.function.as_str(), lines.get(c.function.as_str()).copied()));
-        let mut steps = Steps {
+        Steps {
             words: Words::new(profile, sources),
-            briefs: Briefs::new(own.chain(inlined)),
+            printed: PrintedNames::new(&own.collect::<Vec<_>>(), inlined, full),
             full,
-            alike: HashMap::new(),
             names: OnceLock::new(),
             loops: Mutex::new(HashMap::new()),
-        };
-        steps.alike = steps.mark_alike();
-        steps
+        }
     }
 
     /// The words of its decisions.
@@ -138,31 +138,7 @@ impl<'a> Steps<'a> {
 
     /// The name of a symbol.
     pub(super) fn name_of(&self, symbol: &str) -> String {
-        let name = if self.full {
-            shown(symbol)
-        } else {
-            self.briefs.name(symbol)
-        };
-        match self.alike.get(symbol) {
-            Some(mark) => name + mark,
-            None => name,
-        }
-    }
-
-    /// What tells functions apart whose names are alike, such as two destructors of a class, by symbol. O(functions).
-    fn mark_alike(&self) -> HashMap<String, String> {
-        let mut symbols: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for f in &self.words.profile().manifest.functions {
-            let name = self.name_of(&f.name);
-            symbols.entry(name).or_default().insert(&f.name);
-        }
-        let mut marks = HashMap::new();
-        for symbols in symbols.into_values().filter(|s| s.len() > 1) {
-            let symbols: Vec<&str> = symbols.into_iter().collect();
-            let named = symbols.iter().map(|s| s.to_string());
-            marks.extend(named.zip(variants(&symbols)));
-        }
-        marks
+        self.printed.name(symbol)
     }
 
     /// The rows below a path's headline: its decisions, or, where nothing is decided, the lines that it runs through.

@@ -2,7 +2,7 @@
 
 use super::resolve::{Resolved, no_function, refusal};
 use super::spec::Spec;
-use super::target::{Target, is_name_of};
+use super::target::Target;
 use crate::dag::edges_through;
 use crate::error::Result;
 use crate::index::FuncId;
@@ -138,14 +138,16 @@ pub(super) fn add_function(
     spec: &Spec,
     name: &str,
 ) -> Result<()> {
+    let names = target.typed_names();
+    let is_meant = |symbol: &str| names.naming(name, symbol).is_some();
     let mut is_found = false;
     for (f, function) in target.functions.iter_enumerated() {
-        if function.paths.is_some() && function.is_called(name) {
+        if function.paths.is_some() && is_meant(function.name) {
             resolved.add(target, f, Selection::All);
             is_found = true;
         }
     }
-    let inlined = target.inlined_from(|function| is_name_of(name, function));
+    let inlined = target.inlined_from(is_meant);
     if !inlined.is_empty() {
         let is_inside = |s: &Span| s.inlined.is_some_and(|i| inlined.contains(i as usize));
         is_found |= add_blocks(resolved, target, is_inside);
@@ -153,7 +155,7 @@ pub(super) fn add_function(
     if is_found {
         Ok(())
     } else {
-        let problem = no_lines(target, name).unwrap_or_else(|| no_function(target, name));
+        let problem = no_lines(target, name).unwrap_or_else(|| no_function(target, &names, name));
         Err(refusal(spec, &problem))
     }
 }

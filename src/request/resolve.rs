@@ -1,13 +1,13 @@
 //! Specifications against a program: which paths of which function they ask for. Pure: neither LLVM nor files.
 
 use super::spec::Spec;
-use super::target::{Function, Target, is_name_of};
+use super::target::{Function, Target};
 use super::{Earlier, places, ranking};
 use crate::dag::edges_through;
 use crate::error::{Error, Result};
 use crate::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
-use crate::names::nearest_names;
-use crate::names::{printable, shown};
+use crate::names::{Naming, TypedNames, nearest_names, printable, shown};
+use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::{Index, Match};
 use crate::profile::union::is_residual;
@@ -375,50 +375,88 @@ fn add_ids(
     spec: &Spec,
     ids: &[(String, PathId)],
 ) -> Result<()> {
+    let names = target.typed_names();
     for (name, id) in ids {
-        let named = |f: &(FuncId, &Function)| f.1.is_called(name);
-        let mut largest = None;
-        let mut is_found = false;
-        for (f, function) in target.functions.iter_enumerated().filter(named) {
-            let Some(paths) = function.paths.as_deref() else {
-                continue;
-            };
-            let total = paths.numbering.total();
-            largest = largest.max(Some(total - 1));
-            if id.0 < total {
-                resolved.add(target, f, Selection::Paths(vec![*id]));
-                is_found = true;
-            }
+        let functions = find_function(target, &names, name).map_err(|p| refusal(spec, &p))?;
+        let total = |(_, paths): &(FuncId, &Paths)| paths.numbering.total();
+        let largest = functions.iter().map(total).max().unwrap_or(0);
+        if id.0 >= largest {
+            let last = largest - 1;
+            let problem = format!("{name} has no path #{id}; its last is #{last}");
+            return Err(refusal(spec, &problem));
         }
-        match largest {
-            _ if is_found => {}
-            Some(largest) => {
-                let problem = format!("{name} has no path #{id}; its last is #{largest}");
-                return Err(refusal(spec, &problem));
-            }
-            None => return Err(refusal(spec, &no_function(target, name))),
+        let with_path = functions.into_iter().filter(|f| id.0 < total(f));
+        let with_path: Vec<FuncId> = with_path.map(|(f, _)| f).collect();
+        if let [_, _, ..] = with_path[..] {
+            let modules = with_path.iter().map(|f| target.functions[*f].module);
+            resolved.notes.push(format!(
+                "{spec}: several modules have a function {}; path #{id} of each is selected: {}",
+                printable(name),
+                named(&modules.map(|m| printable(m).into_owned()).collect())
+            ));
+        }
+        for f in with_path {
+            resolved.add(target, f, Selection::Paths(vec![*id]));
         }
     }
     Ok(())
 }
 
+/// The function that a text names most precisely, with its paths: several only where they have one symbol. Why there is none, or
+/// more than one.
+fn find_function<'a>(
+    target: &'a Target,
+    names: &TypedNames,
+    name: &str,
+) -> std::result::Result<Vec<(FuncId, &'a Paths)>, String> {
+    let functions = target.functions.iter_enumerated();
+    let profiled = functions.filter_map(|(f, function)| Some((f, function.paths.as_deref()?)));
+    let named_so = profiled.filter_map(|(f, paths)| {
+        let naming = names.naming(name, target.functions[f].name)?;
+        Some((naming, (f, paths)))
+    });
+    let named_so: Vec<(Naming, _)> = named_so.collect();
+    let Some(most) = named_so.iter().map(|(naming, _)| *naming).min() else {
+        return Err(no_function(target, names, name));
+    };
+    let found = named_so.into_iter().filter(|(naming, _)| *naming == most);
+    let found: Vec<_> = found.map(|(_, function)| function).collect();
+    let symbols: BTreeSet<&str> = found
+        .iter()
+        .map(|(f, _)| target.functions[*f].name)
+        .collect();
+    if symbols.len() > 1 {
+        return Err(format!(
+            "{} is the name of {}; give one of: {}",
+            printable(name),
+            are("function", symbols.len()),
+            named(&symbols.iter().map(|s| names.unambiguous(s)).collect())
+        ));
+    }
+    Ok(found)
+}
+
 /// Why no function of this name can be selected, and what to do.
-pub(super) fn no_function(target: &Target, name: &str) -> String {
+pub(super) fn no_function(target: &Target, names: &TypedNames, name: &str) -> String {
+    let is_meant = |symbol: &str| names.naming(name, symbol).is_some();
     let mut functions = target.functions.iter();
-    let skipped = functions.find_map(|f| f.skip.filter(|_| f.is_called(name)));
+    let skipped = functions.find_map(|f| f.skip.filter(|_| is_meant(f.name)));
+    let mut inlined = target.inlined.iter();
+    let is_inlined = inlined.any(|call| is_meant(&call.function));
+    let plain = name.split('(').next().unwrap_or(name);
     let name = printable(name);
     if let Some(reason) = skipped {
         return format!("{name} is skipped: {reason}; no path of it can be selected");
     }
-    let inlined = target.inlined.iter();
-    if inlined
-        .clone()
-        .any(|call| is_name_of(&name, &call.function))
-    {
+    if is_inlined {
         return format!("{name} was inlined everywhere; -fno-inline keeps it, or give its lines");
     }
     let symbols: Vec<&str> = target.functions.iter().map(|f| f.name).collect();
-    let nearest = nearest_names(&name, &symbols);
+    // C functions have no parameters in their names.
+    let mut nearest = nearest_names(&name, &symbols);
+    if nearest.is_empty() {
+        nearest = nearest_names(plain, &symbols);
+    }
     if nearest.is_empty() {
         return format!("the program has no function {name}; p3-prof show lists functions");
     }

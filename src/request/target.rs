@@ -6,10 +6,11 @@ use crate::index::{BlockId, FuncId, IdSet, TiVec};
 use crate::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span};
 use crate::load::positions::Inlined;
 use crate::manifest::Status;
-use crate::names::readable;
+use crate::names::TypedNames;
 use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::Known;
+use crate::report::steps::closure_lines;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub struct Function<'a> {
     pub name: &'a str,
     /// Whether only its module sees it.
     pub is_local: bool,
+    /// The line at which it begins, if that is known.
+    pub line: Option<u32>,
     /// Its control flow, with the positions of its blocks.
     pub cfg: Cow<'a, Cfg>,
     /// Its paths; `None` where it is skipped.
@@ -50,6 +53,7 @@ impl<'a> Target<'a> {
                 module: &program.modules[f.bodies[0].module].name,
                 name: &body.name,
                 is_local: body.linkage == Linkage::Local,
+                line: body.loc.map(|l| l.line),
                 cfg: Cow::Borrowed(&body.cfg),
                 paths: paths.clone(),
                 skip: body.skip,
@@ -81,6 +85,7 @@ impl<'a> Target<'a> {
                 module: profile.module(f),
                 name: &entry.name,
                 is_local: entry.linkage == Linkage::Local,
+                line: entry.loc.map(|l| l.line),
                 cfg: Cow::Owned(entry.cfg()),
                 paths,
                 skip,
@@ -117,6 +122,19 @@ impl<'a> Target<'a> {
     /// Whether any position is known.
     pub fn has_lines(&self) -> bool {
         self.functions.iter().any(|f| f.spans().next().is_some())
+    }
+
+    /// The names of the functions, those that were inlined everywhere too. O(code).
+    pub fn typed_names(&self) -> TypedNames<'_> {
+        let own: Vec<_> = self.functions.iter().map(|f| (f.name, f.line)).collect();
+        let code = self.functions.iter().flat_map(Function::spans).copied();
+        let lines = closure_lines(self.inlined, code);
+        let lined = |call: &'a Inlined| {
+            let name = call.function.as_str();
+            (name, lines.get(name).copied())
+        };
+        let inlined: Vec<_> = self.inlined.iter().map(lined).collect();
+        TypedNames::new(&own, &inlined)
     }
 
     /// The inlined calls whose code is that of a function `is_meant` says, or was inlined into that.
@@ -162,18 +180,4 @@ impl Function<'_> {
     pub fn locs(&self) -> impl Iterator<Item = Loc> {
         self.spans().map(|s| s.loc)
     }
-
-    /// Whether a user calls it so: by its symbol, its readable name, or that without parameters.
-    pub fn is_called(&self, name: &str) -> bool {
-        is_name_of(name, self.name)
-    }
-}
-
-/// Whether a user calls the function `symbol` so.
-pub(super) fn is_name_of(name: &str, symbol: &str) -> bool {
-    if symbol == name {
-        return true;
-    }
-    let readable = readable(symbol);
-    readable == name || readable.split('(').next() == Some(name)
 }

@@ -252,6 +252,10 @@ fn what_the_program_does_not_have_is_refused_with_the_nearest() {
             "ids=g#0",
             "the program has no function g; p3-prof show lists functions",
         ),
+        (
+            "ids=f1(int)#0",
+            "the program has no function f1(int); nearest: f1",
+        ),
     ] {
         assert_eq!(case.refused(spec), said, "{spec}");
     }
@@ -267,6 +271,69 @@ fn ids_select_these_paths_alone() {
     let case = Case::new(program());
     let selected = case.selected(&["ids=f0#1,f1#2", "ids=f0#3"], &Earlier::default());
     assert_eq!(selected, [vec![1, 3], vec![2], vec![]]);
+}
+
+/// `f0` and `f1` are two instances of a template, and a function of the standard library was inlined.
+fn templates() -> Program {
+    let mut program = program();
+    for (f, symbol) in ["_Z2tmIiEiT_", "_Z2tmIcEiT_"].into_iter().enumerate() {
+        rename(&mut program, f, symbol);
+    }
+    program.inlined[0].function = "_ZNSt6vectorIiSaIiEE9push_backERKi".into();
+    program
+}
+
+fn rename(program: &mut Program, f: usize, symbol: &str) {
+    program.modules.raw[0].bodies[f].name = symbol.into();
+    program.functions[FuncId::new(f)].name = symbol.into();
+}
+
+#[test]
+fn short_names_of_reports_select_all_functions_that_have_them() {
+    let case = Case::new(templates());
+    let none = Earlier::default();
+    for (spec, selected) in [
+        ("through=tm", [ALL.to_vec(), ALL.to_vec(), vec![]]),
+        ("through=tm<int>", [ALL.to_vec(), vec![], vec![]]),
+        ("through=int tm<char>(char)", [vec![], ALL.to_vec(), vec![]]),
+        (
+            "through=vector::push_back",
+            [vec![], case.through(&[5]), vec![]],
+        ),
+        ("ids=tm<char>#2", [vec![], vec![2], vec![]]),
+    ] {
+        assert_eq!(case.selected(&[spec], &none), selected, "{spec}");
+    }
+}
+
+#[test]
+fn name_of_several_functions_is_refused_before_an_id() {
+    let case = Case::new(templates());
+    assert_eq!(
+        case.refused("ids=tm#0"),
+        "tm is the name of 2 functions; give one of: int tm<char>(char), int tm<int>(int)"
+    );
+    assert_eq!(
+        case.refused("through=vector::push_bakc"),
+        "the program has no function vector::push_bakc; p3-prof show lists functions"
+    );
+    // A symbol is the most precise name. Modules may have functions of one symbol, which no name tells apart.
+    let mut program = templates();
+    rename(&mut program, 0, "tm");
+    let case = Case::new(program);
+    assert_eq!(
+        case.selected(&["ids=tm#3"], &Earlier::default()),
+        [vec![3], vec![], vec![]]
+    );
+    let mut program = templates();
+    rename(&mut program, 0, "_Z2tmIcEiT_");
+    let case = Case::new(program);
+    let resolved = case.resolve(&["ids=tm#3"], &Earlier::default()).unwrap();
+    assert_eq!(case.ids(&resolved), [vec![3], vec![3], vec![]]);
+    assert_eq!(
+        resolved.notes,
+        ["ids=tm#3: several modules have a function tm; path #3 of each is selected: m.bc"]
+    );
 }
 
 #[test]

@@ -186,6 +186,40 @@ fn merged(profile: &Path) -> Vec<(u64, String)> {
     counts
 }
 
+/// A server that counts the paths that were hottest in an earlier profile.
+#[test]
+fn top_shows_the_selected_paths_of_a_program_that_runs() {
+    let program = Program::new(&["--scheme", "sbl"], 1);
+    let whole = {
+        let _running = program.stopped();
+        merge(program.path())
+    };
+    let spec = format!("top=2:{}", whole.display());
+    let hot = Program::new(&["-k", "1", "--paths", &spec], 1);
+    let running = hot.stopped();
+    let live = counts(&shown(&[text(&hot.raw(0, &running[0])), "--top", "1000"]));
+    let counted = merge(hot.path());
+    assert_eq!(live, merged(&counted));
+    assert!(live.len() < merged(&whole).len(), "{live:?}");
+    let listed = crate::paths::json(&["paths", &spec], &[&whole]);
+    let functions = listed["functions"].as_array().unwrap().iter();
+    let hottest = functions.flat_map(|f| {
+        let paths = f["paths"].as_array().unwrap().iter();
+        paths.map(|p| {
+            format!(
+                "{} #{}",
+                f["name"].as_str().unwrap(),
+                p["id"].as_str().unwrap()
+            )
+        })
+    });
+    let hottest: Vec<String> = hottest.collect();
+    assert_eq!(hottest.len(), 2);
+    for path in &hottest {
+        assert!(live.iter().any(|(_, name)| name == path), "{path} {live:?}");
+    }
+}
+
 /// By file, by process and by folder, what is shown is what a merge says.
 #[test]
 fn counts_of_a_program_that_runs() {

@@ -227,8 +227,22 @@ fn unselected_paths_are_never_called_unexecuted() {
     let differing = json(&["diff"], &[&whole, &some]);
     assert_eq!(differing["vanished"], serde_json::json!([]));
     assert_eq!(differing["unselected"], 2);
-    for words in [&["simulate"][..], &["accuracy"]] {
-        let (status, said) = prof(words, &[&some]);
+    let annotate = [
+        "annotate",
+        "some/src/a.bc",
+        "-o",
+        "annotated.bc",
+        "--profile",
+    ];
+    let annotate = command(REWRITE, dir)
+        .args(annotate)
+        .arg(&some)
+        .output()
+        .unwrap();
+    let refused = (annotate.status.code(), stderr(&annotate));
+    let simulate = prof(&["simulate"], &[&some]);
+    let accuracy = prof(&["accuracy"], &[&some]);
+    for (status, said) in [refused, simulate, accuracy] {
         assert_eq!(status, Some(2), "{said}");
         assert!(
             said.contains("it counts only some paths (through=a.c:6)"),
@@ -282,6 +296,50 @@ fn selections_are_listed_and_what_is_not_there_is_refused() {
         assert_eq!(status, Some(2));
         assert!(text.contains(&format!("--paths {spec}: {said}")), "{text}");
     }
+}
+
+/// A profile of another build is used for the functions that are still the same, and a line names the others.
+#[test]
+fn all_paths_of_functions_that_changed_count_as_new() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let first = build(dir, "first", 13, &[]);
+    let changed = SOURCE.replace(
+        "    if (n & 1)\n",
+        "    if (n < 0)\n        n = -n;\n    if (n & 1)\n",
+    );
+    let next = dir.join("next");
+    std::fs::create_dir_all(next.join("src")).unwrap();
+    let modules = [module(
+        "src/a.c",
+        &changed,
+        &["-O0", "-g", "-DNUMBER=13"],
+        &next,
+    )];
+    let exe = next.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &next.join("once"));
+    let spec = format!("new:{}", first.display());
+    let mut rewrite = command(REWRITE, dir);
+    rewrite
+        .arg(&modules[0])
+        .args(["-k", "1", "-o", "said", "--paths", &spec]);
+    let said = stderr(&rewrite.output().unwrap());
+    let line = "1 function changed; all their paths count as new: parity";
+    assert!(said.contains(line), "{said}");
+    let options = ["--scheme", "sbl", "--paths", &spec];
+    let residual = profile(&modules, &options, 1, &[], &expected, &next.join("out"));
+    let new = new_paths(&["--new"], &residual);
+    let names: Vec<&str> = new.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["parity"]);
+    let (_, said) = prof(
+        &["coverage", &format!("--new={}", first.display())],
+        &[&residual],
+    );
+    assert!(
+        said.contains("1 function changed; all their paths count as new"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -75,6 +75,28 @@ fn objects_of_untouched_files_are_those_of_clang() {
     assert!(object(at) == own("b.o") && object(1 - at) != own("a.o"));
 }
 
+/// That is no error: it is said, and the copy is the program.
+#[test]
+fn diff_that_touches_no_code_instruments_nothing() {
+    let source = "int main(int n, char **v) {\n    // Nothing is read.\n    return v == 0;\n}\n";
+    let diff = "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,4 @@\n int main(int n, char **v) {\n\
+                +    // Nothing is read.\n     return v == 0;\n }\n";
+    let dir = folder(&[("a.c", source), ("p.diff", diff)]);
+    let dir = dir.path();
+    let build = ["build", "-k", "1", "-o", "p3", "--patch", "p.diff", "--"];
+    let script = "$CC -O1 -g -c a.c && $CC -o prog a.o";
+    let said = stderr(&rewrite(dir, &[&build[..], &["sh", "-c", script]].concat()));
+    for line in [
+        "it touches no code of the program",
+        "no path is selected in any program, so nothing is instrumented",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    let read = |file: &str| std::fs::read(dir.join("p3/prog.p3").join(file)).unwrap();
+    assert!(read("copy-0/m0.bc") == read("native/m0.bc"));
+    assert!(read("obj/copy-0/m0.bc.o") == std::fs::read(dir.join("a.o")).unwrap());
+}
+
 /// The linker keeps the strong of two definitions, so the function is reported under its source.
 #[test]
 fn patch_of_strong_function_that_replaces_a_weak_one_is_counted() {

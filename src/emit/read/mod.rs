@@ -6,7 +6,7 @@ mod walk;
 
 use crate::index::BlockId;
 use crate::ir::lower::view::{
-    BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
+    Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
 };
 use crate::ir::{Linkage, SkipReason, Terminator};
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
@@ -27,8 +27,13 @@ pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> Mo
         .filter(|f| attributes.returning.iter().all(|&a| f.has_attribute(a)));
     let alias = |a: Value<'m>| {
         let target = a.aliasee();
-        let symbols = || (names.symbol(a).into(), names.symbol(target).into());
-        target.is_global().then(symbols)
+        let meant = || Alias {
+            target: names.symbol(target).into(),
+            linkage: linkage(a.linkage()),
+        };
+        target
+            .is_global()
+            .then(|| (names.symbol(a).into(), meant()))
     };
     ModuleView {
         returning: returning.map(|f| f.name()).collect(),

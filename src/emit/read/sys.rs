@@ -148,7 +148,7 @@ impl<'m> Value<'m> {
         unsafe { LLVMIsDeclaration(self.0) == 0 }
     }
 
-    /// The linkage of a function.
+    /// The linkage of a function or an alias.
     pub(crate) fn linkage(self) -> LLVMLinkage {
         assert!(self.is_function());
         // SAFETY: it is a function.

@@ -1,6 +1,7 @@
 //! Modules → one program: which bodies are one function, who calls whom over all modules.
 
 use super::Lowered;
+use super::view::Alias;
 use crate::error::{Error, Result};
 use crate::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::ir::callgraph;
@@ -61,10 +62,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
         });
     }
     let global = functions(inputs, &mut program, &mut scopes)?;
-    let resolver = Resolver {
-        scopes: &scopes,
-        global: &global,
-    };
+    let resolver = Resolver::new(&scopes, &global);
     resolver.resolve_calls(&mut program);
     resolver.address_taken(&mut program);
     resolver.recursion(&mut program, &calls);
@@ -75,19 +73,23 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
 
 /// What names mean inside one module.
 struct Scope {
-    aliases: HashMap<String, String>,
+    aliases: HashMap<String, Alias>,
     taken: Vec<String>,
     local: HashMap<String, FuncId>,
 }
 
 /// Functions without a name get one for people. No other module can mean them, and calls in theirs mean them by
 /// their number among definitions without a name.
-fn name_unnamed(bodies: &mut [FunctionBody], aliases: &mut HashMap<String, String>) {
+fn name_unnamed(bodies: &mut [FunctionBody], aliases: &mut HashMap<String, Alias>) {
     let unnamed = bodies.iter_mut().filter(|b| b.name.is_empty());
     for (number, body) in unnamed.enumerate() {
         body.name = format!("unnamed.{number}");
         body.linkage = Linkage::Local;
-        aliases.insert(number.to_string(), body.name.clone());
+        let alias = Alias {
+            target: body.name.clone(),
+            linkage: Linkage::Local,
+        };
+        aliases.insert(number.to_string(), alias);
     }
 }
 
@@ -193,21 +195,49 @@ fn defined_twice(first: &Input, second: &Input, name: &str) -> Error {
 struct Resolver<'a> {
     scopes: &'a TiSlice<ModuleId, Scope>,
     global: &'a HashMap<String, FuncId>,
+    /// The first module of each alias that other modules see.
+    aliases: HashMap<&'a str, ModuleId>,
 }
 
-impl Resolver<'_> {
-    /// What `name` means in module `m`, through at most one chain of aliases.
+impl<'a> Resolver<'a> {
+    fn new(
+        scopes: &'a TiSlice<ModuleId, Scope>,
+        global: &'a HashMap<String, FuncId>,
+    ) -> Resolver<'a> {
+        let mut aliases = HashMap::new();
+        for (m, scope) in scopes.iter_enumerated() {
+            let visible = scope.aliases.iter();
+            let visible = visible.filter(|(_, alias)| alias.linkage != Linkage::Local);
+            for (name, _) in visible {
+                aliases.entry(name.as_str()).or_insert(m);
+            }
+        }
+        Resolver {
+            scopes,
+            global,
+            aliases,
+        }
+    }
+
+    /// What `name` means in module `m`. An alias of another module means what its target does there, which may be a
+    /// function that only that module sees.
     fn find(&self, m: ModuleId, name: &str) -> Option<FuncId> {
-        let scope = &self.scopes[m];
-        let mut name = name;
-        for _ in 0..=scope.aliases.len() {
+        let (mut m, mut name) = (m, name);
+        let mut passed = HashSet::new();
+        loop {
+            let scope = &self.scopes[m];
             if let Some(f) = scope.local.get(name).or_else(|| self.global.get(name)) {
                 return Some(*f);
             }
-            let elsewhere = self.scopes.iter().find_map(|s| s.aliases.get(name));
-            name = scope.aliases.get(name).or(elsewhere)?;
+            if !scope.aliases.contains_key(name) {
+                m = *self.aliases.get(name)?;
+            }
+            // A damaged module may have aliases that go round.
+            if !passed.insert((m, name)) {
+                return None;
+            }
+            name = &self.scopes[m].aliases[name].target;
         }
-        None
     }
 
     fn resolve_calls(&self, program: &mut Program) {

@@ -5,7 +5,9 @@ use super::super::callgraph::MAX_FUNCTIONS;
 use super::super::{Linkage, SkipReason, Terminator};
 use super::operands;
 use super::parse::{parse, unless_it_panics};
-use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView};
+use super::view::{
+    Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
+};
 use super::{LoadOptions, Lowered, lower};
 use crate::error::Result;
 use crate::index::BlockId;
@@ -104,11 +106,15 @@ fn returns(attributes: &[Attr]) -> bool {
     attributes.contains(&Attr::NoUnwind) && attributes.contains(&Attr::WillReturn)
 }
 
-fn alias(alias: &module::GlobalAlias) -> Option<(String, String)> {
-    match alias.aliasee.as_ref() {
-        Constant::GlobalReference { name, .. } => Some((text(&alias.name), text(name))),
-        _ => None,
-    }
+fn alias(alias: &module::GlobalAlias) -> Option<(String, Alias)> {
+    let Constant::GlobalReference { name, .. } = alias.aliasee.as_ref() else {
+        return None;
+    };
+    let meant = Alias {
+        target: text(name),
+        linkage: linkage(alias.linkage),
+    };
+    Some((text(&alias.name), meant))
 }
 
 fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView<'_> {

@@ -23,7 +23,7 @@ use crate::load::Hidden;
 use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use crate::names::Filter;
 use std::collections::{BTreeSet, HashMap};
-use view::ModuleView;
+use view::{Alias, ModuleView};
 
 pub use assemble::program as assemble;
 #[cfg(feature = "llvm-ir")]
@@ -52,7 +52,7 @@ pub struct Lowered {
     bodies: Vec<FunctionBody>,
     files: Vec<SourceFile>,
     inlined: Vec<Inlined>,
-    aliases: HashMap<String, String>,
+    aliases: HashMap<String, Alias>,
     ifuncs: Vec<String>,
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,

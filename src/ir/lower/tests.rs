@@ -101,6 +101,48 @@ fn call_sites_are_counted_over_modules() {
     assert_eq!(sites(&library.unwrap(), "f"), 2);
 }
 
+/// An alias means the same for whoever calls it: its own module, a module without aliases, and one that has a function called
+/// as its target or an alias called as it is.
+#[test]
+fn calls_by_aliases_of_other_modules_are_calls_of_their_targets() {
+    let program = load(&[
+        "define internal void @target() { ret void }
+         define void @strong() { ret void }
+         @api = alias void (), ptr @middle
+         @middle = alias void (), ptr @target
+         @weakly = weak alias void (), ptr @strong
+         @round = alias void (), ptr @about
+         @about = alias void (), ptr @round",
+        "declare void @api()
+         declare void @weakly()
+         define void @plain() { call void @api()  call void @weakly()  ret void }",
+        "declare void @api()
+         declare void @hidden()
+         define internal void @target() { ret void }
+         define void @shadowing() { call void @target()  call void @api()  call void @hidden()  ret void }",
+        "define void @own() { ret void }
+         define void @others() { call void @hidden()  ret void }
+         @hidden = internal alias void (), ptr @own",
+    ]);
+    let program = program.unwrap();
+    let callees = |name: &str| {
+        let f = program.functions.position(|f| f.name == name).unwrap();
+        let calls = program.body(f).cfg.blocks.iter().flat_map(|b| &b.calls);
+        let said = calls.map(|call| match &call.callee {
+            Callee::Function(f) => {
+                let module = program.functions[*f].bodies[0].module.index();
+                format!("{} of {module}", program.functions[*f].name)
+            }
+            other => format!("{other:?}"),
+        });
+        said.collect::<Vec<_>>()
+    };
+    assert_eq!(callees("plain"), ["target of 0", "strong of 0"]);
+    let shadowing = ["target of 2", "target of 0", "External(\"hidden\")"];
+    assert_eq!(callees("shadowing"), shadowing);
+    assert_eq!(callees("others"), ["own of 3"]);
+}
+
 #[test]
 fn duplicates_are_one_function_where_their_control_flow_is_equal() {
     let same = "define linkonce_odr i32 @f(i32 %n) { ret i32 %n }

@@ -15,8 +15,8 @@ pub struct ModuleView<'a> {
     pub returning: HashSet<Cow<'a, str>>,
     /// Functions without a body.
     pub declared: Vec<Cow<'a, str>>,
-    /// Alias → aliased symbol, where it is a symbol.
-    pub aliases: HashMap<String, String>,
+    /// By name: aliases of symbols.
+    pub aliases: HashMap<String, Alias>,
     /// Names of ifuncs: what they mean is decided when the program starts.
     pub ifuncs: Vec<String>,
     /// Functions (defined or not) that are used other than as the callee of a direct call: in operands,
@@ -24,6 +24,14 @@ pub struct ModuleView<'a> {
     pub taken: BTreeSet<String>,
     /// Who may call whom, by name; an indirect call may reach every definition of its type.
     pub calls: Vec<(String, String)>,
+}
+
+/// Another name of a symbol of the same module.
+pub struct Alias {
+    /// The symbol, which may be an alias too.
+    pub target: String,
+    /// How the linker treats the alias, whatever it does with the symbol.
+    pub linkage: Linkage,
 }
 
 /// A definition.

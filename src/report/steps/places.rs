@@ -5,9 +5,8 @@ use super::super::text::short;
 use super::Steps;
 use crate::dag::{Order, PathStart};
 use crate::index::{BlockId, FuncId};
-use crate::ir::{Loc, Site};
+use crate::ir::{Loc, Site, Span};
 use crate::load::positions::Inlined;
-use crate::manifest::Manifest;
 use crate::names::is_closure;
 use crate::source::is_of_the_system;
 use std::collections::{BTreeMap, HashMap};
@@ -269,22 +268,22 @@ fn split(
     parts
 }
 
-/// The first line with code of each closure that was inlined. O(code).
-pub(super) fn closure_lines(manifest: &Manifest) -> HashMap<&str, u32> {
+/// The first line of each closure among `inlined`, by the positions of all code. O(code).
+pub(crate) fn closure_lines(
+    inlined: &[Inlined],
+    code: impl Iterator<Item = Span>,
+) -> HashMap<&str, u32> {
     let is_closure = |c: &Inlined| is_closure(&c.function);
-    let closures: Vec<bool> = manifest.inlined.iter().map(is_closure).collect();
+    let closures: Vec<bool> = inlined.iter().map(is_closure).collect();
     let mut lines: HashMap<&str, u32> = HashMap::new();
     if !closures.contains(&true) {
         return lines;
     }
-    for entry in &manifest.functions {
-        let spans = (0..entry.succs.len()).flat_map(|b| entry.spans(BlockId::new(b)));
-        for span in spans.filter(|s| s.loc.line > 0) {
-            if let Some(n) = span.inlined.filter(|n| closures[*n as usize]) {
-                let function = manifest.inlined[n as usize].function.as_str();
-                let first = lines.entry(function).or_insert(u32::MAX);
-                *first = span.loc.line.min(*first);
-            }
+    for span in code.filter(|s| s.loc.line > 0) {
+        if let Some(n) = span.inlined.filter(|n| closures[*n as usize]) {
+            let function = inlined[n as usize].function.as_str();
+            let first = lines.entry(function).or_insert(u32::MAX);
+            *first = span.loc.line.min(*first);
         }
     }
     lines

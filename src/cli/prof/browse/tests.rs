@@ -3,6 +3,7 @@
 use super::data::{Items, Sort};
 use super::*;
 use crate::index::{FuncId, PathId};
+use crate::manifest::ShareEntry;
 use crate::profile::Profile;
 use crate::profile::measurement::{Estimated, Exact, Measurement};
 use crate::profile::tests::views;
@@ -47,6 +48,23 @@ fn keys(browser: &mut Browser, keys: &[KeyCode]) {
 
 fn typed(text: &str) -> Vec<KeyCode> {
     text.chars().map(KeyCode::Char).collect()
+}
+
+/// The title says that other paths may have run.
+#[test]
+fn title_of_selected_paths_says_that_others_are_not_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut profile = views::profile();
+    let sources = sources(&profile, dir.path());
+    let said = "; not all paths are counted";
+    let title = |profile: &Profile| Tour::new(profile, &sources).unwrap().title();
+    assert!(!title(&profile).contains(said));
+    profile.manifest.paths = vec!["through=main".into()];
+    let mut functions = profile.functions();
+    let ran = |f: &FuncId| !profile.paths().unwrap().counts(*f).is_empty();
+    let idle = functions.find(|f| !ran(f)).unwrap();
+    profile.manifest.functions[idle].share = ShareEntry::Nothing;
+    assert!(title(&profile).ends_with(said));
 }
 
 /// The three screens and a filter, at two widths.

@@ -1,0 +1,11 @@
+-- Joins with indexes, left joins, subqueries
+CREATE TABLE a(id INTEGER PRIMARY KEY, x INTEGER, s TEXT);
+CREATE TABLE b(a INTEGER REFERENCES a(id), y INTEGER);
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1500)
+  INSERT INTO a SELECT i, i % 40, printf('%x', i * 37) FROM c;
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000)
+  INSERT INTO b SELECT (i * 13) % 1700, i % 11 FROM c;
+CREATE INDEX b_a ON b(a);
+SELECT x, count(*), sum(y) FROM a JOIN b ON b.a = a.id GROUP BY x ORDER BY 3 DESC LIMIT 5;
+SELECT count(*) FROM b LEFT JOIN a ON b.a = a.id WHERE a.id IS NULL;
+SELECT s FROM a WHERE id IN (SELECT a FROM b WHERE y = 3) AND NOT EXISTS (SELECT 1 FROM b WHERE b.a = a.id AND y = 4) LIMIT 8;
