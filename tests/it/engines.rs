@@ -71,6 +71,42 @@ fn front_becomes_the_engine_that_reads_the_inputs() {
     assert_eq!((text.as_str(), status), (expected, Some(2)));
 }
 
+/// A build with other features leaves its engine where cargo puts all programs: `cargo test` must not become it.
+#[test]
+fn engine_of_another_build_is_not_found_beside_unoptimised_programs() {
+    let dir = crate::support::folder();
+    let front = dir.path().join("p3-rewrite");
+    std::fs::copy(REWRITE, &front).unwrap();
+    for version in VERSIONS {
+        let name = engine_name(version.major);
+        script(&dir.path().join(&name), &format!("echo {name} \"$@\""));
+    }
+    for (name, version) in MODULES {
+        let file = module(name).display().to_string();
+        let call = |folders: &str| {
+            let mut front = Command::new(&front);
+            front.args([&file, "-o", "out"]).env("P3_ENGINES", folders);
+            said(front.env_remove("P3_LLVM"))
+        };
+        let engine = engine_name(version);
+        let expected = (format!("{engine} {file} -o out\n"), Some(0));
+        assert_eq!(call(&dir.path().display().to_string()), expected);
+        if version <= LINKED || !cfg!(debug_assertions) {
+            let lowest = if cfg!(debug_assertions) {
+                LINKED
+            } else {
+                version
+            };
+            let expected = format!("{} {file} -o out\n", engine_name(lowest));
+            assert_eq!(call(""), (expected, Some(0)));
+        } else {
+            let (text, status) = call("");
+            assert_eq!((status, text.lines().count()), (Some(2), 1), "{text}");
+            assert!(text.contains(&format!("(LLVM {LINKED} in ")), "{text}");
+        }
+    }
+}
+
 /// What is in a pipe can be read once: the engine reads all of it.
 #[test]
 fn pipe_is_looked_at_and_left_as_it_is() {
