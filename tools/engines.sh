@@ -3,7 +3,7 @@
 # engines.sh try DIR: the engines in DIR, with the other programs of target/debug. A C++ program by each clang that is here, a program of clang's
 # and rustc's modules, a Rust program with its standard library, and a crate with its dependencies and tests by cargo p3. Every
 # copy's output equals native, the copies' profile equals that of one sequential copy.
-# engines.sh test GROUP...: these groups of tests by programs and tests that are built for each version but the main one; cargo p3, by the
+# engines.sh test GROUP...: these groups of tests (or options of test programs) by programs and tests that are built for each version but the main one; cargo p3, by the
 # newest, if it reads what rustc writes.
 set -eu
 cd "$(dirname "$0")/.."
