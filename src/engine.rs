@@ -5,7 +5,7 @@
 //! next one, as long as there is a newer. Nothing has been written by then.
 
 use crate::error::{Error, Result};
-use crate::llvm::{self, VERSIONS};
+use crate::llvm::{self, LINKED, VERSIONS};
 use crate::load::container;
 use crate::load::writer::{Writer, writer};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, tee};
@@ -33,11 +33,14 @@ pub struct Engine {
     pub path: PathBuf,
 }
 
+/// The folders that the variable names.
+fn named_folders() -> Option<Vec<PathBuf>> {
+    let named = std::env::var_os(FOLDERS).filter(|v| !v.is_empty())?;
+    Some(std::env::split_paths(&named).collect())
+}
+
 /// Where engines are looked for, if no variable says where: beside this program, and in its private folders.
-fn folders() -> Vec<PathBuf> {
-    if let Some(named) = std::env::var_os(FOLDERS).filter(|v| !v.is_empty()) {
-        return std::env::split_paths(&named).collect();
-    }
+fn usual_folders() -> Vec<PathBuf> {
     let us = std::env::current_exe().and_then(std::fs::canonicalize);
     let beside = us.ok().and_then(|us| Some(us.parent()?.to_path_buf()));
     let Some(beside) = beside else {
@@ -48,8 +51,16 @@ fn folders() -> Vec<PathBuf> {
     [beside].into_iter().chain(private).collect()
 }
 
+fn folders() -> Vec<PathBuf> {
+    named_folders().unwrap_or_else(usual_folders)
+}
+
 /// The engines that are installed, oldest first.
+///
+/// Programs of cargo's `dev` profile find the engine of their own build only: one of another LLVM beside them was
+/// left by a build with other features, of other sources, and tests would become it. `P3_ENGINES` names others.
 pub fn installed() -> Vec<Engine> {
+    let finds_all = !cfg!(debug_assertions) || LINKED == 0 || named_folders().is_some();
     let folders = folders();
     let of = |version: llvm::Version| {
         let name = llvm::engine_name(version.major);
@@ -58,7 +69,9 @@ pub fn installed() -> Vec<Engine> {
         let llvm = version.major;
         Some(Engine { llvm, path })
     };
-    VERSIONS.into_iter().filter_map(of).collect()
+    let mut versions = VERSIONS.to_vec();
+    versions.retain(|v| finds_all || v.major == LINKED);
+    versions.into_iter().filter_map(of).collect()
 }
 
 /// What an engine is chosen by.

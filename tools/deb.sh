@@ -18,6 +18,7 @@ installed() {
 }
 
 # engine N: the package of an engine. What it is linked with is what dpkg-shlibdeps finds; clang is what copies are compiled by.
+# p3-rewrite hands its arguments to the engine, so both are of one version: apt upgrades them together.
 engine() {
     work=$(mktemp -d)
     libexec=$work/root/usr/libexec/p3-rewrite
@@ -34,6 +35,7 @@ Section: devel
 Priority: optional
 Depends: $depends, clang-$1
 Recommends: p3-rewrite
+Breaks: p3-rewrite (<< $version-1), p3-rewrite (>> $version-1)
 Suggests: lld-$1, mlir-$1-tools
 Description: Exact path profiling of compiled programs: the engine for LLVM $1
  p3-rewrite becomes it for modules that LLVM $1 or an older version wrote.

@@ -3,11 +3,35 @@
 # engines.sh try DIR: the engines in DIR, with the other programs of target/debug. A C++ program by each clang that is here, a program of clang's
 # and rustc's modules, a Rust program with its standard library, and a crate with its dependencies and tests by cargo p3. Every
 # copy's output equals native, the copies' profile equals that of one sequential copy.
+# engines.sh test GROUP...: these groups of tests (or options of test programs) by programs and tests that are built for each version but the main one; cargo p3, by the
+# newest, if it reads what rustc writes.
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=${LLVM:-$(sh tools/llvm.sh found)}
 CARGO=${CARGO:-cargo}
+# README's Rust box; BUILD.md's section on Rust; selections of paths
+RUST_TESTS='book::readme::rust_box rust_builds:: selected_rust::'
 what=$1
+
+if [ "$what" = test ]; then
+    shift
+    main=$(sh tools/llvm.sh main)
+    newest=$main
+    for v in $LLVM; do
+        [ "$v" != "$main" ] || continue
+        newest=$v
+        P3_LLVM=$v "$CARGO" test --locked --no-default-features --features "llvm$v" --test it -- "$@"
+    done
+    rust=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+    if [ "$rust" -gt "$newest" ]; then
+        echo "cargo p3 is not tested: rustc has LLVM $rust, and the newest engine here is for LLVM $newest"
+    else
+        # shellcheck disable=SC2086
+        "$CARGO" test --locked --no-default-features --features "llvm$newest" --test it -- $RUST_TESTS --ignored
+    fi
+    exit
+fi
+
 mkdir -p "$2"
 DIR=$(cd "$2" && pwd)
 shift 2
@@ -22,7 +46,7 @@ if [ "$what" = build ]; then
     done
     exit
 fi
-[ "$what" = try ] || { echo 'engines.sh build|try DIR' >&2; exit 2; }
+[ "$what" = try ] || { echo 'engines.sh build|try DIR, or test GROUP...' >&2; exit 2; }
 
 OUT=$PWD/target/engines
 mkdir -p "$OUT"
@@ -48,6 +72,15 @@ for v in $LLVM; do
     both "exceptions-$v" "$OUT/exceptions-$v.bc" '' '-lm -pthread -ldl'
     # The engine is that of the module's version.
     grep -q "^P3_LLVM := $v\$" "$OUT/exceptions-$v-p3/Makefile"
+done
+
+# An engine of a newer version sees the same program in a module.
+for v in $LLVM; do
+    for newer in $LLVM; do
+        [ "$newer" -gt "$v" ] || continue
+        both "exceptions-$v-by-$newer" "$OUT/exceptions-$v.bc" '' '-lm -pthread -ldl' --llvm "$newer"
+        "$PROF" compare "$OUT/exceptions-$v-p3/profile.p3prof" "$OUT/exceptions-$v-by-$newer-p3/profile.p3prof"
+    done
 done
 
 # Bitcode of other clangs that are here, typed pointers of 14 and before among it, as far as an engine reads it.
@@ -126,5 +159,5 @@ done
 paste "$OUT/crate-p3/profiles" "$OUT/crate-sbl/profiles" | while read -r one other; do
     "$PROF" compare "$OUT/crate-p3/$one" "$OUT/crate-sbl/$other"
 done
-# README's Rust box, by these programs; selections of paths by cargo p3.
-P3_TEST_PROGRAMS=$TARGET "$CARGO" test --locked --test it -- book::readme::rust_box selected_rust:: --ignored
+# shellcheck disable=SC2086
+P3_TEST_PROGRAMS=$TARGET "$CARGO" test --locked --test it -- $RUST_TESTS --ignored

@@ -160,15 +160,11 @@ impl Compiler {
         }
     }
 
-    /// Its version, as it says itself.
+    /// Its version of LLVM, if it prints one (`clang --version`).
     pub(super) fn version(&self) -> Option<String> {
         let mut asked = self.command();
-        let said = asked
-            .arg("-dumpversion")
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
-        Some(String::from_utf8_lossy(&said.stdout).trim().to_string())
+        let said = asked.arg("--version").stdin(Stdio::null()).output().ok()?;
+        find_llvm_version(&String::from_utf8_lossy(&said.stdout))
     }
 
     /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache does,
@@ -259,6 +255,14 @@ impl<'a> Compilers<'a> {
     }
 }
 
+/// LLVM's version in what `clang --version` prints. Distributions put their names around it. Apple numbers its own
+/// releases, and other compilers theirs, which says nothing about LLVM.
+fn find_llvm_version(printed: &str) -> Option<String> {
+    let (vendor, version) = printed.lines().next()?.split_once("clang version ")?;
+    let version = version.split_whitespace().next()?;
+    (vendor.trim() != "Apple").then(|| version.to_string())
+}
+
 /// A file's name, if it is that of a clang: with a target before it, with a version behind it.
 fn clang_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
@@ -310,6 +314,39 @@ mod tests {
             "clangd",
         ] {
             assert_eq!(clang_name(Path::new(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn llvm_version_is_found_in_what_vendors_print() {
+        for (printed, version) in [
+            ("Debian clang version 19.1.7 (3~deb12u1)", Some("19.1.7")),
+            (
+                "Ubuntu clang version 18.1.3 (1ubuntu1)\nTarget: x86_64",
+                Some("18.1.3"),
+            ),
+            (
+                "clang version 17.0.6 (Fedora 17.0.6-2.fc39)",
+                Some("17.0.6"),
+            ),
+            ("Homebrew clang version 20.1.8", Some("20.1.8")),
+            (
+                "Android (11349228, +pgo, +lto) clang version 17.0.2 (https://a)",
+                Some("17.0.2"),
+            ),
+            (
+                "clang version 23.0.0git (https://a 0123abc)",
+                Some("23.0.0git"),
+            ),
+            ("Apple clang version 15.0.0 (clang-1500.3.9.4)", None),
+            ("gcc (Debian 12.2.0-14) 12.2.0", None),
+            (
+                "Intel(R) oneAPI DPC++/C++ Compiler 2024.0.0 (2024.0.0.20231017)",
+                None,
+            ),
+            ("", None),
+        ] {
+            assert_eq!(find_llvm_version(printed).as_deref(), version, "{printed}");
         }
     }
 

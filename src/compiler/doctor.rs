@@ -263,7 +263,9 @@ fn compiler(
         None => check(
             what,
             State::Missing,
-            &format!("{told}: it does not say its version; name a clang by P3_CC and P3_CXX"),
+            &format!(
+                "{told}: it does not print a version of LLVM; name a clang by P3_CC and P3_CXX"
+            ),
         ),
     }
 }

@@ -71,6 +71,42 @@ fn front_becomes_the_engine_that_reads_the_inputs() {
     assert_eq!((text.as_str(), status), (expected, Some(2)));
 }
 
+/// A build with other features leaves its engine where cargo puts all programs: `cargo test` must not become it.
+#[test]
+fn engine_of_another_build_is_not_found_beside_unoptimised_programs() {
+    let dir = crate::support::folder();
+    let front = dir.path().join("p3-rewrite");
+    std::fs::copy(REWRITE, &front).unwrap();
+    for version in VERSIONS {
+        let name = engine_name(version.major);
+        script(&dir.path().join(&name), &format!("echo {name} \"$@\""));
+    }
+    for (name, version) in MODULES {
+        let file = module(name).display().to_string();
+        let call = |folders: &str| {
+            let mut front = Command::new(&front);
+            front.args([&file, "-o", "out"]).env("P3_ENGINES", folders);
+            said(front.env_remove("P3_LLVM"))
+        };
+        let engine = engine_name(version);
+        let expected = (format!("{engine} {file} -o out\n"), Some(0));
+        assert_eq!(call(&dir.path().display().to_string()), expected);
+        if version <= LINKED || !cfg!(debug_assertions) {
+            let lowest = if cfg!(debug_assertions) {
+                LINKED
+            } else {
+                version
+            };
+            let expected = format!("{} {file} -o out\n", engine_name(lowest));
+            assert_eq!(call(""), (expected, Some(0)));
+        } else {
+            let (text, status) = call("");
+            assert_eq!((status, text.lines().count()), (Some(2), 1), "{text}");
+            assert!(text.contains(&format!("(LLVM {LINKED} in ")), "{text}");
+        }
+    }
+}
+
 /// What is in a pipe can be read once: the engine reads all of it.
 #[test]
 fn pipe_is_looked_at_and_left_as_it_is() {
@@ -297,6 +333,80 @@ fn p3_cc_follows_its_compiler() {
     assert_eq!(called(&clang(newest + 1), &[]), clang(newest + 1));
     // None of that name is here.
     assert_eq!(called("clang-17", &[]), clang(newest));
+}
+
+/// By the usual names, and by those with a target or a version that are in `PATH`.
+#[test]
+fn compilers_of_every_name_are_ours_in_build_and_suite() {
+    let dir = crate::build::folder(&[("main.c", "int main(int n, char **v) { return n > 9; }")]);
+    let dir = dir.path();
+    std::fs::create_dir(dir.join("bin")).unwrap();
+    let target = |name: &str| format!("{}-linux-gnu-{name}", std::env::consts::ARCH);
+    let c = ["cc", "gcc", "c99", "clang"].map(String::from).to_vec();
+    let cxx = ["c++", "g++", "clang++"].map(String::from).to_vec();
+    let versions = 15..=VERSIONS[VERSIONS.len() - 1].major;
+    let c = [&c[..], &[target("gcc"), target("cc")]].concat();
+    let cxx = [&cxx[..], &[target("g++")]].concat();
+    let c: Vec<String> = c
+        .into_iter()
+        .chain(versions.clone().map(|v| format!("clang-{v}")))
+        .collect();
+    let cxx: Vec<String> = cxx
+        .into_iter()
+        .chain(versions.map(|v| format!("clang++-{v}")))
+        .collect();
+    // Whatever is installed: each of these compiles by the clang of these tests.
+    for (names, clang) in [(&c, "clang"), (&cxx, "clang++")] {
+        for name in names {
+            let text = format!("exec {} \"$@\"", llvm(clang).display());
+            script(&dir.join("bin").join(name), &text);
+        }
+    }
+    let path = format!("{}:/usr/bin:/bin", dir.join("bin").display());
+    let list = format!(
+        "for name in {} {}; do echo $name $(readlink -f $(command -v $name)); done",
+        c.join(" "),
+        cxx.join(" ")
+    );
+    let find = |program: &str| {
+        Path::new(CC)
+            .with_file_name(program)
+            .canonicalize()
+            .unwrap()
+    };
+    let line = |name: &String, program: &str| format!("{name} {}\n", find(program).display());
+    let expected = c
+        .iter()
+        .map(|n| line(n, "p3-cc"))
+        .chain(cxx.iter().map(|n| line(n, "p3-cxx")));
+    let expected: String = expected.collect();
+
+    let compile = format!(
+        "{} -O1 main.c -o a && clang++-15 -O1 -x c++ main.c -o b",
+        target("gcc")
+    );
+    let run_shell = |words: &[&str], text: &str| {
+        let mut rewrite = crate::build::command(REWRITE, dir);
+        rewrite
+            .args(words)
+            .args(["-o", "out", "--", "sh", "-c", text]);
+        run(rewrite
+            .env("PATH", &path)
+            .env_remove("CC")
+            .env_remove("CXX"));
+        std::fs::read_to_string(dir.join("listed")).unwrap()
+    };
+    let listed = run_shell(
+        &["build", "-k", "2"],
+        &format!("{{ {list}; }} >listed && {compile}"),
+    );
+    assert_eq!(listed, expected);
+    let listed = run_shell(&["suite"], &format!("{{ {list}; }} >listed && ./a && ./b"));
+    assert_eq!(listed, expected);
+    for program in ["a", "b"] {
+        let profile = dir.join(format!("out/{program}.p3/profile.p3prof"));
+        run(Command::new(PROF).args(["verify", "--strict"]).arg(profile));
+    }
 }
 
 /// Versions of LLVM and names with them stand in the table, and in the files of cargo that are read before it.

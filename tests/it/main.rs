@@ -26,6 +26,7 @@ mod outputs;
 mod pages;
 mod reading;
 mod runner;
+mod rust_builds;
 mod samples;
 mod screens;
 mod suite;
@@ -55,7 +56,6 @@ mod loaders;
 #[cfg(target_arch = "x86_64")]
 mod loops;
 mod paths;
-#[cfg(feature = "llvm-ir")]
 mod peers;
 mod types;
 

@@ -5,8 +5,11 @@
 
 use crate::support::peers::{COPIES, Checked, accepted, check};
 use crate::support::{PROF, execute, generate, link, llvm, profile_with, run, schemes};
+#[cfg(feature = "llvm-ir")]
 use p3_rewrite::emit::{Admission, Loader, Names, admit, llvm_ir_suffices, load_by};
+#[cfg(feature = "llvm-ir")]
 use p3_rewrite::ir::lower::LoadOptions;
+#[cfg(feature = "llvm-ir")]
 use p3_rewrite::load::{Optimize, find_inputs};
 use p3_rewrite::strategy::Scheme;
 use rayon::prelude::*;
@@ -78,6 +81,7 @@ impl Found {
     }
 
     /// Whether both loaders see the same program.
+    #[cfg(feature = "llvm-ir")]
     fn loaders(&self, module: &Path) {
         let inputs = find_inputs(&[module.to_path_buf()], Path::new(""), None);
         let Ok(inputs) = inputs else { return };
@@ -158,6 +162,7 @@ fn one(file: &Path, found: &Found) {
         found.not_accepted.fetch_add(1, Ordering::Relaxed);
         return;
     }
+    #[cfg(feature = "llvm-ir")]
     found.loaders(&module);
     found.add(file, check(&module, dir.path()));
 }
