@@ -20,6 +20,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
 
+mod functions;
+
+pub use functions::{
+    FunctionHits, csv as functions_csv, functions, json as functions_json, text as functions_text,
+};
+
 /// The hits of one scheme and number of copies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchemeHits {
@@ -56,22 +62,8 @@ pub fn simulate(
     schemes: &[Scheme],
     copies: &[u32],
 ) -> Result<Vec<SchemeHits>> {
-    if schemes.iter().any(|s| s.strategy().makes_ranges) {
-        profile.paths()?; // what each version of a block would have run takes paths
-    }
-    profile.all_are_counted()?;
-    let mut ground = ground(manifest, profile)?;
-    if let Some(weights) = weights {
-        let cfgs = ground.cfgs.iter().enumerate();
-        let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
-        crate::profile::weights::apply_known(weights, functions, &mut ground.paths)?;
-    }
-    let inputs: Vec<FunctionInput> = manifest
-        .functions
-        .iter()
-        .zip(&ground.cfgs)
-        .map(|(f, cfg)| f.input(cfg))
-        .collect();
+    let ground = Ground::new(manifest, profile, weights, schemes)?;
+    let inputs = ground.inputs(manifest);
     let mut rows = Vec::new();
     for &scheme in schemes {
         let strategy = scheme.strategy();
@@ -86,6 +78,33 @@ pub fn simulate(
         );
     }
     Ok(rows)
+}
+
+impl Ground {
+    /// Of a profile from which `schemes` can be simulated, with the weights of another one if there is one.
+    fn new(
+        manifest: &Manifest,
+        profile: &Profile,
+        weights: Option<&Profile>,
+        schemes: &[Scheme],
+    ) -> Result<Ground> {
+        if schemes.iter().any(|s| s.strategy().makes_ranges) {
+            profile.paths()?; // what each version of a block would have run takes paths
+        }
+        profile.all_are_counted()?;
+        let mut ground = ground(manifest, profile)?;
+        if let Some(weights) = weights {
+            let cfgs = ground.cfgs.iter().enumerate();
+            let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
+            crate::profile::weights::apply_known(weights, functions, &mut ground.paths)?;
+        }
+        Ok(ground)
+    }
+
+    fn inputs(&self, manifest: &Manifest) -> Vec<FunctionInput<'_>> {
+        let functions = manifest.functions.iter().zip(&self.cfgs);
+        functions.map(|(f, cfg)| f.input(cfg)).collect()
+    }
 }
 
 fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
@@ -220,11 +239,7 @@ fn hits(
     ground: &Ground,
     i: usize,
 ) -> [u64; 3] {
-    let local = match (&code.ids, part) {
-        (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
-        (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
-        _ => Cow::Borrowed(&ground.flows[i]),
-    };
+    let local = local_flow_of(code, part, ground, i);
     let ran = |takes: &dyn Fn(Op) -> u64| {
         let placed = code.placement.code.iter().zip(local.iter());
         let ran = placed.filter_map(|(op, n)| Some(n * takes((*op)?)));
@@ -240,6 +255,20 @@ fn hits(
         Part::Ranges(..) | Part::Side(_) => labelled(&code.ids.numbering().labels, &local),
     };
     [ran(&|_| 1), labels, ran(&|op| code.takes(op))]
+}
+
+/// Executions of each edge that the statements of `code`, of function `i`, are placed on.
+fn local_flow_of<'a>(
+    code: &FunctionCode,
+    part: Part,
+    ground: &'a Ground,
+    i: usize,
+) -> Cow<'a, TiVec<EdgeId, u64>> {
+    match (&code.ids, part) {
+        (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
+        (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
+        _ => Cow::Borrowed(&ground.flows[i]),
+    }
 }
 
 impl SchemeHits {

@@ -2,6 +2,9 @@
 
 use super::flow::Flow;
 use super::room::LARGE_FUNCTION;
+use super::warm::flow_apart;
+use crate::index::EdgeId;
+use crate::ir::Cfg;
 use crate::partition::{Part, Ranges, Units, WHOLE};
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, function_code};
@@ -65,6 +68,13 @@ impl Splitting {
             Splitting::WhereItPays => MEASURED.split_path,
             Splitting::Everywhere => 0.0,
         }
+    }
+
+    /// What `all` paths are taken to need in versions for warm edges, of which `apart` begin in
+    /// iterations that are apart.
+    pub(super) fn warm_cost(self, all: f64, apart: f64) -> f64 {
+        let joined = all - apart;
+        self.path_cost() * (MEASURED.warm_path * joined + MEASURED.warm_path_apart * apart)
     }
 }
 
@@ -178,6 +188,31 @@ impl<'a> Program<'a> {
     pub(super) fn code(&self, i: usize, part: Part) -> FunctionCode<'a> {
         let paths = self.paths[i].as_ref().expect("it is not skipped");
         function_code(self.functions[i].cfg, paths, part)
+    }
+}
+
+/// What paths of a function are taken to need in the versions of `part`, beside its statements, given how often each edge of
+/// its DAG ran.
+pub(crate) fn instructions_in_versions(
+    cfg: &Cfg,
+    paths: &FunctionPaths,
+    part: Part,
+    ran: impl Fn(EdgeId) -> u64,
+) -> f64 {
+    let Part::Ranges(ranges, _) = part else {
+        return 0.0;
+    };
+    let starts = paths.dag.outs(paths.dag.entry());
+    let all = starts.map(&ran).sum::<u64>() as f64;
+    let splitting = Splitting::WhereItPays;
+    if !ranges.warm.is_empty() {
+        let apart = flow_apart(cfg, paths, |e| ran(e) as f64);
+        return splitting.warm_cost(all, apart);
+    }
+    if ranges.owners.len() > 1 {
+        splitting.path_cost() * all
+    } else {
+        0.0
     }
 }
 
