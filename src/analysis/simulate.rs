@@ -403,4 +403,26 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&json(&rows)).unwrap();
         assert_eq!(json["rows"][1]["probe_hits"], serde_json::json!([10, 30]));
     }
+
+    /// Statements of all functions are the probes of their copy; where nothing is in versions that take
+    /// something, its instructions are theirs.
+    #[test]
+    fn functions_add_up_to_their_copies() {
+        let p = profile(vec![(0, 3), (7, 5), (19, 2)]);
+        for (scheme, k) in [(Scheme::Sbl, 1), (Scheme::P3, 3), (Scheme::Edge, 2)] {
+            let rows = simulate(&p.manifest, &p, None, &[scheme], &[k]).unwrap();
+            let functions = functions(&p.manifest, &p, None, scheme, k).unwrap();
+            assert!(functions.iter().any(|f| f.statements > 0), "{scheme}");
+            for copy in rows[0].probe_hits.keys() {
+                let own = || functions.iter().filter(|f| f.copy == copy);
+                let probes: u64 = own().map(|f| f.statements + f.hashed).sum();
+                assert_eq!(probes, rows[0].probe_hits[copy], "{scheme}, {copy}");
+                let instructions: f64 = own().map(|f| f.instructions).sum();
+                assert_eq!(
+                    instructions, rows[0].instructions[copy] as f64,
+                    "{scheme}, {copy}"
+                );
+            }
+        }
+    }
 }

@@ -63,8 +63,7 @@ pub(super) fn run(args: &SimulateArgs, trust: Trust) -> Result<Outcome> {
             let message = "--functions is for one scheme: add --scheme NAME -k K";
             return Err(Error::Usage(message.into()));
         };
-        let rows =
-            simulate::functions(&manifest, &profile, weights.as_ref(), scheme, copies)?;
+        let rows = simulate::functions(&manifest, &profile, weights.as_ref(), scheme, copies)?;
         let render = Render {
             text: || simulate::functions_text(&rows),
             json: || simulate::functions_json(&rows),
