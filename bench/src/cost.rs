@@ -46,6 +46,11 @@ const CHOSEN_BY: [&str; 14] = [
     "zopfli",
 ];
 
+/// Whether rules may be chosen by the program.
+pub(crate) fn is_chosen_by(program: &str) -> bool {
+    CHOSEN_BY.contains(&program)
+}
+
 /// Code that is translated only: the program, and LLVM's edge counters in it.
 const NATIVE: &str = "native translated";
 const LLVM: &str = "LLVM's edges";
@@ -166,7 +171,7 @@ fn tables(counts: &Counts) -> String {
         let mut sums = [0.0; OURS.len() + 1];
         let mut programs = 0;
         for (name, counted) in counts {
-            if CHOSEN_BY.contains(&name.as_str()) != chosen {
+            if is_chosen_by(name) != chosen {
                 continue;
             }
             let overheads = overheads(counted);

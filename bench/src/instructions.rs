@@ -6,22 +6,67 @@
 
 use crate::build::run;
 use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Instructions by symbol, without those of what it calls.
+pub(crate) type ByFunction = BTreeMap<String, u64>;
+
 /// Of all processes of `exe` that a workload's script starts, which works in `here`. Some fifty times slower than the
 /// program.
 pub(crate) fn count(script: &Path, exe: &Path, here: &Path) -> Result<u64> {
+    let mut sum = 0;
+    for text in counted(script, exe, here)? {
+        let totals = text.lines().filter_map(|l| l.strip_prefix("totals: "));
+        for total in totals {
+            sum += total.trim().parse::<u64>()?;
+        }
+    }
+    ensure!(sum > 0, "{}: valgrind counted nothing", exe.display());
+    Ok(sum)
+}
+
+/// The same by function.
+pub(crate) fn by_function(script: &Path, exe: &Path, here: &Path) -> Result<ByFunction> {
+    let mut sums = ByFunction::new();
+    for text in counted(script, exe, here)? {
+        let (mut function, mut is_call) = (String::new(), false);
+        for line in text.lines() {
+            if let Some(name) = line.strip_prefix("fn=") {
+                function = name.to_string();
+            } else if line.starts_with("calls=") {
+                // The next line has what the call took, all in all.
+                is_call = true;
+            } else if line.starts_with(|c: char| c.is_ascii_digit()) {
+                let own = line.split_once(' ').filter(|_| !is_call);
+                is_call = false;
+                if let Some((_, own)) = own {
+                    *sums.entry(function.clone()).or_default() += own.trim().parse::<u64>()?;
+                }
+            }
+        }
+    }
+    ensure!(
+        !sums.is_empty(),
+        "{}: valgrind counted nothing",
+        exe.display()
+    );
+    Ok(sums)
+}
+
+/// Callgrind's files of all processes, without abbreviations.
+fn counted(script: &Path, exe: &Path, here: &Path) -> Result<Vec<String>> {
     let _ = fs::remove_dir_all(here);
     fs::create_dir_all(here.join("counts"))?;
     let (bare, wrapper) = (here.join("bare"), here.join("program"));
     // Valgrind does not read all debug information that clang writes; it needs the symbol of main only.
     run(Command::new("strip").arg("-g").arg("-o").args([&bare, exe]))?;
     let text = format!(
-        "#!/bin/sh\nexec valgrind -q --tool=callgrind --toggle-collect=main \
-         --callgrind-out-file='{here}/counts/%p' '{bare}' \"$@\"\n",
+        "#!/bin/sh\nexec valgrind -q --tool=callgrind --toggle-collect=main --demangle=no \
+         --compress-strings=no --compress-pos=no --callgrind-out-file='{here}/counts/%p' '{bare}' \"$@\"\n",
         here = here.display(),
         bare = bare.display()
     );
@@ -38,21 +83,9 @@ pub(crate) fn count(script: &Path, exe: &Path, here: &Path) -> Result<u64> {
         .stderr(Stdio::null());
     // A workload's own status is part of it.
     workload.status().with_context(|| format!("{workload:?}"))?;
-    let sum = totals(&here.join("counts"))?;
-    ensure!(sum > 0, "{}: valgrind counted nothing", exe.display());
+    let files = fs::read_dir(here.join("counts"))?;
+    let texts = files.map(|file| Ok(fs::read_to_string(file?.path())?));
+    let texts = texts.collect::<Result<Vec<String>>>()?;
     fs::remove_dir_all(here)?;
-    Ok(sum)
-}
-
-/// The sum over the files of all processes.
-fn totals(folder: &Path) -> Result<u64> {
-    let mut sum = 0;
-    for file in fs::read_dir(folder)? {
-        let text = fs::read_to_string(file?.path())?;
-        let totals = text.lines().filter_map(|l| l.strip_prefix("totals: "));
-        for total in totals {
-            sum += total.trim().parse::<u64>()?;
-        }
-    }
-    Ok(sum)
+    Ok(texts)
 }

@@ -14,6 +14,7 @@ mod instructions;
 mod markdown;
 mod measure;
 mod plot;
+mod predicted;
 mod report;
 mod results;
 mod rewriting;
@@ -56,6 +57,8 @@ enum Command {
     },
     /// Count instructions beside LLVM's edge counters alone, on small inputs
     Cost(cost::CostArgs),
+    /// Hold what each function is expected to take against callgrind
+    Predicted(predicted::PredictedArgs),
     /// Time the rewriting of programs and of synthetic modules
     Rewriting {
         /// The folder of programs
@@ -87,6 +90,7 @@ fn main() -> Result<()> {
             only,
         } => edges::all(&folder, &out, rounds, &only),
         Command::Cost(args) => cost::all(&args, &out),
+        Command::Predicted(args) => predicted::all(&args, &out),
         Command::Rewriting {
             folder,
             rounds,

@@ -6,20 +6,26 @@ use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::numbering::pspp;
 use crate::partition::{Local, Part};
-use crate::paths::{Counted, FunctionInput, Measuring, guess_all};
+use crate::paths::{Counted, Expected, FunctionInput, Measuring, guess_all};
 use crate::plan::Op;
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::profile::flow::flow;
 use crate::profile::matching::Known;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, Ran, Structure};
-use crate::strategy::Scheme;
+use crate::strategy::{Scheme, Strategy};
 use crate::table::{self, Align, Columns, exactly};
 use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+mod functions;
+
+pub use functions::{
+    FunctionHits, csv as functions_csv, functions, json as functions_json, text as functions_text,
+};
 
 /// The hits of one scheme and number of copies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +46,8 @@ pub struct SchemeHits {
 struct Ground {
     cfgs: Vec<Cfg>,
     paths: Vec<Option<Measuring>>,
+    /// What is expected of each function: guessed, or from an earlier profile.
+    expected: Vec<Option<Expected>>,
     /// Executions of each DAG edge; empty where nothing ran.
     flows: Vec<TiVec<EdgeId, u64>>,
     /// The paths that ran, where versions may need them.
@@ -57,36 +65,12 @@ pub fn simulate(
     schemes: &[Scheme],
     copies: &[u32],
 ) -> Result<Vec<SchemeHits>> {
-    if schemes.iter().any(|s| s.strategy().makes_ranges) {
-        profile.paths()?; // what each version of a block would have run takes paths
-    }
-    profile.all_are_counted()?;
-    let ground = ground(manifest, profile)?;
-    let paths = ground.paths.iter();
-    let paths: Vec<_> = paths
-        .map(|m| m.as_ref().map(|m| Arc::clone(m.paths())))
-        .collect();
-    let mut expected = guess_all(&paths);
-    if let Some(weights) = weights {
-        let cfgs = ground.cfgs.iter().enumerate();
-        let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
-        crate::profile::weights::apply_known(weights, functions, &paths, &mut expected)?;
-    }
-    let inputs: Vec<FunctionInput> = manifest
-        .functions
-        .iter()
-        .zip(&ground.cfgs)
-        .map(|(f, cfg)| f.input(cfg))
-        .collect();
+    let ground = Ground::new(manifest, profile, weights, schemes)?;
+    let inputs = ground.inputs(manifest);
     let mut rows = Vec::new();
     for &scheme in schemes {
         let strategy = scheme.strategy();
-        let each = inputs.iter().zip(&ground.paths).zip(&expected);
-        let measured = each.map(|((f, of_profile), expected)| {
-            let (of_profile, expected) = of_profile.as_ref().zip(expected.clone())?;
-            Some(strategy.measure(f, of_profile.paths(), expected, of_profile.layout()))
-        });
-        let paths: Vec<_> = measured.collect();
+        let paths = ground.measured(&inputs, strategy);
         let mut copies: Vec<u32> = copies.iter().map(|&k| strategy.copies(k)).collect();
         copies.dedup();
         rows.extend(
@@ -96,6 +80,48 @@ pub fn simulate(
         );
     }
     Ok(rows)
+}
+
+impl Ground {
+    /// Of a profile from which `schemes` can be simulated, with the weights of another one if there is one.
+    fn new(
+        manifest: &Manifest,
+        profile: &Profile,
+        weights: Option<&Profile>,
+        schemes: &[Scheme],
+    ) -> Result<Ground> {
+        if schemes.iter().any(|s| s.strategy().makes_ranges) {
+            profile.paths()?; // what each version of a block would have run takes paths
+        }
+        profile.all_are_counted()?;
+        let mut ground = ground(manifest, profile)?;
+        let paths = ground.paths.iter();
+        let paths: Vec<_> = paths
+            .map(|m| m.as_ref().map(|m| Arc::clone(m.paths())))
+            .collect();
+        ground.expected = guess_all(&paths);
+        if let Some(weights) = weights {
+            let cfgs = ground.cfgs.iter().enumerate();
+            let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
+            crate::profile::weights::apply_known(weights, functions, &paths, &mut ground.expected)?;
+        }
+        Ok(ground)
+    }
+
+    /// How `strategy` measures each function, given what is expected of it.
+    fn measured(&self, inputs: &[FunctionInput], strategy: Strategy) -> Vec<Option<Measuring>> {
+        let each = inputs.iter().zip(&self.paths).zip(&self.expected);
+        let measured = each.map(|((f, of_profile), expected)| {
+            let (of_profile, expected) = of_profile.as_ref().zip(expected.clone())?;
+            Some(strategy.measure(f, of_profile.paths(), expected, of_profile.layout()))
+        });
+        measured.collect()
+    }
+
+    fn inputs(&self, manifest: &Manifest) -> Vec<FunctionInput<'_>> {
+        let functions = manifest.functions.iter().zip(&self.cfgs);
+        functions.map(|(f, cfg)| f.input(cfg)).collect()
+    }
 }
 
 fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
@@ -116,6 +142,7 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
     let mut ground = Ground {
         cfgs: Vec::new(),
         paths: Vec::new(),
+        expected: Vec::new(),
         flows: Vec::new(),
         ran: Vec::new(),
         local_flows: Vec::new(),
@@ -224,11 +251,7 @@ fn row(
 
 /// Probe hits, label hits and instructions of function `i`. Labels are the paper's, whatever the ids; ranges have their own.
 fn hits(code: &FunctionCode, paths: &Measuring, part: Part, ground: &Ground, i: usize) -> [u64; 3] {
-    let local = match (&code.ids, part) {
-        (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
-        (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
-        _ => Cow::Borrowed(&ground.flows[i]),
-    };
+    let local = local_flow_of(code, part, ground, i);
     let ran = |takes: &dyn Fn(Op) -> u64| {
         let placed = code.placement.code.iter().zip(local.iter());
         let ran = placed.filter_map(|(op, n)| Some(n * takes((*op)?)));
@@ -244,6 +267,20 @@ fn hits(code: &FunctionCode, paths: &Measuring, part: Part, ground: &Ground, i: 
         Part::Ranges(..) | Part::Side(_) => labelled(&code.ids.numbering().labels, &local),
     };
     [ran(&|_| 1), labels, ran(&|op| code.takes(op))]
+}
+
+/// Executions of each edge that the statements of `code`, of function `i`, are placed on.
+fn local_flow_of<'a>(
+    code: &FunctionCode,
+    part: Part,
+    ground: &'a Ground,
+    i: usize,
+) -> Cow<'a, TiVec<EdgeId, u64>> {
+    match (&code.ids, part) {
+        (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
+        (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
+        _ => Cow::Borrowed(&ground.flows[i]),
+    }
 }
 
 impl SchemeHits {
@@ -377,5 +414,27 @@ mod tests {
         assert_eq!(csv(&rows), expected);
         let json: serde_json::Value = serde_json::from_str(&json(&rows)).unwrap();
         assert_eq!(json["rows"][1]["probe_hits"], serde_json::json!([10, 30]));
+    }
+
+    /// Statements of all functions are the probes of their copy; where nothing is in versions that take
+    /// something, its instructions are theirs.
+    #[test]
+    fn functions_add_up_to_their_copies() {
+        let p = profile(vec![(0, 3), (7, 5), (19, 2)]);
+        for (scheme, k) in [(Scheme::Sbl, 1), (Scheme::P3, 3), (Scheme::Edge, 2)] {
+            let rows = simulate(&p.manifest, &p, None, &[scheme], &[k]).unwrap();
+            let functions = functions(&p.manifest, &p, None, scheme, k).unwrap();
+            assert!(functions.iter().any(|f| f.statements > 0), "{scheme}");
+            for copy in rows[0].probe_hits.keys() {
+                let own = || functions.iter().filter(|f| f.copy == copy);
+                let probes: u64 = own().map(|f| f.statements + f.hashed).sum();
+                assert_eq!(probes, rows[0].probe_hits[copy], "{scheme}, {copy}");
+                let instructions: f64 = own().map(|f| f.instructions).sum();
+                assert_eq!(
+                    instructions, rows[0].instructions[copy] as f64,
+                    "{scheme}, {copy}"
+                );
+            }
+        }
     }
 }

@@ -2,17 +2,23 @@
 
 use super::flow::Flow;
 use super::room::LARGE_FUNCTION;
+use super::warm::flow_apart;
+use crate::index::EdgeId;
+use crate::ir::Cfg;
 use crate::partition::{Part, Ranges, Units, WHOLE};
 use crate::paths::{FunctionInput, Measuring};
 use crate::plan::build::{FunctionCode, function_code};
-use crate::versions::{can_be_copied, size};
+use crate::versions::{can_be_copied, size, weight};
 use rayon::prelude::*;
 
 /// What versions take and must save.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VersionCosts {
-    /// Instructions that a path takes in a function that is split, whether a copy counts it or not.
+    /// Instructions that a path takes in a function that is split, whether a copy counts it or not, at
+    /// least.
     pub split_path: f64,
+    /// The same for each instruction of such a path.
+    pub split_instruction: f64,
     /// Of that, what a path takes in versions for warm edges.
     pub warm_path: f64,
     /// The same of a path in iterations that are apart.
@@ -31,6 +37,11 @@ pub(super) const MEASURED: VersionCosts = VersionCosts {
     // 3 to 5 instructions: values move between registers where versions join, jumps lead from one
     // to the other, and loops that had one induction variable have several.
     split_path: 4.0,
+    // With more live values than registers, versions spill: what they take grows with the
+    // instructions that are executed. Five functions of bzip2 and zopfli with more than 256
+    // instructions, all split between two copies (`--scheme ranges-test`), take 0.09 more for each of
+    // theirs: BZ2_decompress, with 53 live values on average, 0.33; two with less than 16, nothing.
+    split_instruction: 0.1,
     // Values move only where a path leaves these versions. In bzip2, sqlite and xz, half chooses
     // what is best in each function, and a seventh does not.
     warm_path: 0.5,
@@ -59,12 +70,30 @@ pub(super) enum Splitting {
 }
 
 impl Splitting {
-    /// Instructions that a path is taken to need in a function that is split.
+    /// Instructions that a short path is taken to need in a function that is split.
     pub(super) fn path_cost(self) -> f64 {
         match self {
             Splitting::WhereItPays => MEASURED.split_path,
             Splitting::Everywhere => 0.0,
         }
+    }
+
+    /// Instructions that `all` paths, which execute so many together, are taken to need besides in a
+    /// function that is split.
+    fn split_cost(self, all: f64, executed: f64) -> f64 {
+        match self {
+            Splitting::WhereItPays => {
+                (MEASURED.split_path * all).max(MEASURED.split_instruction * executed)
+            }
+            Splitting::Everywhere => 0.0,
+        }
+    }
+
+    /// What `all` paths are taken to need in versions for warm edges, of which `apart` begin in
+    /// iterations that are apart.
+    pub(super) fn warm_cost(self, all: f64, apart: f64) -> f64 {
+        let joined = all - apart;
+        self.path_cost() * (MEASURED.warm_path * joined + MEASURED.warm_path_apart * apart)
     }
 }
 
@@ -119,7 +148,8 @@ impl<'a> Program<'a> {
             let code = function_code(f.cfg, paths, Part::All);
             let instructions = code.cost();
             let flow = Flow::new(paths);
-            let in_versions = splitting.path_cost() * flow.total();
+            let executed = executed(f.cfg, paths, |e| paths.weights[e]);
+            let in_versions = splitting.split_cost(flow.total(), executed);
             let order = &paths.shape.order;
             let size = size(f.cfg, order);
             let can_be_copied = can_be_copied(f.cfg, order);
@@ -179,6 +209,41 @@ impl<'a> Program<'a> {
         let paths = self.paths[i].as_ref().expect("it is not skipped");
         function_code(self.functions[i].cfg, paths, part)
     }
+}
+
+/// What paths of a function are taken to need in the versions of `part`, beside its statements, given how often each edge of
+/// its DAG ran.
+pub(crate) fn instructions_in_versions(
+    cfg: &Cfg,
+    paths: &Measuring,
+    part: Part,
+    ran: impl Fn(EdgeId) -> u64,
+) -> f64 {
+    let Part::Ranges(ranges, _) = part else {
+        return 0.0;
+    };
+    let starts = paths.dag.outs(paths.dag.entry());
+    let all = starts.map(&ran).sum::<u64>() as f64;
+    let splitting = Splitting::WhereItPays;
+    if !ranges.warm.is_empty() {
+        let apart = flow_apart(cfg, paths, |e| ran(e) as f64);
+        return splitting.warm_cost(all, apart);
+    }
+    if ranges.owners.len() > 1 {
+        splitting.split_cost(all, executed(cfg, paths, |e| ran(e) as f64))
+    } else {
+        0.0
+    }
+}
+
+/// The instructions of a function that are executed, given how often each edge of its DAG is. O(E).
+fn executed(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
+    let dag = &paths.dag;
+    let behind = |e: EdgeId| {
+        let block = dag.block(dag.edge(e).dst)?;
+        Some(ran(e) * f64::from(weight(cfg.block(block))))
+    };
+    dag.edge_ids().filter_map(behind).sum()
 }
 
 impl Facts<'_> {

@@ -25,6 +25,7 @@ mod warm;
 mod tests;
 
 use crate::partition::{Assignment, Costs, Units, halves, to_the_first};
+pub(crate) use costs::instructions_in_versions;
 use costs::{Program, Splitting};
 use room::Room;
 use selection::make_hot;

@@ -70,10 +70,8 @@ impl Program<'_> {
         let cfg = self.functions[i].cfg;
         let (edges, size) = warm_edges(cfg, paths, facts.size)?;
         let ranges = Ranges::new(vec![(PathId(0), CopyId(0))], Vec::new()).with_warm(edges);
-        let apart = flow_apart(cfg, paths);
-        let joined = facts.flow.total() - apart;
-        let in_versions = self.splitting.path_cost()
-            * (MEASURED.warm_path * joined + MEASURED.warm_path_apart * apart);
+        let apart = flow_apart(cfg, paths, |e| paths.weights[e]);
+        let in_versions = self.splitting.warm_cost(facts.flow.total(), apart);
         let code = self.code(i, Part::Ranges(&ranges, CopyId(0)));
         Some(Warm {
             instructions: code.cost() + in_versions,

@@ -109,6 +109,41 @@ fn slowest(assignment: &Assignment) -> u64 {
     assignment.load.iter().copied().max().unwrap()
 }
 
+/// What a path takes in versions grows with what it executes: a function is split where its paths are
+/// short, and not where they are long.
+#[test]
+fn functions_with_long_paths_are_not_split() {
+    // 2^16 paths, which a hash table counts.
+    let diamonds = 16;
+    let succs = |b: u32| match b % 3 {
+        _ if b == 3 * diamonds => vec![],
+        0 => vec![b + 1, b + 2],
+        1 => vec![b + 2],
+        _ => vec![b + 1],
+    };
+    let succs: Vec<Vec<u32>> = (0..=3 * diamonds).map(succs).collect();
+    let succs: Vec<&[u32]> = succs.iter().map(Vec::as_slice).collect();
+    let is_split = |instructions: u32| {
+        let mut graph = cfg(&succs);
+        for block in &mut graph.blocks {
+            block.instructions = instructions;
+        }
+        let graphs = [graph];
+        let functions = inputs(&graphs);
+        let mut paths = all_paths(&functions);
+        let counts = (0..1 << 14).map(|i| (PathId(4 * i), 1000)).collect();
+        measure(paths[0].as_mut().unwrap(), &counts);
+        let shares = Scheme::P3Hot
+            .strategy()
+            .assign(&functions, &paths, 4)
+            .shares;
+        shares[0].parts().len() > 1
+    };
+    // 33 blocks are executed by each path.
+    assert!(is_split(1));
+    assert!(!is_split(10));
+}
+
 /// What the measured run never entered is spread over the copies that have less to do, and not
 /// given to the one that has least: another input may run nothing else.
 #[test]

@@ -45,9 +45,9 @@ pub(super) fn warm_edges(cfg: &Cfg, paths: &Measuring, room: u64) -> Option<(Vec
     Some((edges, size))
 }
 
-/// How many paths are expected to run that begin in iterations that are apart: they have dense ids
-/// as they are.
-pub(super) fn flow_apart(cfg: &Cfg, paths: &Measuring) -> f64 {
+/// How many paths run that begin in iterations that are apart, given how often each edge does: they
+/// have dense ids as they are.
+pub(super) fn flow_apart(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
     let dag = &paths.dag;
     let Some(apart) = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart) else {
         return 0.0;
@@ -57,7 +57,7 @@ pub(super) fn flow_apart(cfg: &Cfg, paths: &Measuring) -> f64 {
         dag.edge(*e).kind == EdgeKind::LoopStart && to.is_some_and(|b| apart.holds(b))
     };
     let starts = dag.outs(dag.entry()).filter(begins_apart);
-    starts.map(|e| paths.weights[e]).sum()
+    starts.map(ran).sum()
 }
 
 /// A part of a DAG.

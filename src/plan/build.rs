@@ -55,6 +55,11 @@ impl FunctionCode<'_> {
         }
     }
 
+    /// Whether blocks exist several times.
+    pub fn has_versions(&self) -> bool {
+        matches!(self.ids, Ids::Local(_))
+    }
+
     /// The statements that run along the path `edges` of the function's DAG: none where it is foreign and runs free.
     pub fn hits(&self, edges: &[EdgeId]) -> u64 {
         match &self.ids {

@@ -34,6 +34,9 @@ pub(super) struct SimulateArgs {
         default_value = "sbl,pbl,p3,p3-hot"
     )]
     scheme: Vec<Scheme>,
+    /// Print each function of each copy instead, for one scheme and number of copies
+    #[arg(long)]
+    functions: bool,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -54,12 +57,25 @@ pub(super) fn run(args: &SimulateArgs, trust: Trust) -> Result<Outcome> {
     let weights = args.profile.as_deref();
     let weights = weights.map(|file| trust.read(file)).transpose()?;
     let (schemes, copies) = (&args.scheme, &args.copies);
+    let profiles = Vec::from_iter([&profile].into_iter().chain(&weights));
+    if args.functions {
+        let (&[scheme], &[copies]) = (&schemes[..], &copies[..]) else {
+            let message = "--functions is for one scheme: add --scheme NAME -k K";
+            return Err(Error::Usage(message.into()));
+        };
+        let rows = simulate::functions(&manifest, &profile, weights.as_ref(), scheme, copies)?;
+        let render = Render {
+            text: || simulate::functions_text(&rows),
+            json: || simulate::functions_json(&rows),
+            csv: || simulate::functions_csv(&rows),
+        };
+        return Ok(Outcome::print(render.render(args.format)).about(&profiles));
+    }
     let rows = simulate::simulate(&manifest, &profile, weights.as_ref(), schemes, copies)?;
     let render = Render {
         text: || simulate::text(&rows),
         json: || simulate::json(&rows),
         csv: || simulate::csv(&rows),
     };
-    let profiles = Vec::from_iter([&profile].into_iter().chain(&weights));
     Ok(Outcome::print(render.render(args.format)).about(&profiles))
 }

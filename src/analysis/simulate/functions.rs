@@ -1,0 +1,188 @@
+//! What each function is expected to take in each copy: what a cost model can be held against.
+
+use super::{Ground, local_flow_of};
+use crate::error::Result;
+use crate::hot::instructions_in_versions;
+use crate::index::{CopyId, FuncId};
+use crate::manifest::Manifest;
+use crate::names::shown;
+use crate::partition::Part;
+use crate::paths::Counted;
+use crate::plan::build::function_code;
+use crate::profile::Profile;
+use crate::strategy::Scheme;
+use crate::table::{self, Align, Columns, exactly};
+use anstyle::Style;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Which versions of its blocks a copy of a function has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Versions {
+    /// None.
+    None,
+    /// Those of loops, whose iterations are apart.
+    Loops,
+    /// Those of hot paths.
+    Hot,
+    /// Those of the copy's own paths and of foreign ones.
+    Split,
+    /// Those of the edges that nearly all executions take.
+    Warm,
+}
+
+/// What one copy would have executed to count one function.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionHits {
+    /// Its symbol.
+    pub function: String,
+    /// The copy.
+    pub copy: CopyId,
+    /// The versions of its blocks.
+    pub versions: Versions,
+    /// How often its paths ran, whichever copy counts them.
+    pub paths: u64,
+    /// The copy's counts in a hash table.
+    pub hashed: u64,
+    /// Its other statements.
+    pub statements: u64,
+    /// What the cost model takes all of that for, and the versions.
+    pub instructions: f64,
+}
+
+/// By function that ran, and copy that counts in it. `weights` as for [`super::simulate`].
+///
+/// # Errors
+/// Those of [`super::simulate`].
+pub fn functions(
+    manifest: &Manifest,
+    profile: &Profile,
+    weights: Option<&Profile>,
+    scheme: Scheme,
+    copies: u32,
+) -> Result<Vec<FunctionHits>> {
+    let ground = Ground::new(manifest, profile, weights, &[scheme])?;
+    let inputs = ground.inputs(manifest);
+    let strategy = scheme.strategy();
+    let paths = ground.measured(&inputs, strategy);
+    let assignment = strategy.assign(&inputs, &paths, strategy.copies(copies));
+    let functions = assignment.shares.par_iter().enumerate();
+    let rows = functions.flat_map_iter(|(i, share)| {
+        let mut parts = share.parts();
+        parts.retain(|_| !ground.flows[i].is_empty());
+        let name = &manifest.functions[FuncId::new(i)].name;
+        let (ground, inputs, paths) = (&ground, &inputs, paths[i].as_ref());
+        parts.into_iter().map(move |(copy, part)| {
+            let paths = paths.expect("what ran is not skipped");
+            let dag = &paths.dag;
+            let starts = dag.outs(dag.entry()).map(|e| ground.flows[i][e]);
+            let mut row = FunctionHits {
+                function: name.clone(),
+                copy,
+                versions: Versions::None,
+                paths: starts.sum(),
+                hashed: 0,
+                statements: 0,
+                instructions: 0.0,
+            };
+            if let Counted::Edges(counted) = &paths.counted {
+                row.statements = counted.iter().map(|e| ground.flows[i][e]).sum();
+                row.instructions = row.statements as f64;
+                return row;
+            }
+            let code = function_code(inputs[i].cfg, paths, part);
+            let local = local_flow_of(&code, part, ground, i);
+            for (op, n) in code.placement.code.iter().zip(local.iter()) {
+                let Some(op) = *op else { continue };
+                let counter = if code.table.hashes_op(op) {
+                    &mut row.hashed
+                } else {
+                    &mut row.statements
+                };
+                *counter += n;
+                row.instructions += (n * code.takes(op)) as f64;
+            }
+            row.versions = versions(part, code.has_versions());
+            let flow = &ground.flows[i];
+            row.instructions += instructions_in_versions(inputs[i].cfg, paths, part, |e| flow[e]);
+            row
+        })
+    });
+    Ok(rows.collect())
+}
+
+fn versions(part: Part, has_any: bool) -> Versions {
+    match part {
+        Part::Ranges(ranges, _) if !ranges.warm.is_empty() => Versions::Warm,
+        Part::Ranges(ranges, _) if ranges.owners.len() > 1 => Versions::Split,
+        Part::Ranges(..) => Versions::Hot,
+        _ if has_any => Versions::Loops,
+        _ => Versions::None,
+    }
+}
+
+impl Versions {
+    /// As people and JSON have it.
+    fn name(self) -> &'static str {
+        match self {
+            Versions::None => "none",
+            Versions::Loops => "loops",
+            Versions::Hot => "hot",
+            Versions::Split => "split",
+            Versions::Warm => "warm",
+        }
+    }
+}
+
+const COLUMNS: [&str; 7] = [
+    "function",
+    "copy",
+    "versions",
+    "paths",
+    "hashed",
+    "statements",
+    "instructions",
+];
+
+impl FunctionHits {
+    fn numbers(&self) -> [u64; 4] {
+        let instructions = self.instructions.round() as u64;
+        [self.paths, self.hashed, self.statements, instructions]
+    }
+}
+
+/// For people: those first that take most.
+pub fn text(rows: &[FunctionHits]) -> String {
+    let mut table = Columns::new([vec![Align::Left; 3], vec![Align::Right; 4]].concat());
+    table.heading(Style::new(), &COLUMNS);
+    let mut rows: Vec<&FunctionHits> = rows.iter().collect();
+    rows.sort_by(|a, b| b.instructions.total_cmp(&a.instructions));
+    for r in rows {
+        let about = [
+            shown(&r.function),
+            r.copy.0.to_string(),
+            r.versions.name().into(),
+        ];
+        table.row([about.to_vec(), r.numbers().map(exactly).to_vec()].concat());
+    }
+    table.to_string()
+}
+
+/// For programs.
+pub fn json(rows: &[FunctionHits]) -> String {
+    serde_json::json!({ "functions": rows }).to_string() + "\n"
+}
+
+/// One record for each function and copy.
+pub fn csv(rows: &[FunctionHits]) -> String {
+    let record = |r: &FunctionHits| {
+        let about = [
+            r.function.clone(),
+            r.copy.0.to_string(),
+            r.versions.name().into(),
+        ];
+        [about.to_vec(), r.numbers().map(|n| n.to_string()).to_vec()].concat()
+    };
+    table::csv(&COLUMNS, rows.iter().map(record))
+}
