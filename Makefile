@@ -78,7 +78,7 @@ build: setup-engines
 	LLVM="$(wordlist 2,99,$(LLVM))"; [ -z "$$LLVM" ] || LLVM="$$LLVM" sh tools/engines.sh build target/release --release
 
 # Engines of other versions than the one that tests are compiled with, where `cargo test` does not find them by itself.
-engines: setup
+engines: setup setup-engines
 	LLVM="$(filter-out $(MAIN),$(LLVM))"; [ -z "$$LLVM" ] || LLVM="$$LLVM" sh tools/engines.sh build target/debug/engines
 
 # Modules of every clang and rustc that is here through the engines; and groups of tests by each version other than the main one, as a whole.
@@ -92,7 +92,7 @@ test-engines: engines
 ENGINE_TESTS = oracle_trace:: oracle_pgo::demo left:: peers:: fuzz::first_round --skip ::unoptimised
 
 # By each engine but the main one.
-test-others: cached
+test-others: cached setup-engines
 	LLVM="$(LLVM)" $(CACHED) sh tools/engines.sh test $(ENGINE_TESTS)
 
 # With debug information, so that the report names source lines.
@@ -110,7 +110,7 @@ cached: setup-tests
 	@for v in $(LLVM); do for name in clang-$$v clang++-$$v; do ln -sf "$$(command -v ccache)" target/ccache/bin/$$name; done; done
 
 test: cached
-	$(CACHED) $(CARGO) test --locked
+	$(CACHED) $(CARGO) test --locked --workspace
 	$(MAKE) test-others
 
 # Exported profiles, opened by the tools that they are for: a browser is among them.

@@ -123,17 +123,12 @@ fn examples_and_benchmarks_are_profiled() {
     let text = std::fs::read_to_string(&manifest).unwrap();
     let bench = "[[bench]]\nname = \"bench\"\nharness = false\n\n[dependencies]";
     std::fs::write(&manifest, text.replace("[dependencies]", bench)).unwrap();
-    let printed = |words: &[&str]| {
+    let run_copies = |words: &[&str]| {
         let printed = run(&mut cargo_p3(dir, words)).stdout;
-        String::from_utf8(printed).unwrap()
+        (String::from_utf8(printed).unwrap(), find_names(dir))
     };
-    assert_eq!(
-        printed(&["-k", "2", "run", "-q", "--example", "example"]),
-        "2\n2\n"
-    );
-    assert_eq!(
-        printed(&["-k", "2", "bench", "-q", "--bench", "bench"]),
-        "4\n4\n"
-    );
-    assert_eq!(find_names(dir), ["bench", "example"]);
+    let example = run_copies(&["-k", "2", "run", "-q", "--example", "example"]);
+    assert_eq!(example, ("2\n2\n".into(), vec!["example".into()]));
+    let bench = run_copies(&["-k", "2", "bench", "-q", "--bench", "bench"]);
+    assert_eq!(bench, ("4\n4\n".into(), vec!["bench".into()]));
 }
