@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// What enters a function at its loops.
 #[derive(Clone, Debug)]
-pub struct Resume {
+pub(crate) struct Resume {
     /// Its control flow: block 0, then the function's blocks in their order.
     pub cfg: Cfg,
     /// Its plan, which counts under the function's ids.
@@ -29,7 +29,7 @@ pub struct Resume {
 
 /// A place where activations go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResumePoint {
+pub(crate) struct ResumePoint {
     /// The block of the function itself.
     pub block: BlockId,
     /// The header of the loop, where paths begin that are counted from here on.
@@ -48,7 +48,7 @@ struct Start {
 
 /// What resumes the function with control flow `cfg` under `plan`; `None` where it has no loop that can be left for it.
 /// O(V + E).
-pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
+pub(crate) fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
     let places = places(cfg, plan);
     if places.is_empty() {
         return None;
