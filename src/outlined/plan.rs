@@ -98,7 +98,7 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
             _ => vec![None],
         };
         vias.into_iter().map(move |via| ResumePoint {
-            block: via.map_or(header, |e| cfg.behind(e)),
+            block: via.map_or(header, |e| cfg.target(e)),
             header,
             via,
             edges: edges.clone(),
@@ -168,12 +168,12 @@ fn start(cfg: &Cfg, plan: &FunctionPlan, of: &ResumePoint) -> Start {
         ..edge
     };
     let register = plan.ops(Site::Edge(version)).iter().fold(None, after);
-    let header = counting.behind(version);
+    let header = counting.target(version);
     let via = of.via.map(|e| CfgEdge { block: header, ..e });
     let more = via.map_or(&[][..], |e| plan.ops(Site::Edge(e)));
     let set = register.map(Op::Set).into_iter();
     Start {
-        block: via.map_or(header, |e| counting.behind(e)),
+        block: via.map_or(header, |e| counting.target(e)),
         ops: set.chain(more.iter().copied()).collect(),
     }
 }

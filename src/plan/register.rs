@@ -68,7 +68,7 @@ impl Registers {
         plan: &FunctionPlan,
     ) -> Value {
         let value = |e: &CfgEdge| {
-            let back = order.is_retreating(e.block, cfg.behind(*e));
+            let back = order.is_retreating(e.block, cfg.target(*e));
             match self.after(*e, plan) {
                 Some(Value::Const(c)) => Value::Const(c),
                 Some(v) if !back => v,

@@ -138,7 +138,7 @@ struct Edges<'a> {
 impl Edges<'_> {
     /// Where an edge leads, and whether it ends paths.
     fn target(&self, edge: CfgEdge) -> (u32, bool) {
-        let to = self.cfg.behind(edge);
+        let to = self.cfg.target(edge);
         let at = self.order.position[to].expect("successor of a reachable block");
         (at, self.order.ends_path(self.cuts, edge, to))
     }
