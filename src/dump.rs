@@ -23,7 +23,7 @@ pub enum View {
 }
 
 /// The CFG of function `name` as dot.
-pub fn cfg_dot(name: &str, cfg: &Cfg) -> String {
+pub(crate) fn cfg_dot(name: &str, cfg: &Cfg) -> String {
     let mut graph = Graph::<String, String>::new();
     let nodes: Vec<_> = cfg.ids().map(|b| graph.add_node(format!("b{b}"))).collect();
     for b in cfg.ids() {
@@ -38,7 +38,7 @@ pub fn cfg_dot(name: &str, cfg: &Cfg) -> String {
 
 /// The DAG of function `name` as dot: edges carry their Ball–Larus labels, phony edges are
 /// dashed.
-pub fn dag_dot(name: &str, paths: &Measuring) -> String {
+pub(crate) fn dag_dot(name: &str, paths: &Measuring) -> String {
     let dag = &paths.dag;
     let mut graph = Graph::<String, String>::new();
     let nodes: Vec<_> = dag
@@ -67,7 +67,7 @@ pub fn dag_dot(name: &str, paths: &Measuring) -> String {
 }
 
 /// Numbers of paths, labels and weights as text; one line for each edge, no path is listed.
-pub fn numbering_text(name: &str, paths: &Measuring) -> String {
+pub(crate) fn numbering_text(name: &str, paths: &Measuring) -> String {
     let dag = &paths.dag;
     let mut out = format!(
         "{}: {} paths, {} cuts\n",

@@ -61,8 +61,8 @@
 pub mod analysis;
 pub mod cli;
 pub mod compiler;
-pub mod dag;
-pub mod dump;
+mod dag;
+mod dump;
 mod edges;
 #[cfg(feature = "llvm")]
 pub mod emit;
@@ -72,36 +72,36 @@ pub mod estimate;
 mod hot;
 pub mod index;
 pub mod ir;
-pub mod live;
+mod live;
 pub mod llvm;
 pub mod load;
 pub mod manifest;
-pub mod names;
+mod names;
 pub mod numbering;
-pub mod options;
-pub mod outlined;
-pub mod output;
+mod options;
+mod outlined;
+mod output;
 pub mod partition;
 pub mod paths;
 #[cfg(feature = "llvm")]
-pub mod pgo;
-pub mod plan;
+mod pgo;
+mod plan;
 pub mod profile;
 pub mod report;
-pub mod request;
+mod request;
 #[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;
 pub mod sampling;
-pub mod selection;
-pub mod shadow;
-pub mod source;
+mod selection;
+mod shadow;
+mod source;
 mod spantree;
 #[cfg(feature = "llvm")]
 mod stats;
 pub mod strategy;
 pub mod table;
-pub mod versions;
+mod versions;
 mod weights;
 
 #[cfg(test)]

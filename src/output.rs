@@ -7,8 +7,8 @@
 mod destination;
 mod list;
 
-pub use destination::{Content, Destination, Mark, check_folder_name, write_files};
-pub use list::is_inside;
+pub(crate) use destination::{Content, Destination, Mark, check_folder_name, write_files};
+pub(crate) use list::is_inside;
 
 use crate::error::{Error, Result};
 use crate::llvm::LINKED;
@@ -171,7 +171,7 @@ pub(crate) const FIXED_TIME: &str = include_str!("../runtime-c/preload/fixed_tim
 const RUNNER: &str = include_str!("../runtime-c/runner.mk");
 
 /// The profile that weights were taken from, so that `--profile` repeats what `--train` did.
-pub const WEIGHTS: &str = "weights.p3prof";
+pub(crate) const WEIGHTS: &str = "weights.p3prof";
 
 /// The lock's file.
 const LOCK: &str = ".p3-lock";
@@ -192,7 +192,7 @@ const RUN: [&str; 11] = [
 ];
 
 /// What the runner must know besides the manifest.
-pub struct Linking {
+pub(crate) struct Linking {
     /// The names in every copy's folder of the modules that are linked.
     pub modules: Vec<String>,
     /// The names of the untouched inputs in `native/`.
@@ -203,12 +203,12 @@ pub struct Linking {
 
 /// The name inside the folder of the module at position `m` of the manifest. Names of inputs never become names
 /// here: make and the shell see these.
-pub fn module_name(m: usize, extension: &str) -> String {
+pub(crate) fn module_name(m: usize, extension: &str) -> String {
     format!("m{m}.{extension}")
 }
 
 /// An output folder that is being written.
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     list: Mutex<List>,
     /// Held until this is dropped: the runner's commands take the same lock.
@@ -220,7 +220,7 @@ impl Folder {
     ///
     /// # Errors
     /// Something else is there.
-    pub fn check(path: &Path) -> Result<()> {
+    pub(crate) fn check(path: &Path) -> Result<()> {
         if let Some(file) = file_on_the_way(path) {
             let (path, file) = (path.display(), file.display());
             let message = format!("{path}: {file} is not a folder; name another folder with -o");
@@ -247,7 +247,7 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Folder::check`]; another process is at work in the folder.
-    pub fn begin(path: &Path, copies: u32, linking: &Linking) -> Result<Folder> {
+    pub(crate) fn begin(path: &Path, copies: u32, linking: &Linking) -> Result<Folder> {
         Self::check(path)?;
         std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
         let lock = lock(path)?;
@@ -273,7 +273,7 @@ impl Folder {
     ///
     /// # Errors
     /// It cannot be written; a symbolic link on the way might lead outside.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         self.write_with(name, |file| file.write_all(bytes))
     }
 
@@ -281,7 +281,7 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Folder::write`], and if the other cannot be read.
-    pub fn write_copy(&self, name: &str, mut of: &File) -> Result<()> {
+    pub(crate) fn write_copy(&self, name: &str, mut of: &File) -> Result<()> {
         self.write_with(name, |file| {
             of.rewind()?;
             std::io::copy(&mut of, file).map(drop)
@@ -311,7 +311,7 @@ impl Folder {
     }
 
     /// Writes the runtime, the runner, the sorted list and, last of all, the manifest.
-    pub fn finish(&self, manifest: &Manifest, linking: &Linking) -> Result<()> {
+    pub(crate) fn finish(&self, manifest: &Manifest, linking: &Linking) -> Result<()> {
         for (name, text) in RUNTIME {
             self.write(&format!("runtime/{name}"), text.as_bytes())?;
         }
@@ -412,7 +412,7 @@ fn results(copies: u32, linking: &Linking) -> Vec<String> {
 
 /// Writes a file by rename, making its folder; nothing is left behind on failure. A device or pipe
 /// is written to as it is.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         return std::fs::write(path, bytes).map_err(|e| Error::write(path, e));
     }

@@ -145,7 +145,7 @@ pub(crate) fn paths_of(cfg: &Cfg, walk: &Walk, ends: &[CfgEdge]) -> Vec<Path> {
     let mut paths = Vec::new();
     let mut path = fresh(PathStart::Entry, BlockId(0));
     for &e in &walk.edges {
-        let to = cfg.behind(e);
+        let to = cfg.target(e);
         if ends.binary_search(&e).is_ok() {
             path.end = PathEnd::Back(e, to);
             paths.push(std::mem::replace(&mut path, fresh(PathStart::Loop, to)));

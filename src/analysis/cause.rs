@@ -88,7 +88,7 @@ impl Causes {
     ///
     /// # Errors
     /// Where control flow cannot be had.
-    pub fn of(profile: &Profile) -> Result<Causes> {
+    pub fn find(profile: &Profile) -> Result<Causes> {
         let n = profile.manifest.functions.len();
         let mut all = Causes {
             own: ti_vec![BTreeSet::new(); n],

@@ -77,7 +77,10 @@ impl<'a> CountedFunction<'a> {
     ///
     /// # Errors
     /// A damaged profile, or one of estimates.
-    pub fn of(profile: &'a Profile, selection: &Selection) -> Result<Vec<CountedFunction<'a>>> {
+    pub fn find_selected(
+        profile: &'a Profile,
+        selection: &Selection,
+    ) -> Result<Vec<CountedFunction<'a>>> {
         let wanted = selection.profiled(profile).into_par_iter();
         wanted.map(|f| CountedFunction::new(profile, f)).collect()
     }

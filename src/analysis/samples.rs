@@ -229,7 +229,7 @@ impl Parser {
             self.flush();
         } else if line.starts_with('#') {
             // Headers of `perf script --header`.
-        } else if let Some(header) = Header::of(line) {
+        } else if let Some(header) = Header::parse(line) {
             self.flush();
             self.start(header);
         } else if line.starts_with(char::is_whitespace) {
@@ -337,7 +337,7 @@ struct Header<'a> {
 impl<'a> Header<'a> {
     /// `comm tid [cpu] time: period event: rest`, each part but the event perhaps missing. A command's name may have spaces and
     /// colons, so the time is looked for first.
-    fn of(line: &'a str) -> Option<Header<'a>> {
+    fn parse(line: &'a str) -> Option<Header<'a>> {
         let words = || words(line);
         let timed = words().position(|(_, word)| is_time(word));
         let first = timed.map_or(0, |at| at + 1);

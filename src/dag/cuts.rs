@@ -5,7 +5,7 @@ use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
 /// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits. Only a function with more is cut.
-pub const MAX_PATHS: u64 = 1 << 62;
+pub(crate) const MAX_PATHS: u64 = 1 << 62;
 
 /// The edges of `cfg`, of this shape, to cut so that at most `max_paths` paths remain, sorted; empty when none is needed.
 ///
@@ -18,7 +18,7 @@ pub const MAX_PATHS: u64 = 1 << 62;
 ///
 /// # Panics
 /// When `max_paths` is less than 4 × (V + 1) × (largest out-degree): no such function is loadable.
-pub fn choose_cuts(cfg: &Cfg, shape: &Shape, max_paths: u64) -> Vec<CfgEdge> {
+pub(crate) fn choose_cuts(cfg: &Cfg, shape: &Shape, max_paths: u64) -> Vec<CfgEdge> {
     if paths_at_most(cfg, &shape.order, max_paths) {
         return Vec::new();
     }

@@ -6,7 +6,7 @@ use crate::index::BlockId;
 use crate::ir::Cfg;
 
 /// Which blocks control passes on every way from the entry to a block.
-pub struct Dominators {
+pub(crate) struct Dominators {
     /// The blocks in preorder of a depth-first search: what dominates a block precedes it.
     order: Order,
     /// By position: that of the immediate dominator; the entry's is its own.
@@ -21,7 +21,7 @@ impl Dominators {
     ///
     /// The iteration of Cooper, Harvey and Kennedy is shorter, but climbs from each edge to where
     /// the ways to it part: quadratic where each of many blocks may leave for one far away.
-    pub fn new(cfg: &Cfg) -> Dominators {
+    pub(crate) fn new(cfg: &Cfg) -> Dominators {
         let (order, parent) = search(cfg);
         let mut tree = Tree::new(&order, &parent);
         let above = tree.immediate(&predecessors(cfg, &order));
@@ -30,18 +30,18 @@ impl Dominators {
     }
 
     /// The last block that control passes on every way to reachable block `b`, itself excepted; `None` for the entry.
-    pub fn above(&self, b: BlockId) -> Option<BlockId> {
+    pub(crate) fn above(&self, b: BlockId) -> Option<BlockId> {
         let at = self.order.position[b].expect("a reachable block");
         (at > 0).then(|| self.order.rpo[self.above[at as usize] as usize])
     }
 
     /// Whether a block can be reached.
-    pub fn reaches(&self, b: BlockId) -> bool {
+    pub(crate) fn reaches(&self, b: BlockId) -> bool {
         self.order.position[b].is_some()
     }
 
     /// Whether every way to `b` leads over `a`. Not where one of them cannot be reached.
-    pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
+    pub(crate) fn dominates(&self, a: BlockId, b: BlockId) -> bool {
         let span = |b: BlockId| Some(self.span[self.order.position[b]? as usize]);
         let (Some((first, last)), Some((number, _))) = (span(a), span(b)) else {
             return false;

@@ -10,16 +10,16 @@ mod cuts;
 mod dominators;
 mod from_cfg;
 mod order;
-pub mod reduced;
+pub(crate) mod reduced;
 mod subsets;
 
 #[cfg(test)]
 mod tests;
 
-pub use cuts::{MAX_PATHS, choose_cuts};
-pub use dominators::Dominators;
-pub use order::{LoopForest, Order, Shape, is_taken};
-pub use subsets::{edges_through, paths_inside, rests_inside, useful_edges};
+pub(crate) use cuts::{MAX_PATHS, choose_cuts};
+pub(crate) use dominators::Dominators;
+pub(crate) use order::{LoopForest, Order, Shape, is_taken};
+pub(crate) use subsets::{edges_through, paths_inside, rests_inside, useful_edges};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId, ti_vec};
 

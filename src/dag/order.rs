@@ -92,7 +92,7 @@ impl Order {
 
 /// Whether edge number `succ` of block `b` can be told apart at run time: of an `indirectbr`
 /// that names one target several times only the first is ever counted.
-pub fn is_taken(cfg: &Cfg, b: BlockId, succ: usize) -> bool {
+pub(crate) fn is_taken(cfg: &Cfg, b: BlockId, succ: usize) -> bool {
     let block = cfg.block(b);
     let repeats = matches!(block.terminator, Terminator::IndirectBr);
     !repeats || !block.succs[..succ].contains(&block.succs[succ])

@@ -4,12 +4,12 @@ use super::Dag;
 use crate::index::{EdgeId, IdSet, TiVec, VertexId};
 
 /// The number of paths whose edges are all in `set`. O(V + E).
-pub fn paths_inside(dag: &Dag, set: &IdSet<EdgeId>) -> u64 {
+pub(crate) fn paths_inside(dag: &Dag, set: &IdSet<EdgeId>) -> u64 {
     rests_inside(dag, set)[dag.entry()]
 }
 
 /// By vertex: the number of ways from it to the exit whose edges are all in `set`. O(V + E).
-pub fn rests_inside(dag: &Dag, set: &IdSet<EdgeId>) -> TiVec<VertexId, u64> {
+pub(crate) fn rests_inside(dag: &Dag, set: &IdSet<EdgeId>) -> TiVec<VertexId, u64> {
     let mut paths = dag.by_vertex(0u64);
     paths[dag.exit()] = 1;
     for e in dag.edge_ids().rev().filter(|e| set.contains(*e)) {
@@ -20,7 +20,7 @@ pub fn rests_inside(dag: &Dag, set: &IdSet<EdgeId>) -> TiVec<VertexId, u64> {
 }
 
 /// The edges of `set` that lie on a path inside it. O(V + E).
-pub fn useful_edges(dag: &Dag, set: &IdSet<EdgeId>) -> IdSet<EdgeId> {
+pub(crate) fn useful_edges(dag: &Dag, set: &IdSet<EdgeId>) -> IdSet<EdgeId> {
     let ends = |from| {
         let mut vertices = dag.vertex_set();
         vertices.insert(from);
@@ -48,7 +48,7 @@ pub fn useful_edges(dag: &Dag, set: &IdSet<EdgeId>) -> IdSet<EdgeId> {
 }
 
 /// The edges of all paths through one of `edges`: what a selection of lines comes to. O(V + E).
-pub fn edges_through(dag: &Dag, edges: &IdSet<EdgeId>) -> IdSet<EdgeId> {
+pub(crate) fn edges_through(dag: &Dag, edges: &IdSet<EdgeId>) -> IdSet<EdgeId> {
     let (mut behind, mut before) = (dag.vertex_set(), dag.vertex_set());
     for e in dag.edge_ids() {
         if edges.contains(e) || behind.contains(dag.edge(e).src) {

@@ -245,7 +245,7 @@ proptest! {
         let forest = LoopForest::new(&graph, &order);
         for e in retreating(&graph) {
             let at = |b: BlockId| order.position[b].unwrap();
-            let header = at(graph.behind(e));
+            let header = at(graph.target(e));
             prop_assert!(forest.is_header[header as usize]);
             prop_assert!(forest.holds(header, at(e.block)));
         }

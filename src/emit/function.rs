@@ -181,7 +181,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let Some(&place) = self.places.of.get(&edge) else {
             return;
         };
-        let to = self.cfg.behind(edge);
+        let to = self.cfg.target(edge);
         match place {
             Place::Source | Place::Flagged => {
                 let end = sys::terminator(self.blocks[edge.block]);
@@ -405,7 +405,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Where the edges lead, ascending.
     fn targets<T>(&self, edges: &HashMap<CfgEdge, T>) -> BTreeSet<BlockId> {
-        let target = |e: &CfgEdge| self.cfg.behind(*e);
+        let target = |e: &CfgEdge| self.cfg.target(*e);
         edges.keys().map(target).collect()
     }
 

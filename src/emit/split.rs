@@ -48,7 +48,7 @@ pub(crate) fn split<'ctx>(
     for (&edge, _) in of.iter().filter(|(_, place)| **place == Place::Own) {
         let block = context.insert_basic_block_after(blocks[edge.block], "p3.edge");
         own.insert(edge, block);
-        let to = cfg.behind(edge);
+        let to = cfg.target(edge);
         into.entry(to).or_default().push((edge, block));
     }
     for (to, edges) in into {

@@ -191,8 +191,8 @@ impl Cfg {
         &self.blocks[b]
     }
 
-    /// The block behind edge `e`.
-    pub fn behind(&self, e: CfgEdge) -> BlockId {
+    /// Where edge `e` leads.
+    pub fn target(&self, e: CfgEdge) -> BlockId {
         self.block(e.block).succs[e.succ as usize]
     }
 

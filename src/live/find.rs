@@ -19,7 +19,7 @@ const MANIFEST: &str = "manifest.json";
 
 /// Where raw profiles are looked for, each time anew: programs start and end, and files are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// One file.
     File(PathBuf),
     /// All `*.p3raw` below a folder.
@@ -33,7 +33,7 @@ impl Target {
     ///
     /// # Errors
     /// What is none of them.
-    pub fn parse(name: &Path) -> Result<Target> {
+    pub(crate) fn parse(name: &Path) -> Result<Target> {
         if name.is_dir() {
             return Ok(Target::Folder(name.to_path_buf()));
         }
@@ -57,7 +57,7 @@ impl Target {
     ///
     /// # Errors
     /// Folders and processes that cannot be read.
-    pub fn files(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         match self {
             Target::File(file) => Ok(vec![file.clone()]),
             Target::Folder(folder) => Ok(find_raw_files(folder)),
@@ -193,7 +193,7 @@ pub(super) fn has_mapped(process: u64, file: &Path) -> Option<bool> {
 ///
 /// # Errors
 /// Manifests that cannot be used, and that there is none.
-pub fn programs(
+pub(crate) fn programs(
     manifests: &[PathBuf],
     targets: &[Target],
     program: [u8; 16],

@@ -5,9 +5,9 @@ mod find;
 mod rows;
 mod text;
 
-pub use find::{Target, programs};
-pub use rows::{Kind, Order, Row};
-pub use text::{cells, heading, text};
+pub(crate) use find::{Target, programs};
+pub(crate) use rows::{Kind, Order, Row};
+pub(crate) use text::{cells, heading, text};
 
 use crate::error::{Error, Result};
 use crate::index::CopyId;
@@ -28,7 +28,7 @@ const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Programs that are looked at.
-pub struct Watch {
+pub(crate) struct Watch {
     targets: Vec<Target>,
     manifests: Vec<PathBuf>,
     /// Of the program, once a profile of it was read.
@@ -48,7 +48,7 @@ struct Base {
 
 /// What one look saw.
 #[derive(Clone, Debug)]
-pub struct View {
+pub(crate) struct View {
     /// What is looked at: program, scheme, copies, and whether it runs.
     pub title: String,
     /// What was counted, in one line.
@@ -78,7 +78,7 @@ impl Watch {
     ///
     /// # Errors
     /// Names of nothing.
-    pub fn new(names: &[PathBuf], manifests: &[PathBuf]) -> Result<Watch> {
+    pub(crate) fn new(names: &[PathBuf], manifests: &[PathBuf]) -> Result<Watch> {
         let targets = names.iter().map(|n| Target::parse(n));
         Ok(Watch {
             targets: targets.collect::<Result<_>>()?,
@@ -91,7 +91,7 @@ impl Watch {
     }
 
     /// Rates begin with the next look.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.base = None;
     }
 
@@ -100,7 +100,7 @@ impl Watch {
     /// # Errors
     /// Profiles that are of several programs or of none that is known, damaged, or of counts that are no paths; and that
     /// there is no profile.
-    pub fn look(&mut self, order: Order, top: usize) -> Result<View> {
+    pub(crate) fn look(&mut self, order: Order, top: usize) -> Result<View> {
         let at = Instant::now();
         let mut notes = Vec::new();
         let raws = self.read(&mut notes)?;

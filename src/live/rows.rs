@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// What rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Paths, counted.
     Paths,
     /// Sampled subpaths: counts are estimates.
@@ -46,7 +46,7 @@ impl Kind {
 
 /// What comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// The largest share of what was executed.
     #[default]
     Share,
@@ -60,7 +60,7 @@ pub enum Order {
 
 impl Order {
     /// The next one, around.
-    pub fn next(self) -> Order {
+    pub(crate) fn next(self) -> Order {
         match self {
             Order::Share => Order::Rate,
             Order::Rate => Order::Count,
@@ -70,7 +70,7 @@ impl Order {
     }
 
     /// In a word.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Order::Share => "share",
             Order::Rate => "rate",
@@ -82,7 +82,7 @@ impl Order {
 
 /// A path or subpath.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// How often it ran.
     pub count: f64,
     /// Half of the 95 % interval of the count (subpaths), or of the share (bursts).

@@ -11,7 +11,7 @@ const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 
 /// The names of the columns.
-pub fn heading(kind: Kind) -> Vec<&'static str> {
+pub(crate) fn heading(kind: Kind) -> Vec<&'static str> {
     match kind {
         Kind::Paths => vec![
             "count",
@@ -33,7 +33,7 @@ pub fn heading(kind: Kind) -> Vec<&'static str> {
 }
 
 /// What a row has in all columns but the last.
-pub fn cells(kind: Kind, row: &Row) -> Vec<String> {
+pub(crate) fn cells(kind: Kind, row: &Row) -> Vec<String> {
     let number = |n: f64| grouped(n.round().max(0.0) as u128);
     let rate = row.rate.map_or_else(|| "–".into(), number);
     let (count, blocks) = (number(row.count), exactly(row.blocks as u64));
@@ -47,7 +47,7 @@ pub fn cells(kind: Kind, row: &Row) -> Vec<String> {
 }
 
 /// The view for people, as reports are printed.
-pub fn text(view: &View, layout: Layout) -> String {
+pub(crate) fn text(view: &View, layout: Layout) -> String {
     let mut out = format!(
         "{BOLD}{}{BOLD:#}\n{}\n",
         printable(&view.title),

@@ -10,7 +10,7 @@ const PARTS: usize = 2;
 /// A symbol's name without return type, parameters, template arguments and the namespaces around its class, as it may be
 /// printed: `RegEx::MatchUnchecked` for `YAML::RegEx::MatchUnchecked(…) const`, `Iterator::next` for
 /// `<T as core::iter::Iterator>::next`, `main::{lambda#1}` for the call of a lambda. Several symbols may have one. O(length).
-pub fn brief(symbol: &str) -> String {
+pub(crate) fn brief(symbol: &str) -> String {
     let name = unsigned(symbol);
     let name = without_arguments(&name);
     let mut parts = parts(&name);
@@ -36,7 +36,7 @@ fn begins_with_type(symbol: &str) -> bool {
 }
 
 /// Whether a symbol is that of a lambda of C++ or of a closure of Rust.
-pub fn is_closure(symbol: &str) -> bool {
+pub(crate) fn is_closure(symbol: &str) -> bool {
     ["Ul", "$_", "closure"]
         .iter()
         .any(|mark| symbol.contains(mark))
@@ -276,13 +276,13 @@ fn shortened_part(part: &str) -> String {
 
 /// Short names of the functions of a program, longer ones where several would have the same.
 #[derive(Debug, Default)]
-pub struct Briefs {
+pub(crate) struct Briefs {
     names: HashMap<String, String>,
 }
 
 impl Briefs {
     /// Names for `symbols`, and where a symbol begins, if that is known: a lambda is named after its line. O(length of all).
-    pub fn new<'a>(symbols: impl Iterator<Item = (&'a str, Option<u32>)>) -> Briefs {
+    pub(crate) fn new<'a>(symbols: impl Iterator<Item = (&'a str, Option<u32>)>) -> Briefs {
         let mut by_name: HashMap<String, Vec<&str>> = HashMap::new();
         let mut names = HashMap::new();
         for (symbol, line) in symbols {
@@ -302,7 +302,7 @@ impl Briefs {
     }
 
     /// The name of a symbol.
-    pub fn name(&self, symbol: &str) -> String {
+    pub(crate) fn name(&self, symbol: &str) -> String {
         let known = self.names.get(symbol);
         known.cloned().unwrap_or_else(|| brief(symbol))
     }
@@ -310,7 +310,7 @@ impl Briefs {
 
 /// What tells symbols apart that have one readable name: which constructor or destructor it is (`[D0]` deletes, too), or else
 /// their number. Nothing if there is one symbol.
-pub fn variants(symbols: &[&str]) -> Vec<String> {
+pub(crate) fn variants(symbols: &[&str]) -> Vec<String> {
     if symbols.len() < 2 {
         return vec![String::new(); symbols.len()];
     }

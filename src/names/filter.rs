@@ -91,7 +91,7 @@ fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
 }
 
 /// The readable names most similar to a pattern, the most similar first.
-pub fn nearest_names<'a>(pattern: &str, symbols: &[&'a str]) -> Vec<String> {
+pub(crate) fn nearest_names<'a>(pattern: &str, symbols: &[&'a str]) -> Vec<String> {
     let word = |c: &char| c.is_alphanumeric() || "_:~ <>,&".contains(*c);
     let wanted: String = pattern.chars().filter(word).collect();
     let wanted = wanted.to_lowercase();

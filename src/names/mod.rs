@@ -7,9 +7,9 @@ mod brief;
 mod filter;
 mod printed;
 
-pub use brief::{Briefs, brief, is_closure, variants};
-pub use filter::{Filter, Unmatched, nearest_names};
-pub use printed::{Naming, PrintedNames, TypedNames};
+pub(crate) use brief::{Briefs, brief, is_closure, variants};
+pub(crate) use filter::{Filter, nearest_names};
+pub(crate) use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,7 +23,7 @@ const LONGEST: usize = 1 << 16;
 /// a mangled name stays, in the demangler's words: `f() [clone .cold]`, `f() (.isra.0)`.
 ///
 /// Demanglers take types as well: without its prefix a C function `f` would be `float`. O(length).
-pub fn readable(symbol: &str) -> Cow<'_, str> {
+pub(crate) fn readable(symbol: &str) -> Cow<'_, str> {
     let symbol = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
     if !["_Z", "__Z", "_R"].iter().any(|p| symbol.starts_with(p)) {
         return symbol.into();
@@ -58,7 +58,7 @@ impl fmt::Write for Bounded {
 
 /// `text` in one line that a terminal takes for nothing but text: what is not printable (control characters, line
 /// ends, what turns the direction of writing) stands as Rust writes it, `\n` or `\u{1b}`. O(length).
-pub fn printable(text: &str) -> Cow<'_, str> {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
         return text.into();
     }
@@ -77,7 +77,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// By the name alone. Where a program was compiled need not be here, and reports are to be the same everywhere; otherwise one file has as
 /// many names as folders that it was compiled from. Behind a symbolic link to a folder, `..` leads elsewhere: such a file is found by
 /// `--source-dir` or `--path-map`.
-pub fn normalised(file: &str) -> Cow<'_, str> {
+pub(crate) fn normalised(file: &str) -> Cow<'_, str> {
     let root = if file.starts_with('/') { "/" } else { "" };
     let mut parts: Vec<&str> = Vec::new();
     for part in file.split('/') {
@@ -99,13 +99,13 @@ pub fn normalised(file: &str) -> Cow<'_, str> {
 }
 
 /// The readable name of a symbol, as it is printed.
-pub fn shown(symbol: &str) -> String {
+pub(crate) fn shown(symbol: &str) -> String {
     printable(&readable(symbol)).into_owned()
 }
 
 /// A readable name in at most `width` columns, as far as its parts allow: what stands between angle brackets becomes
 /// `<…>`, then parameters `(…)`, the longest first; then its middle goes.
-pub fn fitted(name: &str, width: usize) -> String {
+pub(crate) fn fitted(name: &str, width: usize) -> String {
     let mut name = name.to_string();
     for brackets in [('<', '>'), ('(', ')')] {
         while name.chars().count() > width
@@ -127,7 +127,11 @@ pub fn fitted(name: &str, width: usize) -> String {
 
 /// The same for a name among others that are shown beside it: where one of these would read alike, the name shows what tells it from
 /// them instead. O(others, and length of those alike).
-pub fn fitted_among<'a>(name: &str, others: impl Iterator<Item = &'a str>, width: usize) -> String {
+pub(crate) fn fitted_among<'a>(
+    name: &str,
+    others: impl Iterator<Item = &'a str>,
+    width: usize,
+) -> String {
     let fit = fitted(name, width);
     if fit == name {
         return fit;
@@ -190,7 +194,7 @@ fn longest_between(name: &str, (open, close): (char, char)) -> Option<std::ops::
 
 /// [`printable`], with each of `characters` as `\u{…}`: for formats to which they mean something and that
 /// have no way of quoting. O(length).
-pub fn escaped(text: &str, characters: &[char]) -> String {
+pub(crate) fn escaped(text: &str, characters: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     for c in printable(text).chars() {
         if characters.contains(&c) {
@@ -203,7 +207,7 @@ pub fn escaped(text: &str, characters: &[char]) -> String {
 }
 
 /// `text` for between quotes in Graphviz's language, as an identifier or as part of a label. O(length).
-pub fn dot_escaped(text: &str) -> String {
+pub(crate) fn dot_escaped(text: &str) -> String {
     // Backslashes begin escapes in labels, ampersands entities.
     printable(text)
         .replace('\\', "\\\\")

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What the functions of a program are called in reports, no two of them the same.
 #[derive(Debug, Default)]
-pub struct PrintedNames {
+pub(crate) struct PrintedNames {
     briefs: Briefs,
     is_full: bool,
     /// What tells functions apart whose names are alike, such as two destructors of a class, by symbol.
@@ -16,7 +16,7 @@ pub struct PrintedNames {
 impl PrintedNames {
     /// The names of `functions`, and of those that were `inlined`; each with its first line, if that is known. `is_full`: with
     /// scopes, types and parameters. O(length of all).
-    pub fn new<'a>(
+    pub(crate) fn new<'a>(
         functions: &[(&'a str, Option<u32>)],
         inlined: impl Iterator<Item = (&'a str, Option<u32>)>,
         is_full: bool,
@@ -46,7 +46,7 @@ impl PrintedNames {
     }
 
     /// The name of a symbol.
-    pub fn name(&self, symbol: &str) -> String {
+    pub(crate) fn name(&self, symbol: &str) -> String {
         let name = if self.is_full {
             shown(symbol)
         } else {
@@ -61,7 +61,7 @@ impl PrintedNames {
 
 /// How precisely a text names a function; the most precise first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Naming {
+pub(crate) enum Naming {
     /// By its symbol.
     Symbol,
     /// As a report prints it, which names no other function.
@@ -74,14 +74,14 @@ pub enum Naming {
 
 /// The names of a program's functions, long and short, for what a user types.
 #[derive(Debug)]
-pub struct TypedNames<'a> {
+pub(crate) struct TypedNames<'a> {
     by_text: HashMap<String, HashMap<&'a str, Naming>>,
     full: PrintedNames,
 }
 
 impl<'a> TypedNames<'a> {
     /// As for [`PrintedNames::new`]. O(length of all).
-    pub fn new(
+    pub(crate) fn new(
         functions: &[(&'a str, Option<u32>)],
         inlined: &[(&'a str, Option<u32>)],
     ) -> TypedNames<'a> {
@@ -112,12 +112,12 @@ impl<'a> TypedNames<'a> {
     }
 
     /// Whether `text` names the function `symbol`, and how.
-    pub fn naming(&self, text: &str, symbol: &str) -> Option<Naming> {
+    pub(crate) fn naming(&self, text: &str, symbol: &str) -> Option<Naming> {
         self.by_text.get(text)?.get(symbol).copied()
     }
 
     /// A name of `symbol` that names no other function.
-    pub fn unambiguous(&self, symbol: &str) -> String {
+    pub(crate) fn unambiguous(&self, symbol: &str) -> String {
         self.full.name(symbol)
     }
 }

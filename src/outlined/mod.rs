@@ -2,4 +2,4 @@
 
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;
-pub mod plan;
+pub(crate) mod plan;

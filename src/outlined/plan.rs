@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// What enters a function at its loops.
 #[derive(Clone, Debug)]
-pub struct Resume {
+pub(crate) struct Resume {
     /// Its control flow: block 0, then the function's blocks in their order.
     pub cfg: Cfg,
     /// Its plan, which counts under the function's ids.
@@ -29,7 +29,7 @@ pub struct Resume {
 
 /// A place where activations go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResumePoint {
+pub(crate) struct ResumePoint {
     /// The block of the function itself.
     pub block: BlockId,
     /// The header of the loop, where paths begin that are counted from here on.
@@ -48,7 +48,7 @@ struct Start {
 
 /// What resumes the function with control flow `cfg` under `plan`; `None` where it has no loop that can be left for it.
 /// O(V + E).
-pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
+pub(crate) fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
     let places = places(cfg, plan);
     if places.is_empty() {
         return None;
@@ -98,7 +98,7 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
             _ => vec![None],
         };
         vias.into_iter().map(move |via| ResumePoint {
-            block: via.map_or(header, |e| cfg.behind(e)),
+            block: via.map_or(header, |e| cfg.target(e)),
             header,
             via,
             edges: edges.clone(),
@@ -168,12 +168,12 @@ fn start(cfg: &Cfg, plan: &FunctionPlan, of: &ResumePoint) -> Start {
         ..edge
     };
     let register = plan.ops(Site::Edge(version)).iter().fold(None, after);
-    let header = counting.behind(version);
+    let header = counting.target(version);
     let via = of.via.map(|e| CfgEdge { block: header, ..e });
     let more = via.map_or(&[][..], |e| plan.ops(Site::Edge(e)));
     let set = register.map(Op::Set).into_iter();
     Start {
-        block: via.map_or(header, |e| counting.behind(e)),
+        block: via.map_or(header, |e| counting.target(e)),
         ops: set.chain(more.iter().copied()).collect(),
     }
 }

@@ -57,7 +57,7 @@ const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
 /// A place for a result.
 #[derive(Clone, Debug)]
-pub struct Destination {
+pub(crate) struct Destination {
     path: PathBuf,
     content: Content,
     force: bool,
@@ -65,7 +65,7 @@ pub struct Destination {
 
 impl Destination {
     /// The file `path`, or standard output if that is `-`. `force`: another file there may be replaced.
-    pub fn new(path: &Path, content: Content, force: bool) -> Destination {
+    pub(crate) fn new(path: &Path, content: Content, force: bool) -> Destination {
         Destination {
             path: path.to_path_buf(),
             content,
@@ -73,13 +73,8 @@ impl Destination {
         }
     }
 
-    /// Standard output.
-    pub fn stdout(content: Content) -> Destination {
-        Destination::new(Path::new("-"), content, false)
-    }
-
     /// Whether this is standard output, so that messages belong on standard error.
-    pub fn is_stdout(&self) -> bool {
+    pub(crate) fn is_stdout(&self) -> bool {
         is_stdout(&self.path)
     }
 
@@ -88,7 +83,7 @@ impl Destination {
     ///
     /// # Errors
     /// One of these.
-    pub fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
+    pub(crate) fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
         if self.is_stdout() {
             if !self.content.text && std::io::stdout().is_terminal() {
                 let message = "standard output is a terminal, and this is not text; name a file with -o, or pipe it";
@@ -113,7 +108,7 @@ impl Destination {
     ///
     /// # Errors
     /// It cannot be written, or would replace something else.
-    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
         self.check([])?;
         if self.is_stdout() {
             return print(bytes).map_err(|e| Error::write("standard output", e));
@@ -130,7 +125,7 @@ impl Destination {
     ///
     /// # Errors
     /// As there.
-    pub fn check_for(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn check_for(&self, bytes: &[u8]) -> Result<()> {
         self.check([])?;
         if self.is_stdout() || self.may_replace(bytes)? {
             return Ok(());
@@ -195,7 +190,7 @@ fn is_stdout(path: &Path) -> bool {
 ///
 /// # Errors
 /// `folder` is a name of standard output.
-pub fn check_folder_name(folder: &Path) -> Result<()> {
+pub(crate) fn check_folder_name(folder: &Path) -> Result<()> {
     if is_stdout(folder) {
         let name = folder.display();
         let message = format!(
@@ -211,7 +206,11 @@ pub fn check_folder_name(folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Something else is there, or they cannot be written.
-pub fn write_files(folder: &Path, files: &[(String, Vec<u8>, Mark)], force: bool) -> Result<()> {
+pub(crate) fn write_files(
+    folder: &Path,
+    files: &[(String, Vec<u8>, Mark)],
+    force: bool,
+) -> Result<()> {
     check_folder_name(folder)?;
     let mut destinations = Vec::with_capacity(files.len());
     for (name, bytes, mark) in files {

@@ -114,7 +114,7 @@ fn missing_is_fine(done: std::io::Result<()>) -> std::io::Result<()> {
 }
 
 /// Whether `name` is relative and names something below.
-pub fn is_inside(name: &str) -> bool {
+pub(crate) fn is_inside(name: &str) -> bool {
     let mut components = Path::new(name).components();
     !name.is_empty() && components.all(|c| matches!(c, Component::Normal(_)))
 }

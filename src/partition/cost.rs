@@ -91,7 +91,7 @@ impl Costs {
     }
 
     /// The cost of the paths inside `edges` (`None`: all) of function `f` under `numbering`.
-    pub(super) fn of(
+    pub(super) fn price(
         &self,
         f: usize,
         paths: &Measuring,

@@ -54,12 +54,16 @@ impl Local {
                 ))
             }
             Part::All | Part::Edges(_) if paths.apart.is_empty() => None,
-            Part::All => Self::apart(cfg, paths, None),
-            Part::Edges(set) => Self::apart(cfg, paths, Some(set)),
+            Part::All => Self::with_iterations_apart(cfg, paths, None),
+            Part::Edges(set) => Self::with_iterations_apart(cfg, paths, Some(set)),
         }
     }
 
-    fn apart(cfg: &Cfg, paths: &Measuring, edges: Option<&IdSet<EdgeId>>) -> Option<Local> {
+    fn with_iterations_apart(
+        cfg: &Cfg,
+        paths: &Measuring,
+        edges: Option<&IdSet<EdgeId>>,
+    ) -> Option<Local> {
         let product = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart)?.product();
         let versions = &product.versions;
         let dag = versions.dag(&paths.shape.order, &paths.cuts);

@@ -12,7 +12,7 @@ pub struct Owners<'a>(pub &'a Share);
 
 impl Owners<'_> {
     /// The copies that count path `id` along `edges`, ascending: the first is its owner.
-    pub fn of(&self, id: PathId, edges: &[EdgeId]) -> impl Iterator<Item = CopyId> {
+    pub fn copies_counting(&self, id: PathId, edges: &[EdgeId]) -> impl Iterator<Item = CopyId> {
         let counts = move |part: &Part| match part {
             Part::All => true,
             Part::Edges(set) | Part::Side(Side::Inside(set)) => {

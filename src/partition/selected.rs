@@ -114,7 +114,7 @@ impl Selection<'_> {
     /// Where a path begins by `start`, an edge from ENTRY.
     fn begin(&self, start: EdgeId, version: u32) -> State {
         let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
-        match self.behind(dag.edge(start).dst, PathId(labels[start]), version) {
+        match self.state_at(dag.edge(start).dst, PathId(labels[start]), version) {
             // Iterations that are apart have dense ids as they are.
             State::Own { version: 0 } if self.ranges.is_warm(start) => State::Warm,
             state => state,
@@ -139,13 +139,13 @@ impl Selection<'_> {
             },
             State::Prefix { id, version } => {
                 let id = id.plus(labels[e]);
-                self.behind(dag.edge(e).dst, id, apart(version))
+                self.state_at(dag.edge(e).dst, id, apart(version))
             }
         }
     }
 
     /// At vertex `v`, on a path whose labels so far add up to `id`: all its continuations have the next ids.
-    fn behind(&self, v: VertexId, id: PathId, version: u32) -> State {
+    fn state_at(&self, v: VertexId, id: PathId, version: u32) -> State {
         let end = id.plus(self.paths.numbering.paths[v]);
         match self.ranges.held(self.copy, id, end) {
             Held::Nothing => State::Foreign,

@@ -193,7 +193,9 @@ fn check_scheme(
         let part = assignment.shares[0].part(copy).unwrap();
         for (id, count) in profile(graph, part, plan, only, walks).0 {
             let edges = only.decode(id).unwrap();
-            let counting: Vec<CopyId> = Owners(&assignment.shares[0]).of(id, &edges).collect();
+            let counting: Vec<CopyId> = Owners(&assignment.shares[0])
+                .copies_counting(id, &edges)
+                .collect();
             prop_assert!(counting.contains(&copy));
             let before = merged.insert(id, count);
             prop_assert!(before.is_none_or(|b| b == count), "copies disagree");

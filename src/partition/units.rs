@@ -73,7 +73,7 @@ impl<'a> Units<'a> {
         for (i, (f, p)) in functions.iter().zip(paths).enumerate() {
             if let Some(p) = p {
                 units.members[f.unit] += 1;
-                units.cost[f.unit] += units.costs.of(i, p, &p.numbering, None);
+                units.cost[f.unit] += units.costs.price(i, p, &p.numbering, None);
             }
         }
         units
@@ -130,7 +130,7 @@ impl<'a> Units<'a> {
         let subset = edges.filter(|set| !set.is_full());
         let numbering = subset.map(|set| pspp(&paths.dag, set));
         let numbering = numbering.as_ref().unwrap_or(&paths.numbering);
-        self.costs.of(f, paths, numbering, subset)
+        self.costs.price(f, paths, numbering, subset)
     }
 
     /// Every unit's tasks, by ascending unit.

@@ -16,14 +16,14 @@ use crate::manifest::ModuleEntry;
 use crate::output::{self, Content, Destination, Mark, write_files};
 use crate::profile::Profile;
 use counts::{BodyCounts, Joined, join};
-pub use proftext::CONTENT as PROFTEXT;
+pub(crate) use proftext::CONTENT as PROFTEXT;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use summary::Thresholds;
 
 /// What a command did.
 #[derive(Debug, Default)]
-pub struct Done {
+pub(crate) struct Done {
     /// Functions of the modules.
     pub functions: usize,
     /// Those with counts.
@@ -97,7 +97,12 @@ impl Loaded {
 ///
 /// # Errors
 /// Files that cannot be read or written, modules that have a profile already, a profile of other modules.
-pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path, force: bool) -> Result<Done> {
+pub(crate) fn annotate(
+    inputs: &[PathBuf],
+    profile: &Profile,
+    out: &Path,
+    force: bool,
+) -> Result<Done> {
     profile.all_are_counted()?;
     let single = matches!(inputs, [one] if !one.is_dir());
     let at = Destination::new(out, content(kind_of(out)), force);
@@ -187,7 +192,7 @@ fn heat(counts: &BodyCounts, thresholds: &Thresholds) -> Heat {
 ///
 /// # Errors
 /// As [`annotate`].
-pub fn proftext(inputs: &[PathBuf], profile: &Profile) -> Result<(String, Done)> {
+pub(crate) fn proftext(inputs: &[PathBuf], profile: &Profile) -> Result<(String, Done)> {
     profile.all_are_counted()?;
     let loaded = Loaded::load(inputs, profile, Path::new(""))?;
     let (records, others): (Vec<_>, Vec<_>) = loaded

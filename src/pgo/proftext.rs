@@ -19,7 +19,7 @@ pub(super) fn holds(name: &str) -> bool {
 }
 
 /// A profile as text where results are written.
-pub const CONTENT: Content = Content::text(Mark::Start(MADE_BY.as_bytes()));
+pub(crate) const CONTENT: Content = Content::text(Mark::Start(MADE_BY.as_bytes()));
 /// The comment by which a text is known as ours.
 const MADE_BY: &str = "# Written by p3-rewrite proftext";
 

@@ -24,7 +24,7 @@ const HASH_INSTRUCTIONS: u64 = 14;
 
 /// How one copy profiles one function.
 #[derive(Clone, Debug)]
-pub struct FunctionCode<'a> {
+pub(crate) struct FunctionCode<'a> {
     /// The ids this copy counts under.
     pub ids: Ids<'a>,
     /// The statements, on the edges of the DAG that the code is placed on.
@@ -38,7 +38,7 @@ pub struct FunctionCode<'a> {
 
 /// The ids that a copy counts under.
 #[derive(Clone, Debug)]
-pub enum Ids<'a> {
+pub(crate) enum Ids<'a> {
     /// The canonical ones.
     Canonical(&'a Numbering),
     /// Those of PSPP.
@@ -57,12 +57,13 @@ impl FunctionCode<'_> {
     }
 
     /// Whether blocks exist several times.
-    pub fn has_versions(&self) -> bool {
+    pub(crate) fn has_versions(&self) -> bool {
         matches!(self.ids, Ids::Local(_))
     }
 
     /// The statements that run along the path `edges` of the function's DAG: none where it is foreign and runs free.
-    pub fn hits(&self, edges: &[EdgeId]) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn hits(&self, edges: &[EdgeId]) -> u64 {
         match &self.ids {
             Ids::Local(local) => local.path(edges).map_or(0, |p| self.placement.hits(&p)),
             _ => self.placement.hits(edges),
@@ -70,13 +71,13 @@ impl FunctionCode<'_> {
     }
 
     /// Expected instructions of its statements, by the function's own weights ([`FunctionCode::instructions`]).
-    pub fn cost(&self) -> f64 {
+    pub(crate) fn cost(&self) -> f64 {
         self.cost
     }
 
     /// The instructions of all statements that run along the path `edges` of the function's DAG, about: a count in a hash
     /// table takes 14, other statements one.
-    pub fn instructions(&self, edges: &[EdgeId]) -> u64 {
+    pub(crate) fn instructions(&self, edges: &[EdgeId]) -> u64 {
         let path = match &self.ids {
             Ids::Local(local) => local.path(edges).unwrap_or_default(),
             _ => edges.to_vec(),
@@ -86,7 +87,7 @@ impl FunctionCode<'_> {
     }
 
     /// The instructions of one of its statements, about.
-    pub fn takes(&self, op: Op) -> u64 {
+    pub(crate) fn takes(&self, op: Op) -> u64 {
         instructions(self.table, op)
     }
 
@@ -101,7 +102,12 @@ impl FunctionCode<'_> {
 
 impl Ids<'_> {
     /// What they are about, given what they are made from ([`ids()`]).
-    pub fn ground<'a>(&'a self, cfg: &'a Cfg, paths: &'a Measuring, part: Part<'a>) -> Ground<'a> {
+    pub(crate) fn ground<'a>(
+        &'a self,
+        cfg: &'a Cfg,
+        paths: &'a Measuring,
+        part: Part<'a>,
+    ) -> Ground<'a> {
         let own = Ground {
             cfg,
             dag: &paths.dag,
@@ -139,7 +145,7 @@ impl Ids<'_> {
     }
 
     /// The labels whose sums they are.
-    pub fn numbering(&self) -> &Numbering {
+    pub(crate) fn numbering(&self) -> &Numbering {
         match self {
             Ids::Canonical(numbering) => numbering,
             Ids::Selective(numbering) => numbering,
@@ -149,7 +155,8 @@ impl Ids<'_> {
 
     /// The id under which the path along `edges`, a path of interest, is counted; `None` where it is foreign and runs
     /// free.
-    pub fn local(&self, edges: &[EdgeId]) -> Option<LocalId> {
+    #[cfg(test)]
+    pub(crate) fn local(&self, edges: &[EdgeId]) -> Option<LocalId> {
         let id = match self {
             Ids::Local(local) => local.numbering.id(&local.path(edges)?),
             _ => self.numbering().id(edges),
@@ -158,7 +165,7 @@ impl Ids<'_> {
     }
 
     /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
-    pub fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
+    pub(crate) fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
         match self {
             Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(PathId(id.0)),
             Ids::Selective(numbering) => {
@@ -174,7 +181,7 @@ impl Ids<'_> {
 ///
 /// Those of versions ([`Local`]) where there are any. Else Ball–Larus ids for all paths,
 /// PSPP's for a subset (`docs/ALGORITHMS.md` §4).
-pub fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
+pub(crate) fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
     match (Local::new(cfg, paths, part), part) {
         (Some(local), _) => Ids::Local(Box::new(local)),
         (None, Part::Edges(set)) => Ids::Selective(pspp(&paths.dag, set)),
@@ -183,7 +190,7 @@ pub fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
 }
 
 /// The code for the paths in `part`, placed where it costs the fewest expected hits. O(E log E).
-pub fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> FunctionCode<'a> {
+pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> FunctionCode<'a> {
     // Labels, whose sums along paths are their ids.
     let ids = ids(cfg, paths, part);
     let (ground, numbering) = (ids.ground(cfg, paths, part), ids.numbering());
@@ -264,7 +271,7 @@ fn table(dag: &Dag, numbering: &Numbering, slots: u64) -> Table {
 }
 
 /// The plan of one copy. Near-linear in what the copy profiles; functions in parallel.
-pub fn copy_plan(
+pub(crate) fn copy_plan(
     functions: &[FunctionInput],
     paths: &[Option<Measuring>],
     shares: &[Share],

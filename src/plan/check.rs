@@ -70,7 +70,7 @@ mod tests;
 
 /// Where a plan is wrong, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub(crate) struct Mistake {
     site: Option<Site>,
     what: &'static str,
 }
@@ -95,7 +95,7 @@ fn mistake<T>(site: impl Into<Option<Site>>, what: &'static str) -> Proved<T> {
 ///
 /// # Panics
 /// When a plan is wrong: only we can cause that.
-pub fn copy(
+pub(crate) fn copy(
     functions: &[FunctionInput],
     paths: &[Option<Measuring>],
     shares: &[Share],
@@ -113,7 +113,7 @@ pub fn copy(
 }
 
 /// Proves the plan of a function with control flow `cfg` for the paths in `part`, or, where edges are counted, that each has its counter. Linear.
-pub fn function(cfg: &Cfg, paths: &Measuring, part: Part, plan: &FunctionPlan) -> Proved {
+pub(crate) fn function(cfg: &Cfg, paths: &Measuring, part: Part, plan: &FunctionPlan) -> Proved {
     well_formed(plan)?;
     if let Counted::Edges(counted) = &paths.counted {
         return edge_counters(&paths.dag, counted, plan);

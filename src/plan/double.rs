@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// reached in both; as it is where blocks cannot be copied. Linear.
 ///
 /// The order of the versions is that of their origins, so where the register needed no value over a back edge, it needs none now.
-pub fn doubled(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
+pub(crate) fn doubled(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
     assert!(plan.versions.is_none(), "one reason for versions at a time");
     if !can_be_copied(cfg, &plan.own_order) {
         return plan;

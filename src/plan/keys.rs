@@ -12,36 +12,36 @@ const NARROW: u64 = u32::MAX as u64;
 
 /// How the ids of one table become keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keys {
+pub(crate) struct Keys {
     /// The size of keys, 32 or 64.
     pub bits: u32,
 }
 
 impl Keys {
     /// Those of a table whose ids are in `0 .. ids`.
-    pub fn of(ids: u64) -> Keys {
+    pub(crate) fn of(ids: u64) -> Keys {
         Keys {
             bits: if ids <= NARROW { 32 } else { 64 },
         }
     }
 
     /// [`abi::HASH_FACTOR`], or its upper half.
-    pub fn factor(self) -> u64 {
+    pub(crate) fn factor(self) -> u64 {
         abi::HASH_FACTOR >> (64 - self.bits)
     }
 
     /// The key of an id.
-    pub fn key(self, id: u64) -> u64 {
+    pub(crate) fn key(self, id: u64) -> u64 {
         self.step(id as i64).wrapping_add(self.factor()) & self.mask()
     }
 
     /// What a key grows by when the id grows by `by`.
-    pub fn step(self, by: i64) -> u64 {
+    pub(crate) fn step(self, by: i64) -> u64 {
         (by as u64).wrapping_mul(self.factor()) & self.mask()
     }
 
     /// The id with this key; `None` when no id has it.
-    pub fn id(self, key: u64) -> Option<u64> {
+    pub(crate) fn id(self, key: u64) -> Option<u64> {
         let product = key.wrapping_mul(inverse(self.factor())) & self.mask();
         (key <= self.mask()).then(|| product.checked_sub(1))?
     }

@@ -12,22 +12,22 @@ use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::versions::Versions;
 use std::sync::Arc;
 
-pub mod build;
-pub mod check;
-pub mod double;
+pub(crate) mod build;
+pub(crate) mod check;
+pub(crate) mod double;
 mod how;
 #[cfg(test)]
 pub(crate) mod interp;
-pub mod keys;
-pub mod place;
-pub mod register;
-pub mod text;
+pub(crate) mod keys;
+pub(crate) mod place;
+pub(crate) mod register;
+pub(crate) mod text;
 
 pub use how::{Counters, Names, Update};
 
 /// Everything one copy inserts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CopyPlan {
+pub(crate) struct CopyPlan {
     /// Which copy.
     pub copy: CopyId,
     /// The functions with probes in this copy, by ascending id.

@@ -11,7 +11,7 @@ use crate::ir::Cfg;
 
 /// A value of the path register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Known.
     Const(i64),
     /// What the φ at the start of this block yields.
@@ -22,7 +22,7 @@ pub enum Value {
 
 /// The register's value at the start of every block; `None` where it is not read any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registers {
+pub(crate) struct Registers {
     /// By block.
     pub at: TiVec<BlockId, Option<Value>>,
 }
@@ -33,7 +33,7 @@ impl Registers {
     ///
     /// # Panics
     /// When the plan reads the register where no path has set it.
-    pub fn new(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> Registers {
+    pub(crate) fn new(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> Registers {
         let live = live_blocks(cfg, order, plan);
         let ins = reachable_ins(cfg, order);
         let mut registers = Registers {
@@ -46,7 +46,7 @@ impl Registers {
     }
 
     /// The value behind edge `e`, where it is read.
-    pub fn after(&self, e: CfgEdge, plan: &FunctionPlan) -> Option<Value> {
+    pub(crate) fn after(&self, e: CfgEdge, plan: &FunctionPlan) -> Option<Value> {
         plan.ops(Site::Edge(e))
             .iter()
             .fold(self.at[e.block], |value, op| match *op {
@@ -68,7 +68,7 @@ impl Registers {
         plan: &FunctionPlan,
     ) -> Value {
         let value = |e: &CfgEdge| {
-            let back = order.is_retreating(e.block, cfg.behind(*e));
+            let back = order.is_retreating(e.block, cfg.target(*e));
             match self.after(*e, plan) {
                 Some(Value::Const(c)) => Value::Const(c),
                 Some(v) if !back => v,

@@ -302,7 +302,7 @@ impl Both<'_> {
             let sum = self.register.expect("a sum of something");
             self.sums.insert(e, sum);
         }
-        let to = self.graph.behind(e);
+        let to = self.graph.target(e);
         if self.ssa.at[to] == Some(Value::Phi(to)) {
             let value = after.and_then(|v| self.eval(v));
             prop_assert!(value.is_some(), "{e} brings nothing to the φ of block {to}");

@@ -7,7 +7,7 @@ use std::fmt;
 
 impl CopyPlan {
     /// The plan as text; `name` gives functions their names.
-    pub fn text<'a>(&self, name: impl Fn(FuncId) -> &'a str) -> String {
+    pub(crate) fn text<'a>(&self, name: impl Fn(FuncId) -> &'a str) -> String {
         let functions = self.functions.iter().map(|f| f.text(name(f.func)));
         std::iter::once(format!("copy {}\n", self.copy))
             .chain(functions)

@@ -157,7 +157,7 @@ fn agree(
     let ids: BTreeSet<PathId> = said.values().flat_map(|ids| ids.keys().copied()).collect();
     for id in ids {
         let edges = structure.paths.decode(id).ok_or(CountProblem::NoSuchPath)?;
-        let copies = owners.of(id, &edges);
+        let copies = owners.copies_counting(id, &edges);
         let counts = copies.filter_map(|c| Some((c, said.get(&c)?.get(&id).copied().unwrap_or(0))));
         let mut counts: Vec<(CopyId, u64)> = counts.collect();
         let (_, count) = *counts.first().ok_or(CountProblem::NoOwner)?;

@@ -275,7 +275,7 @@ mod tests {
             prop_assert_eq!(found.len(), all);
             prop_assert!(found.is_sorted_by(|a, b| a.0 < b.0));
             for (edge, dst, of) in found {
-                prop_assert_eq!(s.cfg.behind(edge), dst);
+                prop_assert_eq!(s.cfg.target(edge), dst);
                 prop_assert_eq!(dag.edge_of(edge), of);
             }
         }

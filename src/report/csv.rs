@@ -62,7 +62,7 @@ fn record(report: &Report, steps: &Steps, line: &Line) -> Vec<String> {
         back_to,
         blocks.join(" "),
         lines(&profile.manifest.files, &line.locs),
-        in_a_line(&steps.decision_rows(line.func, &report.words().of(line))),
+        in_a_line(&steps.decision_rows(line.func, &report.words().decisions(line))),
     ];
     let mut record: Vec<String> = record.into_iter().chain(time).collect();
     if profile.is_selective() {

@@ -215,8 +215,11 @@ pub fn render(report: &Report) -> String {
         known_paths: profile.known_again(f),
         cfg: profile.entry(f).cfg_hash(),
         left: left.get(&f).copied().unwrap_or(0),
-        samples: report.time.as_ref().map(|t| t.of(f).samples),
-        time_share: report.time.as_ref().map(|t| rounded(t.share(t.of(f)))),
+        samples: report.time.as_ref().map(|t| t.amount_in(f).samples),
+        time_share: report
+            .time
+            .as_ref()
+            .map(|t| rounded(t.share(t.amount_in(f)))),
         sampled_lines: report.time.as_ref().map_or(vec![], |t| sampled_lines(t, f)),
         cuts: &profile.entry(f).cuts,
         paths: paths.remove(&f).unwrap_or_default(),
@@ -349,7 +352,7 @@ fn path(report: &Report, line: &Line) -> Path {
         instruction_share: rounded(report.instruction_share(line)),
         expected_time_share: report.expected_time(line).map(rounded),
         lines: lines(line),
-        decisions: report.words().of(line),
+        decisions: report.words().decisions(line),
     }
 }
 

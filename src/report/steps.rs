@@ -148,7 +148,7 @@ impl<'a> Steps<'a> {
 
     /// The same; the decision at the end of block `shown` is among them, however many they are.
     pub fn rows_with(&self, line: &Line, shown: Option<BlockId>) -> Vec<Row> {
-        let said = self.words.of(line);
+        let said = self.words.decisions(line);
         let rows = self.all_rows(line, &said);
         if self.full || rows.len() <= MAX_ROWS {
             return rows;

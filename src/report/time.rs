@@ -20,7 +20,7 @@ impl Report<'_> {
             .get(&line.func)
             .map_or(0, |t| t.instructions);
         let own = line.count as f64 * line.instructions as f64;
-        Some(time.share(time.of(line.func)) * own / all.max(1) as f64)
+        Some(time.share(time.amount_in(line.func)) * own / all.max(1) as f64)
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn functions(
     layout: Layout,
 ) -> String {
     use Align::{Left, Right};
-    let weight = |f: &FuncId| time.of(*f).weight;
+    let weight = |f: &FuncId| time.amount_in(*f).weight;
     let instructions = |f: &FuncId| report.by_function.get(f).map_or(0, |t| t.instructions);
     let shown = |f: &&FuncId| report.by_function.contains_key(f) || weight(f) > 0;
     let mut functions: Vec<FuncId> = report.functions.iter().filter(shown).copied().collect();
@@ -67,7 +67,7 @@ pub(super) fn functions(
     table.heading(BOLD, &heading.collect::<Vec<_>>());
     for &f in functions.iter().take(top) {
         let mut cells = figures(report, f)[..kept].to_vec();
-        cells.insert(1, percent(time.share(time.of(f))));
+        cells.insert(1, percent(time.share(time.amount_in(f))));
         table.named(cells, steps.name(f), place(report, f));
     }
     let row = |table: &mut Columns, amount: Amount, name: String| {
@@ -79,7 +79,11 @@ pub(super) fn functions(
         let rest = &functions[top..];
         let more = exactly(rest.len() as u64);
         let name = format!("… {more} more functions (--by function)");
-        row(&mut table, sum(rest.iter().map(|f| time.of(*f))), name);
+        row(
+            &mut table,
+            sum(rest.iter().map(|f| time.amount_in(*f))),
+            name,
+        );
     }
     let others = time.functions.iter();
     let others = others.filter(|(f, _)| report.functions.binary_search(f).is_err());

@@ -106,7 +106,7 @@ impl<'a> Words<'a> {
     }
 
     /// The decisions of a path, in order.
-    pub fn of(self, line: &Line) -> Vec<Said> {
+    pub fn decisions(self, line: &Line) -> Vec<Said> {
         let said = |d: &Decision| self.said(line.func, d);
         line.decisions.iter().map(said).collect()
     }
@@ -163,7 +163,7 @@ impl<'a> Words<'a> {
             to_seen: there.map(|s| self.seen_outside_libraries(s)),
             apart: None,
         };
-        said.apart = self.apart(entry, &said, decided.as_ref(), &arms);
+        said.apart = self.disambiguate(entry, &said, decided.as_ref(), &arms);
         said
     }
 
@@ -214,7 +214,7 @@ impl<'a> Words<'a> {
             let over = over.flatten();
             return Asked {
                 is_switch: over.is_some(),
-                ..Asked::of(over)
+                ..Asked::with_condition(over)
             };
         }
         let inlined = &self.profile.manifest.inlined;
@@ -222,7 +222,7 @@ impl<'a> Words<'a> {
             .sources
             .branches(f, || judge(entry, inlined, self.sources));
         let Some(judged) = branches.get(&d.block) else {
-            return Asked::of(text.line_of(site.loc.line, site.column));
+            return Asked::with_condition(text.line_of(site.loc.line, site.column));
         };
         let (condition, first_is_true) = (&judged.condition, judged.first_is_true);
         let to = entry.succs[d.block][d.succ as usize];
@@ -343,7 +343,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(condition: Option<String>) -> Asked {
+    fn with_condition(condition: Option<String>) -> Asked {
         Asked {
             condition,
             ..Asked::default()

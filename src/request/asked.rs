@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// What to do where a program has nothing of what is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Empty {
+pub(crate) enum Empty {
     /// An error.
     #[default]
     Refused,
@@ -23,7 +23,7 @@ pub enum Empty {
 
 /// Which paths are asked for.
 #[derive(Default)]
-pub struct Request {
+pub(crate) struct Request {
     specs: Vec<Spec>,
     earlier: Earlier,
     /// Diffs, and where they were read from.
@@ -42,7 +42,7 @@ impl Request {
     ///
     /// # Errors
     /// Bad grammar, profiles or a diff that cannot be read.
-    pub fn read(
+    pub(crate) fn read(
         specs: &[String],
         patch: Option<&Path>,
         trust: Trust,
@@ -80,7 +80,11 @@ impl Request {
     ///
     /// # Errors
     /// What the program does not have; nothing is selected. (A diff alone may select nothing, which is a line.)
-    pub fn resolve(&self, target: &Target, sources: &Sources) -> Result<(Asked, Vec<String>)> {
+    pub(crate) fn resolve(
+        &self,
+        target: &Target,
+        sources: &Sources,
+    ) -> Result<(Asked, Vec<String>)> {
         let mut resolved = Resolved::nothing(target.functions.len());
         for spec in &self.specs {
             match add_spec(&mut resolved, spec, target, &self.earlier) {

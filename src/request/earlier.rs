@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Profiles, by the name that was given for them.
 #[derive(Default)]
-pub struct Earlier {
+pub(crate) struct Earlier {
     by_name: BTreeMap<PathBuf, Vec<Profile>>,
 }
 
@@ -19,7 +19,7 @@ impl Earlier {
     ///
     /// # Errors
     /// A file that is no merged profile, a folder without one, a verdict that `trust` does not accept.
-    pub fn read(specs: &[Spec], trust: Trust) -> Result<Earlier> {
+    pub(crate) fn read(specs: &[Spec], trust: Trust) -> Result<Earlier> {
         let mut earlier = Earlier::default();
         for spec in specs {
             // What grows from nothing begins as nothing: all paths are new to an empty folder.
@@ -51,7 +51,8 @@ impl Earlier {
 
     /// These profiles under one name, for whoever has read them.
     #[must_use]
-    pub fn with(mut self, name: &Path, profiles: Vec<Profile>) -> Earlier {
+    #[cfg(test)]
+    pub(crate) fn with(mut self, name: &Path, profiles: Vec<Profile>) -> Earlier {
         self.by_name.insert(name.to_path_buf(), profiles);
         self
     }
@@ -62,7 +63,7 @@ impl Earlier {
     }
 
     /// All of them, by name.
-    pub fn all(&self) -> impl Iterator<Item = &Profile> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Profile> {
         self.by_name.values().flatten()
     }
 }

@@ -47,7 +47,7 @@ enum State {
 }
 
 /// What was asked for, and what the profile knows of it.
-pub struct Listed<'a> {
+pub(crate) struct Listed<'a> {
     profile: &'a Profile,
     rows: Vec<Row>,
 }
@@ -57,7 +57,7 @@ pub struct Listed<'a> {
 ///
 /// # Errors
 /// A damaged profile.
-pub fn list<'a>(
+pub(crate) fn list<'a>(
     profile: PathProfile<'a>,
     target: &Target,
     asked: &Asked,
@@ -156,7 +156,7 @@ impl Listed<'_> {
 }
 
 /// For people.
-pub fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String {
+pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String {
     let steps = Steps::new(listed.profile, sources, layout.full);
     let all = number_of(listed.rows.len() as u64, "function");
     let paths = match listed.number() {
@@ -224,7 +224,7 @@ fn json_path(shown: &Shown) -> JsonPath<'_> {
 }
 
 /// For other programs.
-pub fn json(listed: &Listed) -> String {
+pub(crate) fn json(listed: &Listed) -> String {
     let function = |row| {
         let Row {
             f,
@@ -250,7 +250,7 @@ pub fn json(listed: &Listed) -> String {
 }
 
 /// One record for each path that is listed, after a heading.
-pub fn csv(listed: &Listed) -> String {
+pub(crate) fn csv(listed: &Listed) -> String {
     let heading = ["module", "function", "id", "count", "state"];
     let records = listed.rows.iter().flat_map(|row| {
         row.lines.iter().map(move |Shown { line, state }| {

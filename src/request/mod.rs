@@ -22,11 +22,10 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use asked::{Empty, Request};
+pub(crate) use asked::{Empty, Request};
 pub(crate) use asked::{NOTHING, PATCH};
-pub use earlier::Earlier;
-pub use list::{Listed, csv, json, list, text};
-pub use places::add_patch;
-pub use resolve::{Resolved, Seen, resolve};
-pub use spec::Spec;
-pub use target::{Function, Target};
+pub(crate) use earlier::Earlier;
+pub(crate) use list::{csv, json, list, text};
+pub(crate) use resolve::Seen;
+pub(crate) use spec::Spec;
+pub(crate) use target::Target;

@@ -173,7 +173,7 @@ fn no_lines(target: &Target, name: &str) -> Option<String> {
 
 /// `--patch DIFF`: paths through the lines that it adds or changes. A diff that touches no code is no error: there
 /// is nothing to measure, which is reported.
-pub fn add_patch(resolved: &mut Resolved, target: &Target, patch: &str, touched: &Touched) {
+pub(crate) fn add_patch(resolved: &mut Resolved, target: &Target, patch: &str, touched: &Touched) {
     if !touched.elsewhere.is_empty() {
         resolved.notes.push(format!(
             "--patch {patch}: {} of it not in the program: {}",

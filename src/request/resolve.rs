@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What was asked for of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// By function; nothing where one is skipped.
     pub selections: Selections,
     /// What the user should know, a line each: functions that changed since a profile, files of a diff that are
@@ -29,7 +29,7 @@ pub struct Resolved {
 
 impl Resolved {
     /// A selection of nothing, of so many functions.
-    pub fn nothing(functions: usize) -> Resolved {
+    pub(crate) fn nothing(functions: usize) -> Resolved {
         Resolved {
             selections: ti_vec![Selection::Nothing; functions],
             notes: Vec::new(),
@@ -38,7 +38,7 @@ impl Resolved {
     }
 
     /// How many paths of each function are selected. O(V + E).
-    pub fn numbers(&self, target: &Target) -> TiVec<FuncId, u64> {
+    pub(crate) fn numbers(&self, target: &Target) -> TiVec<FuncId, u64> {
         let number = |(selection, f): (&Selection, &Function)| {
             let paths = f.paths.as_deref();
             paths.map_or(0, |paths| selection.number(paths))
@@ -51,7 +51,7 @@ impl Resolved {
     }
 
     /// Whether no function has a selected path.
-    pub fn is_empty(&self, target: &Target) -> bool {
+    pub(crate) fn is_empty(&self, target: &Target) -> bool {
         self.numbers(target).iter().all(|n| *n == 0)
     }
 
@@ -70,7 +70,8 @@ impl Resolved {
 ///
 /// # Errors
 /// Lines without code, functions and path ids that the program does not have, profiles that do not count paths.
-pub fn resolve(specs: &[Spec], target: &Target, earlier: &Earlier) -> Result<Resolved> {
+#[cfg(test)]
+pub(crate) fn resolve(specs: &[Spec], target: &Target, earlier: &Earlier) -> Result<Resolved> {
     let mut resolved = Resolved::nothing(target.functions.len());
     for spec in specs {
         add_spec(&mut resolved, spec, target, earlier)?;
@@ -267,7 +268,7 @@ fn add_new(
 }
 
 /// The paths that profiles have seen.
-pub struct Seen {
+pub(crate) struct Seen {
     /// By function: how often they ran, in all profiles together.
     pub known: TiVec<FuncId, BTreeMap<PathId, u64>>,
     /// Functions that some profile has with other control flow, and none with the same.
@@ -281,7 +282,7 @@ impl Seen {
     ///
     /// # Errors
     /// A profile that does not count paths.
-    pub fn new<'p>(
+    pub(crate) fn new<'p>(
         target: &Target,
         profiles: impl IntoIterator<Item = &'p Profile>,
     ) -> Result<Seen> {

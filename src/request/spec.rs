@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// One `--paths` option, parsed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Spec {
+pub(crate) enum Spec {
     /// `through=FILE:LINE[-LINE]`: paths through code of these lines.
     Lines {
         /// The end of the name that the file was compiled by.
@@ -50,7 +50,7 @@ impl Spec {
     ///
     /// # Errors
     /// The text has none of the forms.
-    pub fn parse(text: &str) -> Result<Spec> {
+    pub(crate) fn parse(text: &str) -> Result<Spec> {
         let bad = |problem: &str, remedy: &str| {
             Err(Error::Usage(format!("--paths {text}: {problem}; {remedy}")))
         };
@@ -118,7 +118,7 @@ impl Spec {
     }
 
     /// The profiles and folders that it names.
-    pub fn profiles(&self) -> &[PathBuf] {
+    pub(crate) fn profiles(&self) -> &[PathBuf] {
         match self {
             Spec::Top { profile, .. } | Spec::Share { profile, .. } | Spec::Cold(profile) => {
                 std::slice::from_ref(profile)
@@ -130,7 +130,7 @@ impl Spec {
 
     /// The same with names that hold in every folder.
     #[must_use]
-    pub fn with_absolute_names(&self) -> Spec {
+    pub(crate) fn with_absolute_names(&self) -> Spec {
         let absolute = |p: &PathBuf| std::path::absolute(p).unwrap_or_else(|_| p.clone());
         match self {
             Spec::Top { number, profile } => Spec::Top {

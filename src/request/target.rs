@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The functions of a program.
-pub struct Target<'a> {
+pub(crate) struct Target<'a> {
     /// Source files, by the numbers in positions.
     pub files: Vec<String>,
     /// Inlined calls, by the numbers in positions.
@@ -26,7 +26,7 @@ pub struct Target<'a> {
 }
 
 /// A function of a [`Target`].
-pub struct Function<'a> {
+pub(crate) struct Function<'a> {
     /// The module of its first body.
     pub module: &'a str,
     /// Its symbol.
@@ -45,7 +45,7 @@ pub struct Function<'a> {
 
 impl<'a> Target<'a> {
     /// The functions of a program that is being rewritten; `paths` are those of its functions.
-    pub fn of_program(program: &'a Program, paths: &'a [Option<Arc<Paths>>]) -> Target<'a> {
+    pub(crate) fn of_program(program: &'a Program, paths: &'a [Option<Arc<Paths>>]) -> Target<'a> {
         let function = |(f, paths): (_, &'a Option<Arc<Paths>>)| {
             let f: &crate::ir::ProgFunction = f;
             let body = program.body_at(f);
@@ -70,7 +70,7 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// A damaged profile.
-    pub fn of_profile(profile: &'a Profile) -> Result<Target<'a>> {
+    pub(crate) fn of_profile(profile: &'a Profile) -> Result<Target<'a>> {
         let function = |f: FuncId| {
             let entry = profile.entry(f);
             let skip = match entry.status {
@@ -100,7 +100,7 @@ impl<'a> Target<'a> {
 
     /// The numbers of the files that `name` may mean: a file of exactly that name, or else all whose names end with
     /// it below a folder. A file has several numbers if modules disagree about its hash.
-    pub fn find_files(&self, name: &str) -> BTreeSet<u32> {
+    pub(crate) fn find_files(&self, name: &str) -> BTreeSet<u32> {
         let numbered = || (0u32..).zip(&self.files);
         let exact: BTreeSet<u32> = numbered()
             .filter(|(_, f)| f.as_str() == name)
@@ -120,12 +120,12 @@ impl<'a> Target<'a> {
     }
 
     /// Whether any position is known.
-    pub fn has_lines(&self) -> bool {
+    pub(crate) fn has_lines(&self) -> bool {
         self.functions.iter().any(|f| f.spans().next().is_some())
     }
 
     /// The names of the functions, those that were inlined everywhere too. O(code).
-    pub fn typed_names(&self) -> TypedNames<'_> {
+    pub(crate) fn typed_names(&self) -> TypedNames<'_> {
         let own: Vec<_> = self.functions.iter().map(|f| (f.name, f.line)).collect();
         let code = self.functions.iter().flat_map(Function::spans).copied();
         let lines = closure_lines(self.inlined, code);
@@ -138,7 +138,7 @@ impl<'a> Target<'a> {
     }
 
     /// The inlined calls whose code is that of a function `is_meant` says, or was inlined into that.
-    pub fn inlined_from(&self, is_meant: impl Fn(&str) -> bool) -> IdSet<usize> {
+    pub(crate) fn inlined_from(&self, is_meant: impl Fn(&str) -> bool) -> IdSet<usize> {
         let mut calls = IdSet::with_capacity(self.inlined.len());
         for (i, call) in self.inlined.iter().enumerate() {
             // An outer call comes before those in it.
@@ -153,7 +153,7 @@ impl<'a> Target<'a> {
 
 impl Function<'_> {
     /// What profiles find it by.
-    pub fn known(&self) -> Known<'_> {
+    pub(crate) fn known(&self) -> Known<'_> {
         Known {
             module: self.module,
             name: self.name,
@@ -163,7 +163,7 @@ impl Function<'_> {
     }
 
     /// Its blocks that can be reached, with their positions. Nothing where it is skipped.
-    pub fn reachable_blocks(&self) -> impl Iterator<Item = (BlockId, &[Span])> {
+    pub(crate) fn reachable_blocks(&self) -> impl Iterator<Item = (BlockId, &[Span])> {
         let dag: Option<&Dag> = self.paths.as_deref().map(|p| &p.dag);
         let blocks = dag
             .into_iter()
@@ -172,12 +172,12 @@ impl Function<'_> {
     }
 
     /// All its positions, whether they can be reached or not.
-    pub fn spans(&self) -> impl Iterator<Item = &Span> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = &Span> {
         self.cfg.blocks.iter().flat_map(|b| &b.lines)
     }
 
     /// The lines that its code is of.
-    pub fn locs(&self) -> impl Iterator<Item = Loc> {
+    pub(crate) fn locs(&self) -> impl Iterator<Item = Loc> {
         self.spans().map(|s| s.loc)
     }
 }

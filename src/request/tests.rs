@@ -12,6 +12,8 @@
 //!      6 (16)
 //! ```
 
+use super::places::add_patch;
+use super::resolve::{Resolved, resolve};
 use super::*;
 use crate::index::{FuncId, PathId};
 use crate::ir::{Cfg, FunctionBody, Linkage, Loc, Program, SkipReason, Span};

@@ -257,7 +257,7 @@ impl OutlinedPlans {
         };
         let entered = |block| Continuation { block, slots: None };
         let begun_at = segments.boundaries.iter().map(|(_, to)| begun(*to));
-        let entered_at = calls.iter().map(|e| entered(own.cfg.behind(*e)));
+        let entered_at = calls.iter().map(|e| entered(own.cfg.target(*e)));
         let mut places = vec![begun(BlockId(0))];
         places.extend(begun_at.chain(entered_at));
         places.sort();
@@ -267,7 +267,7 @@ impl OutlinedPlans {
         let mut builder = Builder::new(&own.cfg);
         builder.entry(segments.longest[BlockId(0)], leaves(begun(BlockId(0))));
         for &edge in &calls {
-            builder.looks(edge, leaves(entered(own.cfg.behind(edge))));
+            builder.looks(edge, leaves(entered(own.cfg.target(edge))));
         }
         for &(edge, to) in &segments.boundaries {
             builder.boundary(edge, segments.longest[to], leaves(begun(to)));

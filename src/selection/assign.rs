@@ -73,7 +73,7 @@ struct Assigner<'a> {
 }
 
 /// Takes the counts of known paths for weights, where no profile gave others. O(paths · length).
-pub fn weigh(
+pub(crate) fn weigh(
     paths: &[Option<Arc<Paths>>],
     expected: &mut [Option<Expected>],
     selections: &TiSlice<FuncId, Selection>,
@@ -110,7 +110,7 @@ pub fn weigh(
 
 /// Who counts which of the selected paths, on `copies` copies. `paths` are as the scheme measures them; those that are returned have
 /// iterations together where that is better.
-pub fn assign(
+pub(crate) fn assign(
     scheme: Scheme,
     functions: &[FunctionInput],
     paths: Vec<Option<Measuring>>,

@@ -18,8 +18,8 @@ mod ranges;
 #[cfg(test)]
 mod tests;
 
-pub use assign::{assign, weigh};
-pub use counted::CountedPaths;
+pub(crate) use assign::{assign, weigh};
+pub(crate) use counted::CountedPaths;
 
 use crate::dag::{paths_inside, useful_edges};
 use crate::index::{EdgeId, FuncId, IdSet, PathId, TiVec};
@@ -27,7 +27,7 @@ use crate::paths::Paths;
 use serde::{Deserialize, Serialize};
 
 /// The selection of each function of a program.
-pub type Selections = TiVec<FuncId, Selection>;
+pub(crate) type Selections = TiVec<FuncId, Selection>;
 
 /// What was asked for, of a whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]

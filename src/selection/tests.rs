@@ -106,7 +106,7 @@ fn merged(graph: &Cfg, paths: &Measuring, share: &Share, walks: &[Walk]) -> BTre
                 continue;
             };
             let edges = paths.decode(id).unwrap();
-            let owners: Vec<CopyId> = Owners(share).of(id, &edges).collect();
+            let owners: Vec<CopyId> = Owners(share).copies_counting(id, &edges).collect();
             assert!(
                 owners.contains(&copy),
                 "a path is counted that is another copy's"

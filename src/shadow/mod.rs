@@ -3,6 +3,6 @@
 
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;
-pub mod profile;
-pub mod raw;
-pub mod report;
+pub(crate) mod profile;
+pub(crate) mod raw;
+pub(crate) mod report;

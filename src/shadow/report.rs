@@ -24,7 +24,7 @@ const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 
 /// Why a burst ended, in words.
-pub fn reason(why: u32, detail: u32) -> String {
+pub(crate) fn reason(why: u32, detail: u32) -> String {
     match why {
         format::END_BURST => "it was over".into(),
         format::END_TIME => "it took too long".into(),
@@ -42,7 +42,7 @@ pub fn reason(why: u32, detail: u32) -> String {
 }
 
 /// What was done about a system call, in a word.
-pub fn treatment(n: u32) -> &'static str {
+pub(crate) fn treatment(n: u32) -> &'static str {
     match n {
         format::CALL_ALLOWED => "made",
         format::CALL_ASSUMED => "assumed",
@@ -122,7 +122,7 @@ const CALLS: [(u32, &str); 66] = [
 ];
 
 /// The name of a system call of x86-64, or its number.
-pub fn call_name(number: u32) -> String {
+pub(crate) fn call_name(number: u32) -> String {
     match CALLS.binary_search_by_key(&number, |c| c.0) {
         Ok(i) => CALLS[i].1.into(),
         Err(_) => number.to_string(),
@@ -141,7 +141,7 @@ fn counted(of: BurstProfile) -> Profile {
 ///
 /// # Errors
 /// A damaged profile.
-pub fn text(
+pub(crate) fn text(
     of: BurstProfile,
     selection: &Selection,
     sources: Sources,
@@ -244,7 +244,7 @@ fn unsampled(b: &Bursts) -> Vec<String> {
 }
 
 /// What became of shadows, why bursts ended, and which system calls they met.
-pub fn bursts_text(of: BurstProfile) -> String {
+pub(crate) fn bursts_text(of: BurstProfile) -> String {
     let b = of.bursts;
     let mut out = summary(of, b.counts.iter().map(Vec::len).sum());
     let mean = |n: u64| n as f64 / b.number().max(1) as f64;
@@ -338,7 +338,7 @@ fn path_json(of: BurstProfile, f: FuncId, id: PathId) -> serde_json::Value {
 ///
 /// # Errors
 /// A damaged profile.
-pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
+pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
     let counted = counted(of);
     let report = Report::new(counted.paths()?, selection)?;
     let b = of.bursts;
@@ -369,7 +369,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
 ///
 /// # Errors
 /// A damaged profile.
-pub fn csv(of: BurstProfile, selection: &Selection) -> Result<String> {
+pub(crate) fn csv(of: BurstProfile, selection: &Selection) -> Result<String> {
     let counted = counted(of);
     let report = Report::new(counted.paths()?, selection)?;
     let rows = report.lines.iter().map(|line| {

@@ -10,7 +10,7 @@ use super::tokens::{Kind, Token};
 use std::collections::HashSet;
 
 /// Bytes of a text.
-pub type Bytes = std::ops::Range<usize>;
+pub(crate) type Bytes = std::ops::Range<usize>;
 
 /// A condition of a source, and what its text and its surroundings say.
 #[derive(Clone, Debug, PartialEq, Eq)]

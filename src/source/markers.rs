@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// What markers leave out of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Excluded {
+pub(crate) struct Excluded {
     /// Lines.
     pub lines: BTreeSet<u32>,
     /// Lines whose branches are left out; those of `lines` too.
@@ -88,7 +88,7 @@ const TOOLS: [&str; 6] = [
 
 impl Excluded {
     /// What the markers of `text` leave out, those of `words` too. A range that nothing ends goes on to the end. Linear.
-    pub fn find(text: &str, words: &[String]) -> Excluded {
+    pub(crate) fn find(text: &str, words: &[String]) -> Excluded {
         let mut excluded = Excluded::default();
         if !TOOLS.iter().any(|t| text.contains(t)) && !words.iter().any(|w| text.contains(w)) {
             return excluded;

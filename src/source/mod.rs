@@ -5,22 +5,22 @@ mod arms;
 mod condition;
 mod context;
 mod extent;
-pub mod markers;
-pub mod patch;
-pub mod root;
+pub(crate) mod markers;
+pub(crate) mod patch;
+pub(crate) mod root;
 mod text;
 mod tokens;
 
 use crate::index::{BlockId, FuncId};
 use crate::names::normalised;
-pub use context::{Bytes, Comparison, Condition, Operand};
+pub(crate) use context::{Bytes, Comparison, Condition};
 use markers::{Excluded, Markers};
 use md5::Digest;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
-pub use text::Text;
+pub(crate) use text::Text;
 
 /// A source file that is larger is not read.
 const LARGEST: u64 = 32 << 20;
@@ -40,7 +40,7 @@ const SYSTEM: [&str; 8] = [
 ];
 
 /// Whether a source file is one of the system or of a toolchain.
-pub fn is_of_the_system(file: &str) -> bool {
+pub(crate) fn is_of_the_system(file: &str) -> bool {
     SYSTEM.iter().any(|folder| file.contains(folder))
 }
 
@@ -90,7 +90,7 @@ impl Search {
 }
 
 /// The folder of the repository that the working folder is in: what services of CI know files below of.
-pub fn repository() -> Option<PathBuf> {
+pub(crate) fn repository() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let mut above = here.ancestors();
     above
@@ -110,7 +110,7 @@ pub struct Sources {
 }
 
 /// The branches of a function that the source has a condition for.
-pub type Branches = HashMap<BlockId, Judged>;
+pub(crate) type Branches = HashMap<BlockId, Judged>;
 
 /// A branch, and the condition of the source that it decides.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! The folder from which reports name the files of a program.
 
 /// The folder that all files are in: `/` or `.`, if there is no other.
-pub struct Root<'a>(pub &'a str);
+pub(crate) struct Root<'a>(pub &'a str);
 
 impl<'a> Root<'a> {
     /// Of these files.
-    pub fn of(files: impl Iterator<Item = &'a str> + Clone) -> Root<'a> {
+    pub(crate) fn of(files: impl Iterator<Item = &'a str> + Clone) -> Root<'a> {
         let folder = |name: &'a str| name.rfind('/').map_or("", |end| &name[..end]);
         let first = files.clone().next().map_or("", folder);
         let common = files.clone().fold(first, |mut common, name| {
@@ -23,7 +23,7 @@ impl<'a> Root<'a> {
     }
 
     /// The repository instead, if all files are in it: services of CI know them by their paths there.
-    pub fn or_above(self, repository: Option<&'a str>) -> Root<'a> {
+    pub(crate) fn or_above(self, repository: Option<&'a str>) -> Root<'a> {
         Root(
             repository
                 .filter(|r| is_below(self.0, r) || self.0 == *r)
@@ -32,7 +32,7 @@ impl<'a> Root<'a> {
     }
 
     /// What a file is called there.
-    pub fn name<'b>(&self, file: &'b str) -> &'b str {
+    pub(crate) fn name<'b>(&self, file: &'b str) -> &'b str {
         if self.0 == "." || self.0 != "/" && !is_below(file, self.0) {
             return file;
         }

@@ -37,7 +37,7 @@ const TIMES: f64 = 10.0;
 
 /// The automaton of iterations apart. In state 0 are paths that begin outside nests or have left theirs, in others those
 /// that begin at one block: a header, or where a cut edge leads.
-pub struct Apart<'a> {
+pub(crate) struct Apart<'a> {
     edges: Edges<'a>,
     /// By position in reverse postorder: the header of the nest around a block.
     of: Vec<Option<u32>>,
@@ -59,7 +59,7 @@ struct Cost {
 /// function does not grow too much and the paths inside them number at most `ids`. None in functions whose
 /// blocks cannot be copied ([`can_be_copied`]). `cuts`, sorted, end paths too.
 /// Near-linear.
-pub fn choose(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge], ids: u64) -> Vec<BlockId> {
+pub(crate) fn choose(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge], ids: u64) -> Vec<BlockId> {
     let (order, forest) = (&*shape.order, &shape.loops);
     if !can_be_copied(cfg, order) {
         return Vec::new();
@@ -138,7 +138,7 @@ struct Edges<'a> {
 impl Edges<'_> {
     /// Where an edge leads, and whether it ends paths.
     fn target(&self, edge: CfgEdge) -> (u32, bool) {
-        let to = self.cfg.behind(edge);
+        let to = self.cfg.target(edge);
         let at = self.order.position[to].expect("successor of a reachable block");
         (at, self.order.ends_path(self.cuts, edge, to))
     }
@@ -196,7 +196,7 @@ fn cost(edges: &Edges, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
 impl<'a> Apart<'a> {
     /// With the nests at `headers`; `None` when one of them is not the header of a loop. `cuts`, sorted, end paths
     /// too. Near-linear.
-    pub fn new(
+    pub(crate) fn new(
         cfg: &'a Cfg,
         shape: &'a Shape,
         cuts: &'a [CfgEdge],
@@ -214,19 +214,19 @@ impl<'a> Apart<'a> {
     }
 
     /// The control flow with iterations apart.
-    pub fn product(&self) -> Product<u32> {
+    pub(crate) fn product(&self) -> Product<u32> {
         let Edges { cfg, order, .. } = self.edges;
         Versions::product(cfg, order, 0, |state, e| self.next(state, e))
     }
 
     /// Whether a nest holds the block, which can be reached.
-    pub fn holds(&self, block: BlockId) -> bool {
+    pub(crate) fn holds(&self, block: BlockId) -> bool {
         let at = self.edges.order.position[block].expect("it is reached");
         self.of[at as usize].is_some()
     }
 
     /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the nest.
-    pub fn next(&self, state: u32, edge: CfgEdge) -> u32 {
+    pub(crate) fn next(&self, state: u32, edge: CfgEdge) -> u32 {
         let (at, ends_path) = self.edges.target(edge);
         let Some(nest) = self.of[at as usize] else {
             return 0;

@@ -7,7 +7,7 @@
 //!
 //! [`apart`] makes the versions that take a loop's iterations apart.
 
-pub mod apart;
+pub(crate) mod apart;
 
 #[cfg(test)]
 mod tests;
@@ -19,12 +19,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 /// The code that a copy of the block takes, in instructions.
-pub fn weight(block: &Block) -> u32 {
+pub(crate) fn weight(block: &Block) -> u32 {
     block.instructions.max(1)
 }
 
 /// The code that all blocks take which can be reached. O(V).
-pub fn size(cfg: &Cfg, order: &Order) -> u64 {
+pub(crate) fn size(cfg: &Cfg, order: &Order) -> u64 {
     let blocks = order.rpo.iter().map(|&b| cfg.block(b));
     blocks.map(|b| u64::from(weight(b))).sum()
 }
@@ -57,7 +57,7 @@ pub struct Versions {
 
 /// Whether blocks of a function may be copied, and edges led to the copies: not with `indirectbr`, `callbr`, funclets,
 /// calls that return twice or must stay single. What cannot be reached does not matter. O(V).
-pub fn can_be_copied(cfg: &Cfg, order: &Order) -> bool {
+pub(crate) fn can_be_copied(cfg: &Cfg, order: &Order) -> bool {
     !order.rpo.iter().any(|&b| is_fixed(cfg.block(b)))
 }
 
@@ -66,7 +66,7 @@ fn is_fixed(block: &Block) -> bool {
 }
 
 /// Whether there must be no copy of the block, not even in another function.
-pub fn has_no_copy(block: &Block) -> bool {
+pub(crate) fn has_no_copy(block: &Block) -> bool {
     use Terminator::*;
     block.single || matches!(block.terminator, CallBr | Funclet)
 }

@@ -79,7 +79,7 @@ impl Time {
     }
 
     /// What was sampled in function `f`.
-    pub fn of(&self, f: FuncId) -> Amount {
+    pub fn amount_in(&self, f: FuncId) -> Amount {
         self.functions.get(&f).copied().unwrap_or_default()
     }
 }

@@ -137,7 +137,7 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<Str
 /// What the functions that are off by most call that may differ between runs, and how many functions nothing is wrong with.
 fn by_function(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<String> {
     let mut text = String::new();
-    let causes = Causes::of(profile)?;
+    let causes = Causes::find(profile)?;
     for v in verdict.violations.iter().take(NAMED) {
         let name = profile.name(v.function);
         let calls: Vec<String> = causes

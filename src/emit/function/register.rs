@@ -32,7 +32,7 @@ pub(super) fn find_keys(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> TiVec<
             let edges =
                 (0..cfg.block(block).succs.len() as u32).map(|succ| CfgEdge { block, succ });
             let is_key_on = |edge| {
-                let to = cfg.behind(edge);
+                let to = cfg.target(edge);
                 // A path ends on a retreating edge: its value goes no further.
                 let behind = order.is_retreating(block, to) || is_key[to];
                 is_key_before(plan.ops(Site::Edge(edge)), behind)

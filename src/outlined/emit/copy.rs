@@ -1,25 +1,26 @@
 //! Functions copied whole: what counts is a function beside the one that does not.
 
 use super::jumps;
+use crate::emit::edit::Edit;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::module::{Linkage, Module};
+use inkwell::module::Linkage;
 use inkwell::types::FunctionType;
 use inkwell::values::FunctionValue;
 use std::collections::HashMap;
 
 /// A function of the module alone, without a body, that runs as `of` does.
 pub(crate) fn beside<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     name: &str,
     ty: FunctionType<'ctx>,
 ) -> FunctionValue<'ctx> {
+    let Edit { context, module } = edit;
     let copy = module.add_function(name, ty, Some(Linkage::Internal));
     for at in [AttributeLoc::Function, AttributeLoc::Return] {
         for attribute in of.attributes(at) {
@@ -46,12 +47,11 @@ pub(crate) fn stays_apart(context: &Context, f: FunctionValue) {
 
 /// A copy of the function with its parameters.
 pub(crate) fn whole<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     name: &str,
 ) -> FunctionValue<'ctx> {
-    let copy = beside(context, module, of, name, of.get_type());
+    let copy = beside(edit, of, name, of.get_type());
     copy.set_call_conventions(of.get_call_conventions());
     let mut parameters = HashMap::new();
     let pairs = values::parameters(of)
@@ -63,7 +63,7 @@ pub(crate) fn whole<'ctx>(
         }
         parameters.insert(old, new);
     }
-    let copied = Copied::new(context, of, copy, |_| true);
+    let copied = Copied::new(edit.context, of, copy, |_| true);
     let value = |v| match parameters.get(&v) {
         Some(&parameter) => parameter,
         None => copied.value(v),
@@ -79,7 +79,7 @@ pub(crate) fn whole<'ctx>(
             }
         }
     }
-    jumps::translate(context, module, of, &copied);
+    jumps::translate(edit, of, &copied);
     copy
 }
 

@@ -8,20 +8,18 @@ use crate::emit::edit::Edit;
 use crate::emit::{data, shared, sys};
 use crate::runtime::abi;
 use inkwell::basic_block::BasicBlock;
-use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::module::Module;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, PointerValue};
 use std::collections::HashSet;
 
 /// Makes each `indirectbr` of the copy of `of` a lookup and a `switch` with the same successors in the same order: the first is the default,
 /// and the others have their numbers. Of repeats of one target only the first is ever taken. O(targets).
 pub(crate) fn translate<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     copied: &Copied<'ctx>,
 ) {
+    let context = edit.context;
     let jumps = copied.instructions.iter();
     let jumps = jumps.filter(|(old, _)| old.opcode() == LLVMOpcode::LLVMIndirectBr);
     let builder = context.create_builder();
@@ -29,8 +27,8 @@ pub(crate) fn translate<'ctx>(
         let end = sys::terminator(old.block());
         let natives = (0..sys::successor_count(end)).map(|i| sys::successor(end, i));
         let natives: Vec<BasicBlock> = natives.collect();
-        let table = table(context, module, of, number, &natives);
-        let lookup = shared::runtime_function(Edit { context, module }, &abi::JUMP);
+        let table = table(edit, of, number, &natives);
+        let lookup = shared::runtime_function(edit, &abi::JUMP);
         let address: BasicValueEnum = new.operands()[0].basic();
         sys::position_before(&builder, sys::terminator(new.block()));
         let call = builder.build_call(lookup, &[table.into(), address.into()], "");
@@ -49,12 +47,12 @@ pub(crate) fn translate<'ctx>(
 
 /// The table of the function's jump of this number, made where there is none yet.
 fn table<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     number: usize,
     targets: &[BasicBlock<'ctx>],
 ) -> PointerValue<'ctx> {
+    let Edit { context, module } = edit;
     let name = |what| format!("__p3_{what}.{number}.{}", of.get_name().to_string_lossy());
     let made = module.get_global(&name("jumps"));
     let table = made.unwrap_or_else(|| {

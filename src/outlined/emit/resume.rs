@@ -11,6 +11,7 @@ use super::live::{How, Live, Saving, values_at};
 use super::moved::{Kept, Moved};
 use super::shift::Shifts;
 use crate::dag::Order;
+use crate::emit::edit::Edit;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
 use crate::index::{BlockId, TiSlice};
@@ -21,7 +22,6 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
 use inkwell::values::{
@@ -275,26 +275,20 @@ fn has_frame(blocks: &TiSlice<BlockId, BasicBlock>) -> bool {
 
 /// The function `name` for `of`: `f(n)` goes on at the n-th header; `f(n, buffer)` where the buffer is told.
 pub(crate) fn make<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     name: &str,
     handed: &Handed,
     buffer: Buffer<'ctx>,
 ) -> FunctionValue<'ctx> {
+    let context = edit.context;
     let number = context.i32_type().into();
     let address = context.ptr_type(AddressSpace::default()).into();
     let parameters = match buffer {
         Buffer::Known(_) => vec![number],
         Buffer::Told => vec![number, address],
     };
-    let function = beside(
-        context,
-        module,
-        of,
-        name,
-        returning_as(context, of, &parameters),
-    );
+    let function = beside(edit, of, name, returning_as(context, of, &parameters));
     let buffer = match buffer {
         Buffer::Known(buffer) => buffer,
         Buffer::Told => {
@@ -319,7 +313,7 @@ pub(crate) fn make<'ctx>(
         of,
     };
     moved.mend();
-    jumps::translate(context, module, of, &moved.copied);
+    jumps::translate(edit, of, &moved.copied);
     moved.enter(entry, function, handed, starts);
     function
 }

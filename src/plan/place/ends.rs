@@ -7,7 +7,7 @@ use crate::ir::Cfg;
 
 /// Where paths are counted, whatever their ids.
 #[derive(Clone, Debug)]
-pub struct Ends {
+pub(crate) struct Ends {
     /// The edges into EXIT whose paths are to be counted; afterwards, the edges on which they are.
     pub counted: IdSet<EdgeId>,
     /// The vertices that control may leave before their end, or behind which a path may turn out foreign: no count moves above them, or it
@@ -17,7 +17,7 @@ pub struct Ends {
 
 impl Ends {
     /// The ends of the paths of interest. O(V + E).
-    pub fn new(ground: &Ground) -> Ends {
+    pub(crate) fn new(ground: &Ground) -> Ends {
         let mut may_leave = may_leave(ground.cfg, ground.dag);
         if let Some(open) = ground.open {
             may_leave.union_with(open);
@@ -48,7 +48,7 @@ impl Ends {
     ///
     /// Ball & Larus weigh these edges as all others, so the hottest of them (a loop's back edge is two of them)
     /// stay in the tree, and colder ones inside the loop become chords that cost an addition. O(V + E).
-    pub fn free(&self, dag: &Dag) -> IdSet<EdgeId> {
+    pub(crate) fn free(&self, dag: &Dag) -> IdSet<EdgeId> {
         let mut lifted = self.clone();
         let mut free = dag.edge_set();
         free.extend(dag.ins(dag.exit()).iter().copied());

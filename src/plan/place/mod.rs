@@ -10,8 +10,8 @@
 mod ends;
 mod statements;
 
-pub use ends::Ends;
-pub use statements::Increments;
+pub(crate) use ends::Ends;
+pub(crate) use statements::Increments;
 
 use super::{Op, Site, SiteCode};
 use crate::dag::{Dag, EdgeKind};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 /// The control flow that ids are about.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub(crate) struct Ground<'a> {
     /// The function's own, or that of its versions.
     pub cfg: &'a Cfg,
     /// Its DAG.
@@ -39,19 +39,20 @@ pub struct Ground<'a> {
 
 /// The statement on each DAG edge, if any: at most one is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placement {
+pub(crate) struct Placement {
     /// By edge.
     pub code: TiVec<EdgeId, Option<Op>>,
 }
 
 impl Placement {
     /// The statements that run along the path `edges`.
-    pub fn hits(&self, edges: &[EdgeId]) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn hits(&self, edges: &[EdgeId]) -> u64 {
         edges.iter().filter(|e| self.code[**e].is_some()).count() as u64
     }
 
     /// Expected executions of all statements under `weights`.
-    pub fn cost(&self, weights: &TiSlice<EdgeId, f64>) -> f64 {
+    pub(crate) fn cost(&self, weights: &TiSlice<EdgeId, f64>) -> f64 {
         self.code
             .iter()
             .zip(weights)
@@ -61,13 +62,14 @@ impl Placement {
     }
 
     /// The number of statements.
-    pub fn probes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn probes(&self) -> usize {
         self.code.iter().flatten().count()
     }
 
     /// The code by site. The phony pair of a back edge becomes one piece of code: what ends the
     /// old path, then what starts the new one. `foreign_ends` end paths outside `dag`, and lead to where others begin.
-    pub fn sites(&self, dag: &Dag, foreign_ends: &[(CfgEdge, BlockId)]) -> Vec<SiteCode> {
+    pub(crate) fn sites(&self, dag: &Dag, foreign_ends: &[(CfgEdge, BlockId)]) -> Vec<SiteCode> {
         let code = |e: EdgeId| self.code[e];
         let start = |to: BlockId| dag.loop_start(to).and_then(code);
         let mut sites: BTreeMap<Site, Vec<Op>> = BTreeMap::new();

@@ -7,7 +7,7 @@ use crate::numbering::Numbering;
 use crate::plan::Op;
 
 /// What is to be computed along the edges of a DAG.
-pub struct Increments<'a> {
+pub(crate) struct Increments<'a> {
     /// The DAG.
     pub dag: &'a Dag,
     /// What each edge adds to the path register, which is 0 at ENTRY.
@@ -27,7 +27,7 @@ enum Known {
 
 impl Increments<'_> {
     /// Places the statements. O(V + E).
-    pub fn place(mut self) -> Placement {
+    pub(crate) fn place(mut self) -> Placement {
         let known = self.known();
         self.lift_counts(&known);
         let needed = self.needed();

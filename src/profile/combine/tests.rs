@@ -55,7 +55,7 @@ fn alike(
         (0..copies).map(|c| (CopyId(c), BTreeMap::new())).collect();
     for path in crate::numbering::enumerate(&paths.dag) {
         let id = paths.id(&path);
-        for c in Owners(share).of(id, &path) {
+        for c in Owners(share).copies_counting(id, &path) {
             if count(id) > 0 {
                 said.get_mut(&c).expect("a copy").insert(id, count(id));
             }
@@ -84,7 +84,7 @@ proptest! {
 
         let path = wrong.get(&paths);
         let id = structure.paths.id(path);
-        let owners: Vec<CopyId> = Owners(&share).of(id, path).collect();
+        let owners: Vec<CopyId> = Owners(&share).copies_counting(id, path).collect();
         let liar = *owners.last().expect("someone counts it");
         let mut lie = said.clone();
         lie.get_mut(&liar).expect("a copy").insert(id, count(id) + 2);

@@ -41,7 +41,7 @@ proptest! {
                 continue;
             };
             let local = ids(&graph, &structure.paths, part);
-            let of_copy = |p: &Vec<_>| Owners(&share).of(paths.id(p), p).any(|c| c == copy);
+            let of_copy = |p: &Vec<_>| Owners(&share).copies_counting(paths.id(p), p).any(|c| c == copy);
             for path in enumerate(&paths.dag).into_iter().filter(of_copy) {
                 let id = local.local(&path).unwrap();
                 let decoded = decode_paths(&structure, &share, copy, &[(id.0, 7)].into());

@@ -81,7 +81,7 @@ fn truth(walks: &[Walk]) -> (BTreeMap<CfgEdge, u64>, impl Fn(&Cfg, BlockId) -> u
     }
     let (edges, walks) = (taken.clone(), walks.len() as u64);
     let entered = move |cfg: &Cfg, b: BlockId| {
-        let to = |e: &CfgEdge| cfg.behind(*e) == b;
+        let to = |e: &CfgEdge| cfg.target(*e) == b;
         let over: u64 = edges.iter().filter(|(e, _)| to(e)).map(|(_, n)| n).sum();
         over + if b.0 == 0 { walks } else { 0 }
     };

@@ -55,7 +55,7 @@ pub fn annotated(
     wanted: Annotate,
     layout: Layout,
 ) -> Result<String> {
-    let counted = CountedFunction::of(profile, &Selection::default())?;
+    let counted = CountedFunction::find_selected(profile, &Selection::default())?;
     let selected: BTreeSet<FuncId> = selection.functions(profile).into_iter().collect();
     let of_selected: Vec<&CountedFunction> =
         counted.iter().filter(|f| selected.contains(&f.f)).collect();

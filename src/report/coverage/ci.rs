@@ -25,7 +25,7 @@ pub fn github(coverage: &Coverage, sources: &Sources) -> String {
 fn annotation(steps: &Steps, row: &FunctionCoverage, uncovered: &Uncovered) -> String {
     let words = steps.words();
     let profile = words.profile();
-    let said = words.of(&uncovered.path);
+    let said = words.decisions(&uncovered.path);
     let parts = said.iter().find(|s| Some(s.block) == uncovered.shown);
     let parts = parts.or(said.first());
     let rows = steps.rows_with(&uncovered.path, uncovered.shown);

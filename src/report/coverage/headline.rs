@@ -40,7 +40,7 @@ impl LineSums {
     /// # Errors
     /// A damaged profile.
     pub(super) fn new(profile: &Profile, functions: &[FuncId], scope: &Scope) -> Result<LineSums> {
-        let counted = CountedFunction::of(profile, &Selection::default())?;
+        let counted = CountedFunction::find_selected(profile, &Selection::default())?;
         let wanted = |f: &CountedFunction| functions.binary_search(&f.f).is_ok();
         let counted: Vec<_> = counted.into_iter().filter(wanted).collect();
         let files = by_line(profile, &counted, &scope.markers).into_iter();

@@ -28,7 +28,7 @@ impl<'a> JsonPath<'a> {
             id: line.id.to_string(),
             count: line.count,
             blocks: &line.path.blocks,
-            decisions: words.of(line),
+            decisions: words.decisions(line),
         }
     }
 }

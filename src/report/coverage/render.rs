@@ -442,7 +442,7 @@ fn json_path<'a>(words: Words, uncovered: &'a Uncovered) -> JsonPath<'a> {
             PathStart::Loop => "loop",
         },
         not_covered: places(words.profile(), uncovered),
-        decisions: words.of(&uncovered.path),
+        decisions: words.decisions(&uncovered.path),
         near: uncovered.near.as_ref().map(|near| JsonNear {
             id: near.id.to_string(),
             count: near.count,

@@ -257,7 +257,7 @@ impl<'a> View<'a> for Counts<'a> {
     fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self> {
         Ok(Counts {
             profile,
-            functions: CountedFunction::of(profile, selection)?,
+            functions: CountedFunction::find_selected(profile, selection)?,
             sources: profile.sources(search.clone()),
         })
     }

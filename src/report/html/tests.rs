@@ -39,7 +39,7 @@ fn rows_of_paths_are_those_of_reports() {
         let path = paths.iter().find(|p| p["id"] == id).unwrap();
         assert_eq!(path["count"], line.count);
         assert_eq!(path["size"], line.instructions);
-        let expected = steps.all_rows(line, &steps.words().of(line));
+        let expected = steps.all_rows(line, &steps.words().decisions(line));
         let numbers = path["rows"].as_array().unwrap();
         assert_eq!(numbers.len(), expected.len());
         for (n, row) in numbers.iter().zip(&expected) {

@@ -44,7 +44,7 @@ impl Steps<'_> {
 
     /// The rows of a path with every decision.
     fn full_rows(&self, line: &Line) -> Vec<Row> {
-        let said = self.words.of(line);
+        let said = self.words.decisions(line);
         self.ended(line, self.told_rows(line.func, &said, true))
     }
 }

@@ -27,7 +27,7 @@ type Target = Option<(String, u32, u32)>;
 impl Words<'_> {
     /// What tells the way of `said` apart, if another way out of the block has its words. O(successors); of a call that throws
     /// O(choices).
-    pub(super) fn apart(
+    pub(super) fn disambiguate(
         self,
         entry: &FunctionEntry,
         said: &Said,

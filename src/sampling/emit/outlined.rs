@@ -69,7 +69,7 @@ impl<'ctx> Outlined<'ctx> {
         apart: &OutlinedPlans,
         target: &TargetData,
     ) -> Option<Self> {
-        let Edit { context, module } = edit;
+        let context = edit.context;
         let Leaving {
             function,
             name: own,
@@ -85,7 +85,7 @@ impl<'ctx> Outlined<'ctx> {
             Saving::Computed,
         )?;
         let name = format!("__p3_sampling.{own}");
-        let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
+        let of = resume::make(edit, function, &name, &handed, Buffer::Told);
         returns_anything(of);
         let blocks = sys::blocks(function);
         let header = |l: &Loop| {

@@ -126,7 +126,7 @@ impl Builder {
     /// Enters from another function on the edge: where it has paid, and else in the middle of a
     /// segment. The block that does.
     pub(super) fn enters(&mut self, edge: CfgEdge, paid: Option<u32>) -> BlockId {
-        let to = self.cfg.behind(edge);
+        let to = self.cfg.target(edge);
         let end = paid.map_or(End::Joins, End::Decides);
         let enters = self.add_ending(Made::On(edge), edge.block, end, to);
         self.cfg.blocks[edge.block].succs[edge.succ as usize] = enters;
@@ -153,7 +153,7 @@ impl Builder {
     fn put_on(&mut self, edge: CfgEdge, ends: End) -> (BlockId, BlockId) {
         let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
-        let to = self.cfg.behind(edge);
+        let to = self.cfg.target(edge);
         let new = self.add(Made::On(edge), self.nodes[end].origin, ends, &[to]);
         self.cfg.blocks[end].succs[edge.succ as usize] = new;
         (new, to)

@@ -58,7 +58,7 @@ impl Flow {
     }
 
     fn in_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
-        let next = |now, e| loops.next(now, e, own.behind(e));
+        let next = |now, e| loops.next(now, e, own.target(e));
         let product = Versions::product(own, &paths.shape.order, None, next);
         let first_backs = first_backs(&product);
         let order = Order::new(&product.versions.cfg);
@@ -169,7 +169,7 @@ fn again(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> {
     let mut again: BTreeMap<BlockId, f64> = BTreeMap::new();
     for e in dag.edge_ids() {
         if let EdgeKind::BackEdge(c) = dag.edge(e).kind {
-            *again.entry(own.behind(c)).or_default() += paths.weights[e];
+            *again.entry(own.target(c)).or_default() += paths.weights[e];
         }
     }
     for (header, back) in &mut again {

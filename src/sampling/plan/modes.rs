@@ -62,7 +62,7 @@ impl<'a> Automaton<'a> {
 
     /// The mode behind `edge`, taken in `mode`. O(depth of loops).
     pub(super) fn step(&self, mode: Mode, edge: CfgEdge) -> Mode {
-        let to = self.cfg.behind(edge);
+        let to = self.cfg.target(edge);
         match self.nodes[edge.block].end {
             End::Joins => Mode::Sampling,
             End::Decides(_) => self.decide(mode, edge.succ, to),

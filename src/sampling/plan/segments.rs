@@ -41,11 +41,11 @@ impl Segments {
             let allowed = allowed(&ways);
             segments.longest[b] = 1 + allowed;
             let early = ways.iter().filter(|w| w.longest > allowed);
-            let early = early.map(|w| (w.edge, cfg.behind(w.edge)));
+            let early = early.map(|w| (w.edge, cfg.target(w.edge)));
             segments.boundaries.extend(early);
         }
         segments.boundaries.extend(order.back_edges(cfg));
-        let firsts = flow.first_backs.iter().map(|e| (*e, cfg.behind(*e)));
+        let firsts = flow.first_backs.iter().map(|e| (*e, cfg.target(*e)));
         segments.boundaries.extend(firsts);
         segments
             .boundaries

@@ -8,6 +8,7 @@
 //! native code can tell by the address how far it is.
 
 use crate::dag::Order;
+use crate::emit::edit::Edit;
 use crate::emit::split::in_blocks;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::{place, shared};
@@ -16,7 +17,6 @@ use crate::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::module::Module;
 use inkwell::types::IntType;
 use inkwell::values::{
     BasicValue, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
@@ -31,12 +31,12 @@ pub(super) type Passes<'ctx> = HashMap<BlockId, PointerValue<'ctx>>;
 
 /// Makes `function`, whose control flow is `cfg`, take what it executes from the budget. O(blocks + edges + instructions).
 pub(super) fn spend<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     (cfg, order): (&Cfg, &Order),
     passes: &Passes<'ctx>,
 ) {
+    let Edit { context, module } = edit;
     let burst = context.i8_type().array_type(2 * LEFT as u32);
     let burst = shared::runtime_global(module, "__p3_burst", burst.into());
     let i64 = context.i64_type();

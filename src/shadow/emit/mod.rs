@@ -26,8 +26,6 @@ use crate::outlined::emit::resume::{self, Buffer, Handed};
 use crate::outlined::emit::shift::Shifts;
 use crate::plan::FunctionPlan;
 use budget::Passes;
-use inkwell::context::Context;
-use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
@@ -42,8 +40,7 @@ pub(crate) struct Entry<'ctx> {
 
 /// Makes the functions of one module.
 pub(crate) struct Shadows<'a, 'ctx> {
-    context: &'ctx Context,
-    module: &'a Module<'ctx>,
+    edit: Edit<'a, 'ctx>,
     data: &'a Data<'a, 'ctx>,
     target: TargetData,
     /// The section of zeros in which values are handed over.
@@ -56,12 +53,11 @@ pub(crate) struct Shadows<'a, 'ctx> {
 impl<'a, 'ctx> Shadows<'a, 'ctx> {
     /// `None` where no code can be patched: the functions stay as they are.
     pub(crate) fn new(data: &'a Data<'a, 'ctx>) -> Option<Self> {
-        let Edit { context, module } = data.edit;
-        is_x86_64_linux(module).then(|| Shadows {
-            context,
-            module,
+        let edit = data.edit;
+        is_x86_64_linux(edit.module).then(|| Shadows {
+            edit,
             data,
-            target: sys::target_of(module),
+            target: sys::target_of(edit.module),
             buffer: None,
             size: 0,
             entries: Vec::new(),
@@ -80,16 +76,16 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         if body.linkage == Linkage::AvailableExternally || native::is_taken(function) {
             return;
         }
-        let (context, module) = (self.context, self.module);
+        let edit = self.edit;
         let name = format!("__p3_counting.{}", body.name);
-        let counting = copy::whole(context, module, function, &name);
+        let counting = copy::whole(edit, function, &name);
         let passed = self.passed();
         let mut passes = Passes::from([(BlockId(0), passed)]);
         self.add_loops(function, body, plan, index, &mut passes);
         let flow = (&body.cfg, &*plan.own_order);
-        budget::spend(context, module, counting, flow, &passes);
+        budget::spend(edit, counting, flow, &passes);
         function::instrument(self.data, counting, body, plan, index);
-        native::mark_entry(context, function, &body.cfg, &plan.own_order);
+        native::mark_entry(edit.context, function, &body.cfg, &plan.own_order);
         self.entries.push(Entry {
             from: self.address(function, body),
             counting: counting.as_global_value().as_pointer_value(),
@@ -110,7 +106,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             return;
         };
         let headers = resumed.places.iter().map(|p| p.block).collect();
-        let (context, module, order) = (self.context, self.module, &plan.own_order);
+        let (edit, order) = (self.edit, &plan.own_order);
         let saving = Saving::Operands;
         let handed = Handed::new(&self.target, function, &body.cfg, order, headers, saving);
         let Some(mut handed) = handed else { return };
@@ -121,7 +117,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let buffer = self.buffer(handed.size);
         let name = format!("__p3_resuming.{}", body.name);
         let to = Buffer::Known(buffer);
-        let resuming = resume::make(context, module, function, &name, &handed, to);
+        let resuming = resume::make(edit, function, &name, &handed, to);
         let passed: Vec<_> = resumed.places.iter().map(|_| self.passed()).collect();
         let by_block = || {
             resumed
@@ -132,7 +128,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         };
         let behind_entry = by_block().map(|(b, passed)| (BlockId(b.0 + 1), passed));
         let flow = (&resumed.cfg, &*resumed.plan.own_order);
-        budget::spend(context, module, resuming, flow, &behind_entry.collect());
+        budget::spend(edit, resuming, flow, &behind_entry.collect());
         passes.extend(by_block());
         let own = body.cfg.clone();
         let body = FunctionBody {
@@ -146,20 +142,28 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             all: &resumed.places,
             passed: &passed,
         };
-        native::add_sites(context, function, &own, places, resuming, &handed, buffer);
+        native::add_sites(
+            edit.context,
+            function,
+            &own,
+            places,
+            resuming,
+            &handed,
+            buffer,
+        );
     }
 
     /// What a place is noted in: a `struct p3_passed`.
     fn passed(&self) -> PointerValue<'ctx> {
-        let both = self.context.i64_type().array_type(2);
-        crate::emit::data::zeros(self.module, both, "__p3_passed").as_pointer_value()
+        let both = self.edit.context.i64_type().array_type(2);
+        crate::emit::data::zeros(self.edit.module, both, "__p3_passed").as_pointer_value()
     }
 
     /// The address of this very body: a symbol that others see may mean another one when the program runs.
     fn address(&self, function: FunctionValue<'ctx>, body: &FunctionBody) -> PointerValue<'ctx> {
         if body.linkage == Linkage::External {
             let name = format!("__p3_native.{}", body.name);
-            sys::alias(self.module, function, &name)
+            sys::alias(self.edit.module, function, &name)
         } else {
             function.as_global_value().as_pointer_value()
         }
@@ -168,8 +172,8 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     /// The memory in which values are handed over, with room for `size` bytes.
     fn buffer(&mut self, size: u64) -> PointerValue<'ctx> {
         let buffer = *self.buffer.get_or_insert_with(|| {
-            let any = self.context.i8_type();
-            self.module.add_global(any, None, "__p3_handed_over")
+            let any = self.edit.context.i8_type();
+            self.edit.module.add_global(any, None, "__p3_handed_over")
         });
         self.size = self.size.max(size);
         buffer.as_pointer_value()
@@ -179,8 +183,9 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     pub(crate) fn finish(self) -> Vec<Entry<'ctx>> {
         if let Some(old) = self.buffer {
             let size = u32::try_from(self.size).expect("values of one function");
-            let ty: BasicTypeEnum = self.context.i8_type().array_type(size).into();
-            let new = crate::emit::data::zeros(self.module, ty.into_array_type(), "__p3_handed");
+            let ty: BasicTypeEnum = self.edit.context.i8_type().array_type(size).into();
+            let new =
+                crate::emit::data::zeros(self.edit.module, ty.into_array_type(), "__p3_handed");
             new.set_alignment(64);
             sys::replace_global(old, new);
         }

@@ -11,7 +11,7 @@ use std::fmt::Display;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.
 #[derive(Default)]
-pub struct Gathered {
+pub(crate) struct Gathered {
     /// All but the counts.
     sum: Bursts,
     counts: BTreeMap<FuncId, BTreeMap<u64, InBursts>>,
@@ -77,7 +77,7 @@ impl Paces {
 
 impl Gathered {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
-    pub fn add(&mut self, raw: &Raw) -> Result<(), Overflow> {
+    pub(crate) fn add(&mut self, raw: &Raw) -> Result<(), Overflow> {
         let sum = &mut self.sum;
         for shadows in &raw.shadows {
             if std::mem::replace(&mut self.any, true) {
@@ -148,7 +148,7 @@ impl Gathered {
     ///
     /// # Errors
     /// Ids that no path has, or counts that overflow.
-    pub fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
+    pub(crate) fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
         let damaged =
             |problem: &dyn Display| Error::profile(&profile.path, problem, "run the program again");
         self.count_untimed().map_err(|problem| damaged(&problem))?;
@@ -165,7 +165,7 @@ impl Gathered {
 /// A sum of counts that is larger than any process can have counted.
 #[derive(Debug, thiserror::Error)]
 #[error("damaged: a count overflows")]
-pub struct Overflow;
+pub(crate) struct Overflow;
 
 /// Executed paths.
 fn executed(burst: &Burst) -> Result<u64, Overflow> {

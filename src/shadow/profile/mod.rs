@@ -12,7 +12,7 @@
 //! Paths inside a burst are not independent of each other: bursts are clusters, and a path's share is a ratio of two sums over them (Cochran,
 //! *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
 
-pub mod merge;
+pub(crate) mod merge;
 
 use crate::error::{Error, Result};
 use crate::estimate::{Estimate, Z95};

@@ -195,7 +195,7 @@ proptest! {
         for v in dag.order().filter(|&v| dag.block(v).is_some()) {
             let forward = dag.ins(v).iter().filter(|&&e| dag.edge(e).kind != EdgeKind::LoopStart);
             let mut into: f64 = forward.map(|e| weights[*e]).sum();
-            let target = |e: &CfgEdge| graph.behind(*e);
+            let target = |e: &CfgEdge| graph.target(*e);
             if back.iter().any(|e| Some(target(e)) == dag.block(v)) {
                 into *= 10.0;
             }

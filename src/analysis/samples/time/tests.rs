@@ -46,7 +46,10 @@ fn every_sample_belongs_to_a_function_or_is_outside() {
         ]),
     );
     let (main, work) = (named(&p, "main"), named(&p, "_Z4workv"));
-    assert_eq!((time.of(main).samples, time.of(work).samples), (5, 7));
+    assert_eq!(
+        (time.amount_in(main).samples, time.amount_in(work).samples),
+        (5, 7)
+    );
     assert_eq!(
         time.lines[&main].values().map(|a| a.samples).sum::<u64>(),
         5
@@ -76,7 +79,11 @@ fn names_match_in_every_form() {
     p.manifest.functions[a].name = "_ZNK2ns1AIlE1fEl".into();
     let found = |p: &Profile, symbol: &str| {
         let time = Time::new(p, &samples(&[(symbol, "/bin/demo", None, 1)]));
-        (time.of(a).samples, time.of(b).samples, time.outside)
+        (
+            time.amount_in(a).samples,
+            time.amount_in(b).samples,
+            time.outside,
+        )
     };
     for symbol in [
         "_ZNK2ns1AIlE1fEl",

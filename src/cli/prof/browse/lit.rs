@@ -41,13 +41,10 @@ pub(super) fn files(
 pub(super) struct Lit {
     /// The files that it goes through, in the order in which it comes to them.
     pub(super) files: Vec<LitFile>,
-    /// Its steps.
     pub(super) steps: Vec<Row>,
-    /// Its blocks.
     pub(super) blocks: Vec<String>,
 }
 
-/// A file of it.
 pub(super) struct LitFile {
     pub(super) name: String,
     /// Its text, where it is there as it was compiled.

@@ -102,7 +102,7 @@ impl<'a> Paths<'a> {
         let shared = self.shared(i)?;
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];
-        let said: Vec<Said> = self.steps.words().of(line);
+        let said: Vec<Said> = self.steps.words().decisions(line);
         let (before, behind) = said.split_at(shared.min(said.len()));
         let rest = in_a_line(&self.steps.all_rows(line, behind));
         let is_shortened = !self.steps.decision_rows(self.f, before).is_empty();
@@ -209,7 +209,7 @@ impl Items for Paths<'_> {
         let (profile, sources) = (self.profile, self.sources);
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];
-        let said = self.steps.words().of(line);
+        let said = self.steps.words().decisions(line);
         Ok(Lit {
             files: files(profile, sources, &line.locs, &said),
             steps: self.steps.all_rows(line, &said),

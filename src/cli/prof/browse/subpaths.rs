@@ -15,7 +15,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A sample.
 pub(super) struct Sample<'a> {
     pub(super) profile: SampledProfile<'a>,
     /// All subpaths, those first that cover most for sure.
