@@ -106,7 +106,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         selection.order = Order::Instructions;
     }
     if args.longest || matches!(profile.measured, Measurement::Sampled(_)) {
-        return show_sampled(args, profile.sampled()?, &selection);
+        return show_sampled(args, profile.sampled()?, &selection, layout);
     }
     let report = Report::new(profile.paths()?, &selection)?;
     let (time, warnings) = samples::time(args.perf.as_deref(), &profile)?;
@@ -129,6 +129,7 @@ fn show_sampled(
     args: &ShowArgs,
     profile: SampledProfile,
     selection: &Selection,
+    layout: Layout,
 ) -> Result<Outcome> {
     use crate::report::subpaths::{Report, csv, json, text};
     let report = if args.longest {
@@ -138,7 +139,7 @@ fn show_sampled(
     };
     let report = report.told_by(args.sources.find(profile.profile));
     let render = Render {
-        text: || text(&report),
+        text: || text(&report, layout),
         json: || json(&report),
         csv: || csv(&report),
     };
@@ -163,7 +164,7 @@ fn show_bursts(
     let render = Render {
         text: || {
             if args.bursts {
-                return Ok(shadow::bursts_text(bursts));
+                return Ok(shadow::bursts_text(bursts, layout));
             }
             let sources = args.sources.find(profile);
             shadow::text(bursts, &selection, sources, layout)
