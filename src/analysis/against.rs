@@ -113,7 +113,7 @@ pub fn text(of: &Against) -> String {
     let [all, seen] = of.distinct;
     format!(
         "{}: overlap {}; {seen} of {} seen\n\n{table}",
-        number_of(of.bursts as u64, "burst"),
+        number_of(of.bursts, "burst"),
         percent(of.overlap),
         number_of(all as u64, "path")
     )

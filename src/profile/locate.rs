@@ -62,9 +62,11 @@ fn nearest(path: &Path) -> Option<PathBuf> {
     let is_ours = |p: &Path| is_profile(p) || p.ends_with(MANIFEST);
     let found = below(parent, DEPTH, is_ours).ok()?.into_iter();
     // A folder is named in place of its manifest.
-    let mut named = found.filter_map(|p| match p.ends_with(MANIFEST) {
-        true => p.parent().map(Path::to_path_buf),
-        false => (!p.ends_with(MERGED)).then_some(p),
+    let mut named = found.filter_map(|p| {
+        if p.ends_with(MANIFEST) {
+            return p.parent().map(Path::to_path_buf);
+        }
+        (!p.ends_with(MERGED)).then_some(p)
     });
     let likeness = |p: &PathBuf| {
         let name = p.file_name().unwrap_or_default().to_string_lossy();

@@ -77,7 +77,7 @@ fn warnings(file: &Path, samples: &Samples) -> Vec<String> {
     let file = file.display().to_string();
     let mut warnings = Vec::new();
     if samples.skipped > 0 {
-        let n = number_of(samples.skipped as u64, "line or sample");
+        let n = number_of(samples.skipped, "line or sample");
         warnings.push(format!("{file}: {n} without a place skipped"));
     }
     if !samples.other_events.is_empty() {

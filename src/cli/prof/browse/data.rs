@@ -193,7 +193,7 @@ impl<'a> Tour<'a> {
         } else {
             String::new()
         };
-        let (all, distinct) = (number_of(all as u64, "function"), exactly(distinct as u64));
+        let (all, distinct) = (number_of(all, "function"), exactly(distinct as u64));
         let total = self.total;
         match &self.evidence {
             Evidence::Paths(_) => {
