@@ -8,7 +8,7 @@ use crate::partition::Assignment;
 use crate::paths::Measuring;
 use crate::plan::CopyPlan;
 use crate::sampling::plan::SampledFunction;
-use crate::table::{Align, Columns, exactly, grouped};
+use crate::table::{Align, Columns, exactly, grouped, number_of};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.
@@ -142,7 +142,7 @@ fn status(manifest: &Manifest, id: FuncId) -> String {
     let entry = &manifest.functions[id];
     match entry.status {
         Status::Exact => "exact".into(),
-        Status::Cut => format!("cut ({} edges)", entry.cuts.len()),
+        Status::Cut => format!("cut ({})", number_of(entry.cuts.len() as u64, "edge")),
         Status::Skipped(reason) => format!("skipped ({reason})"),
     }
 }

@@ -177,28 +177,28 @@ macro_rules! schemes {
 }
 
 schemes! {
-    /// Splits functions by the rules of the P3 paper; to compare with the paper
+    /// Splits functions by the rules of the P3 paper: to compare
     P3 "p3" Strategy { distribute: split_where_called_once, ..PATHS }
 
-    /// Like p3, but balances expected executions; to compare with, by --profile
+    /// Like p3, balanced by expected executions: to compare
     P3Weighted "p3-weighted" Strategy { distribute: evenly, cost: Costs::hits, ..PATHS }
 
-    /// The default: usually the fastest, above all with --profile or --train
+    /// The default, usually the fastest; best with --profile or --train
     P3Hot "p3-hot" Strategy { distribute: hot::ranges, cost: Costs::hits, makes_ranges: true, ..PATHS }
 
-    /// Gives whole functions to copies (parallel Ball–Larus); to compare with
+    /// Gives whole functions to copies: to compare
     Pbl "pbl" PATHS
 
-    /// One copy counts everything (Ball–Larus); when copies cannot run alike
+    /// One copy counts everything: if copies cannot run alike
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
-    /// Estimates, from forked shadows, while the program runs at full speed; for servers
+    /// Estimates by forked shadows, at full speed: for servers
     Shadow "shadow" Strategy { measure: Measure::Bursts, method: Method::Shadow, most_copies: 1, ..PATHS }
 
-    /// Counts edges with the fewest counters; when blocks and edges are enough
+    /// Counts edges, with the fewest counters: if paths are not needed
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
-    /// Estimates, from a sample, of sequences across loops and calls; in bounded memory
+    /// Estimates of sequences across loops and calls, in bounded memory
     Subpath "subpath" Strategy { measure: Measure::Subpaths, method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself

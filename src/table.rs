@@ -186,7 +186,7 @@ impl Columns {
             let (style, line) = match row {
                 Row::Cells(style, cells) => {
                     let last = cells.last().filter(|_| self.is_open());
-                    (*style, joined(next(), last.map_or("", |c| c)))
+                    (*style, broken(next(), last.map_or("", |c| c), layout))
                 }
                 Row::Named(_, name, rest) => {
                     let front = next();
@@ -225,6 +225,18 @@ fn named_within<'a>(
     let rest = cut(rest, room.saturating_sub(least).max(GAP + 1));
     let name = fitted_among(name, others, room.saturating_sub(display_width(&rest)));
     (name, rest)
+}
+
+/// The cells of a row and the last one, which is broken where there is room for words beside the cells, or else stands below them.
+fn broken(front: String, last: &str, layout: Layout) -> String {
+    let column = display_width(&front) + GAP;
+    if layout.full || column + display_width(last) <= layout.width {
+        return joined(front, last);
+    }
+    if column + NARROWEST > layout.width {
+        return format!("{front}\n{}", wrapped(last, layout.width, GAP));
+    }
+    joined(front, wrapped(last, layout.width, column).trim_start())
 }
 
 fn joined(front: String, last: &str) -> String {
@@ -321,10 +333,27 @@ pub fn grouped(n: impl Into<u128>) -> String {
     exactly(n)
 }
 
-/// `1 burst`, `2,000 bursts`: what `noun` names is counted.
+/// `1 burst`, `2,000 bursts`, `3 copies`, `4 branches`: what the last word of `noun` names is counted.
 pub fn number_of(n: u64, noun: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", grouped(n))
+    let stem = noun
+        .strip_suffix('y')
+        .filter(|s| !s.ends_with(['a', 'e', 'o']));
+    match (n, stem) {
+        (1, _) => format!("1 {noun}"),
+        (n, Some(stem)) => format!("{} {stem}ies", grouped(n)),
+        (n, None) if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => {
+            format!("{} {noun}es", grouped(n))
+        }
+        (n, None) => format!("{} {noun}s", grouped(n)),
+    }
+}
+
+/// `once`, `2,000 times`.
+pub fn times(n: u64) -> String {
+    match n {
+        1 => "once".into(),
+        n => format!("{} times", exactly(n)),
+    }
 }
 
 /// A number with its digits in groups of three, all of them.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
 use crate::shadow::profile::{BurstProfile, Bursts};
-use crate::table::{self, Align, Columns, percent};
+use crate::table::{self, Align, Columns, number_of, percent};
 use serde::Serialize;
 
 /// The shares from which a path is hot, in percent of executed paths: that of Moseley et al., and two lower ones.
@@ -112,9 +112,10 @@ pub fn text(of: &Against) -> String {
     }
     let [all, seen] = of.distinct;
     format!(
-        "{} bursts: overlap {}; {seen} of {all} paths seen\n\n{table}",
-        of.bursts,
-        percent(of.overlap)
+        "{}: overlap {}; {seen} of {} seen\n\n{table}",
+        number_of(of.bursts, "burst"),
+        percent(of.overlap),
+        number_of(all as u64, "path")
     )
 }
 

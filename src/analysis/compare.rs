@@ -12,7 +12,7 @@ use crate::profile::flow::flow;
 use crate::profile::known::KnownPaths;
 use crate::profile::left::{Executed, Range};
 use crate::profile::measurement::{Exact, Measurement};
-use crate::table::number_of;
+use crate::table::{number_of, times};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What names a function in both profiles: module, name, ordinal in the module.
@@ -166,7 +166,9 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
     }
     if within > 0 {
         let why = why(&old, &new);
-        let explained = format!("{name}: {within} edges differ within bounds: {why}");
+        let verb = if within == 1 { "differs" } else { "differ" };
+        let edges = number_of(within, "edge");
+        let explained = format!("{name}: {edges} {verb} within bounds: {why}");
         findings.push(Finding::Explained(explained));
     }
     Ok(findings)
@@ -182,7 +184,10 @@ fn why(a: &Executed, b: &Executed) -> String {
         return "not all of its paths are counted".into();
     }
     let left = a.left.max(b.left);
-    format!("it was left before its end {left} times, and where is not counted")
+    format!(
+        "it was left before its end {}, and where is not counted",
+        times(left)
+    )
 }
 
 #[cfg(test)]

@@ -324,8 +324,14 @@ pub fn csv(rows: &[SchemeHits]) -> String {
 pub fn text(rows: &[SchemeHits]) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Left, Right, Right, Right, Right, Right]);
-    let (probes, labels) = ("probe hits, slowest", "label hits, slowest");
-    let heading = ["scheme", "k", probes, "to sbl", labels, "to sbl"];
+    let heading = [
+        "scheme",
+        "k",
+        "probe hits",
+        "to sbl",
+        "label hits",
+        "to sbl",
+    ];
     table.heading(Style::new(), &heading);
     let base = rows.iter().find(|r| r.scheme == Scheme::Sbl);
     let (base_probes, base_labels) = base.map_or((0, 0), SchemeHits::slowest);
@@ -340,7 +346,7 @@ pub fn text(rows: &[SchemeHits]) -> String {
             change(base_labels, labels),
         ]);
     }
-    table.to_string()
+    format!("of the slowest copy, beside sbl's\n{table}")
 }
 
 /// By how much `hits` are more than `base`, if that is known.
@@ -405,7 +411,7 @@ mod tests {
             row(Scheme::Sbl, &[40], &[0], &[53]),
             row(Scheme::P3, &[10, 30], &[5, 2], &[23, 30]),
         ];
-        let lines: Vec<String> = text(&rows).lines().skip(1).map(str::to_string).collect();
+        let lines: Vec<String> = text(&rows).lines().skip(2).map(str::to_string).collect();
         let words = |l: &String| l.split_whitespace().map(str::to_string).collect::<Vec<_>>();
         assert_eq!(words(&lines[0]), ["sbl", "1", "40", "+0.0%", "0"]);
         assert_eq!(words(&lines[1]), ["p3", "2", "30", "-25.0%", "5"]);

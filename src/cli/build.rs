@@ -169,12 +169,17 @@ pub struct SuiteArgs {
 #[derive(Debug, clap::Args)]
 pub struct UseArgs {
     /// Number of the copy, from 0
-    #[arg(value_name = "COPY")]
+    #[arg(value_name = "COPY", value_parser = copy_number)]
     copy: u32,
 
     /// Where to look for the programs: the folder of `build -o`, or of the build
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: Vec<PathBuf>,
+}
+
+fn copy_number(text: &str) -> std::result::Result<u32, String> {
+    let known = text.parse().ok().filter(|n| *n < 1024);
+    known.ok_or_else(|| "give the number of a copy, from 0 to one less than the copies".into())
 }
 
 /// The arguments of `integrate`.
@@ -414,13 +419,14 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
     }
     report_failures(&gathered.failures);
     if idle > 0 {
-        let all = gathered.programs.len();
-        say(&format!("{idle} of {all} programs did not run"));
+        let all = number_of(gathered.programs.len() as u64, "program");
+        say(&format!("{idle} of {all} did not run"));
     }
     if gathered.lost > 0 {
-        let n = gathered.lost;
+        let verb = if gathered.lost == 1 { "is" } else { "are" };
+        let lost = number_of(gathered.lost as u64, "program");
         warn(&format!(
-            "{n} programs that the command itself linked are not profiled; build them before, or leave -j out"
+            "{lost} that the command itself linked {verb} not profiled: build before the tests run, or leave -j out"
         ));
     }
     let untried = suite.list_untried_options();
@@ -432,8 +438,14 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
         warn("the rounds ended with different statuses: the copies did not run alike");
     }
     // Tests that failed in a round that was repeated failed nevertheless.
-    let mut statuses = gathered.rounds.iter().map(|r| r.status);
-    statuses.find(|s| *s != 0).unwrap_or(0)
+    let Some(failed) = gathered.rounds.iter().find(|r| r.status != 0) else {
+        return 0;
+    };
+    let (copy, status) = (failed.copy, failed.status);
+    warn(&format!(
+        "the command itself ended with status {status} in the round of copy {copy}, and so does this"
+    ));
+    status
 }
 
 /// Puts copies in their places.
@@ -475,10 +487,7 @@ pub(super) fn described(program: &Record) -> String {
         1 => format!("; 1 object is not profiled: {}", why()),
         n => format!("; {n} objects are not profiled: {}", why()),
     };
-    let copies = match program.copies {
-        1 => "1 copy".to_string(),
-        n => format!("{n} copies"),
-    };
+    let copies = number_of(program.copies.into(), "copy");
     format!("{}: {copies}{left}", shown(&program.program))
 }
 

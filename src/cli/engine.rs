@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::output::Destination;
 use crate::pgo::{self, Done};
 use crate::profile::verdict::Trust;
+use crate::table::number_of;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,11 +55,12 @@ fn rewrite(args: Args) -> Result<()> {
 fn annotate(args: &AnnotateArgs) -> Result<()> {
     let profile = Trust::strict(args.strict).read(&args.profile)?;
     let done = pgo::annotate(&args.inputs, &profile, &args.out, args.force.force)?;
-    let (out, all) = (args.out.display(), done.functions);
+    let out = args.out.display();
+    let all = number_of(done.functions as u64, "function");
     say(
         &done,
         args.quiet,
-        &format!("{out}: {} of {all} functions annotated", done.annotated),
+        &format!("{out}: {} of {all} annotated", done.annotated),
     );
     Ok(())
 }

@@ -13,7 +13,7 @@ pub struct HelpArgs {
     #[arg(short, long, global = true, display_order = LAST, action = ArgAction::HelpShort)]
     help: Option<bool>,
 
-    /// Print all options, and what each of their values means
+    /// Print all options, and what their values mean
     #[arg(long, global = true, display_order = LAST, action = ArgAction::HelpLong)]
     help_all: Option<bool>,
 }

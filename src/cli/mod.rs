@@ -96,14 +96,23 @@ pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
 pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
     T::try_parse().map_err(|e| {
         if !e.use_stderr() {
-            // Help and version.
-            let _ = e.print();
-            return std::process::ExitCode::SUCCESS;
+            return print_help(&e);
         }
         let said = in_one_line(&e.render().to_string());
         anstream::eprintln!("{}; see --help", printable(&said));
         std::process::ExitCode::from(2)
     })
+}
+
+/// Prints help or a version.
+fn print_help(text: &clap::Error) -> std::process::ExitCode {
+    let printed = text.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            fail(&crate::error::Error::write("standard output", e).into())
+        }
+        _ => std::process::ExitCode::SUCCESS,
+    }
 }
 
 /// What is wrong with arguments, and what comes near to them, of what clap says in several paragraphs.

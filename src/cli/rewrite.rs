@@ -38,8 +38,8 @@ use std::time::Duration;
     version = version(),
     max_term_width = 100,
     disable_help_flag = true,
-    after_help = schemes(),
-    after_long_help = NEXT,
+    after_help = everyday_end(),
+    after_long_help = schemes(),
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true
 )]
@@ -72,7 +72,9 @@ pub struct Args {
     #[arg(long, value_name = "VERSION", hide_short_help = true)]
     llvm: Option<u32>,
 
-    /// Number of copies, up to 1024 [default: 4; 1 for sbl, shadow, subpath]
+    /// Copies [default: 4; 1 for sbl, shadow, subpath]
+    ///
+    /// At most 1024.
     #[arg(short = 'k', long, value_name = "K",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     copies: Option<u32>,
@@ -81,8 +83,14 @@ pub struct Args {
     #[arg(short, long, required = true, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// What is counted, and by which copy
-    #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
+    /// What is counted, by which copy
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_enum,
+        default_value = "p3-hot",
+        hide_possible_values = true
+    )]
     scheme: Scheme,
 
     /// What to write for each copy
@@ -96,15 +104,19 @@ pub struct Args {
     )]
     emit: Vec<ModuleFormat>,
 
-    /// Use this earlier profile of the program to place counters
-    #[arg(long, value_name = "FILE|OUTDIR", group = "weights")]
+    /// Place counters by this earlier profile of the program
+    ///
+    /// A merged profile, or an output folder with one.
+    #[arg(long, value_name = "FILE", group = "weights")]
     profile: Option<PathBuf>,
 
     /// Estimate weights where the profile knows none of the functions: one profile for all programs of a build
     #[arg(long, hide = true)]
     accept_unrelated_profile: bool,
 
-    /// Use a run with these arguments to place counters; it comes first
+    /// Place counters by a run with these arguments
+    ///
+    /// The run comes first.
     #[arg(
         long,
         value_name = "ARGS",
@@ -137,13 +149,13 @@ pub struct Args {
     #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["paths", "patch"])]
     selection: Option<PathBuf>,
 
-    /// Count only in functions whose name matches (may be repeated)
+    /// Count only in functions that match; may be repeated
     ///
     /// By symbol or readable name.
     #[arg(long, value_name = "RE")]
     include: Vec<String>,
 
-    /// Do not count in functions whose name matches (may be repeated)
+    /// Do not count in functions that match; may be repeated
     ///
     /// By symbol or readable name.
     #[arg(long, value_name = "RE")]
@@ -153,8 +165,16 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "auto", hide_short_help = true)]
     counters: Counters,
 
-    /// How counters are updated: atomic is exact with threads
-    #[arg(long, value_enum, default_value = "single")]
+    /// single, or atomic: exact with threads
+    ///
+    /// How counters are updated. An atomic update takes longer.
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value = "single",
+        hide_possible_values = true
+    )]
     update: Update,
 
     /// Also count the executed probes, for p3-prof hits
@@ -187,7 +207,7 @@ pub struct Args {
     #[arg(long, hide_short_help = true)]
     stats: bool,
 
-    /// Number of threads and processes that run at once [default: all cores]
+    /// Parallel threads and processes [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
 
@@ -211,7 +231,7 @@ pub struct Args {
     sampling: SamplingArgs,
 }
 
-/// What `--help` ends with.
+/// Where there is more.
 const NEXT: &str = "Pages: docs/INDEX.md. Settings of `make run`: make -C DIR help.";
 
 /// The schemes in the order in which they are worth a thought, each in one line.
@@ -228,7 +248,12 @@ fn schemes() -> String {
     ];
     let line = |s: &Scheme| format!("  {:11}  {}\n", s.name(), s.about());
     let lines: String = order.iter().map(line).collect();
-    format!("Schemes:\n{lines}\n{NEXT} All options: --help-all.")
+    format!("Schemes:\n{lines}\n{NEXT}")
+}
+
+/// What `--help` ends with, and where all options are.
+fn everyday_end() -> String {
+    format!("{} All options: --help-all.", schemes())
 }
 
 static VERSION: OnceLock<String> = OnceLock::new();
@@ -275,13 +300,13 @@ pub enum Command {
     /// The command is `make check`, for example. Programs that were built by p3-rewrite build are
     /// profiled; each gets a merged profile of its own.
     Suite(SuiteArgs),
-    /// Check for compilers, make and kernel features; print what to install
+    /// Check compilers, make and the kernel; print what to install
     ///
     /// The exit status is 1 if something is missing.
     Doctor,
     /// Put copy N in the place of every program that was built
     Use(UseArgs),
-    /// Write files for CMake, Meson and pkg-config, so that they find p3-cc
+    /// Write files by which CMake, Meson and pkg-config find p3-cc
     ///
     /// A toolchain file and find_package(P3) for CMake, a native file for Meson, p3.pc for pkg-config.
     Integrate(IntegrateArgs),

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 /// Which paths to count.
 #[derive(Debug, clap::Args)]
 pub(super) struct SelectionArgs {
-    /// Count only these paths: through=FILE:LINE, top=N:PROFILE, …
+    /// Count only these paths: through=FILE:LINE, top=N:FILE, …
     ///
     /// through=FILE:LINE[-LINE], through=FUNCTION, top=N:PROFILE, share=90%:PROFILE, cold:PROFILE,
     /// new:PROFILE[,PROFILE…], ids=FUNCTION#ID,… or patch=DIFF. May be repeated:
@@ -23,7 +23,7 @@ pub(super) struct SelectionArgs {
     #[arg(long, value_name = "SPEC")]
     paths: Vec<String>,
 
-    /// Count only paths through lines that this diff adds or changes
+    /// Count only paths through lines that it adds or changes
     #[arg(long, value_name = "DIFF")]
     patch: Option<PathBuf>,
 }

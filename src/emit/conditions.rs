@@ -4,7 +4,7 @@
 //! successors, and joins conditions. Nothing is concluded here; `report::truth` holds this evidence against the text.
 
 use super::read::sys::{Block, Value};
-use crate::load::positions::{Asks, SourcePosition, Test};
+use crate::load::positions::{Asks, Origin, SourcePosition, Test};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -207,8 +207,38 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
         loads: is(through_conversions(left), LLVMLoad),
         right: operand_place(right, place),
         constant: right.is_constant().then(|| constant(right)),
+        origin: right.is_null().then(|| origin(left)).flatten(),
         callee: callee(left),
         ..Test::default()
+    }
+}
+
+/// How a value came about; `None` of constants, and of instructions that optimisers make to join conditions.
+fn origin(value: Value) -> Option<Origin> {
+    use LLVMOpcode::*;
+    if !value.is_integer() {
+        return Some(Origin::Value);
+    }
+    let value = through_conversions(value);
+    if !value.is_instruction() {
+        return (!value.is_constant()).then_some(Origin::Value);
+    }
+    match value.opcode() {
+        LLVMPHI | LLVMLoad => Some(Origin::Value),
+        LLVMCall | LLVMInvoke => {
+            let is_intrinsic = callee(value).is_some_and(|name| name.starts_with("llvm."));
+            Some(if is_intrinsic {
+                Origin::Bits
+            } else {
+                Origin::Value
+            })
+        }
+        LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMLShr | LLVMAShr | LLVMSDiv | LLVMUDiv => {
+            Some(Origin::Arithmetic)
+        }
+        LLVMURem | LLVMSRem if !operand(value, 1).is_constant() => Some(Origin::Arithmetic),
+        LLVMAnd | LLVMURem | LLVMSRem => Some(Origin::Bits),
+        _ => None,
     }
 }
 

@@ -195,6 +195,9 @@ pub struct Test {
     /// Whether the left operand is read from memory there. `while (*s)` compares with 0 at the place of `while`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loads: bool,
+    /// How the left operand came about, of integers and pointers that are compared with 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Where the right operand is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<[u32; 2]>,
@@ -211,6 +214,20 @@ pub struct Test {
     /// successor. The rest of the test is of the only value that is no constant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<(u32, bool)>,
+}
+
+/// How a value that is compared with 0 came about. Optimisers compare numbers of iterations with 0, at the place of the loop,
+/// and ask the opposite of single bits; they do neither with values that they did not compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A pointer, a floating-point number, a parameter, a φ, what a load reads or a call returns.
+    Value,
+    /// The result of an addition, for example.
+    Arithmetic,
+    /// The result of `and`, or the remainder of a division by a constant.
+    Bits,
 }
 
 /// A question that a branch asks.

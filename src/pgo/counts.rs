@@ -11,6 +11,7 @@ use crate::manifest::ModuleEntry;
 use crate::profile::Profile;
 use crate::profile::flow::flow;
 use crate::profile::matching::{Index, Known, Match};
+use crate::table::number_of;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -195,6 +196,9 @@ fn listed(names: &[String]) -> String {
     let first = names[..names.len().min(SHOWN)].join(", ");
     match names.len() {
         0..=SHOWN => first,
-        n => format!("{first} and {} more functions", n - SHOWN),
+        n => format!(
+            "{first} and {}",
+            number_of((n - SHOWN) as u64, "more function")
+        ),
     }
 }

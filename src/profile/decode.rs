@@ -18,10 +18,10 @@ pub enum CountProblem {
     #[error(transparent)]
     Share(#[from] ShareProblem),
     /// A copy counted a function that others profile.
-    #[error("copy {0} counted it, but has no part in it")]
+    #[error("copy {0} counted it, but has no share of this function")]
     NoPart(CopyId),
     /// A copy counted under an id that no path or edge has there.
-    #[error("copy {copy} counted id {id}, which nothing has")]
+    #[error("copy {copy} counted id {id}, which no path or edge has")]
     UnknownId {
         /// The copy.
         copy: CopyId,

@@ -31,7 +31,56 @@ pub fn locate(path: &Path) -> Result<PathBuf> {
             return Err(not_there_yet(path, folder));
         }
     }
-    Ok(path.to_path_buf())
+    let is_merged = path.file_name().is_some_and(|n| n == MERGED);
+    let named = if is_merged { path.parent() } else { Some(path) };
+    match named.filter(|_| !path.exists()).and_then(nearest) {
+        Some(near) => {
+            let remedy = format!("the nearest is {}", shown(&near));
+            Err(Error::profile(
+                path,
+                "there is no such file or folder",
+                remedy,
+            ))
+        }
+        None => Ok(path.to_path_buf()),
+    }
+}
+
+/// The profile or folder of a program by the name of `path`, or much like it, in the folders below the one that it would be in:
+/// libtool links programs in `.libs`.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    let wanted = path.file_name()?.to_string_lossy();
+    let parent = path
+        .ancestors()
+        .skip(1)
+        .find(|p| p.is_dir() || p.as_os_str().is_empty())?;
+    let parent = if parent.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        parent
+    };
+    let is_ours = |p: &Path| is_profile(p) || p.ends_with(MANIFEST);
+    let found = below(parent, DEPTH, is_ours).ok()?.into_iter();
+    // A folder is named in place of its manifest.
+    let mut named = found.filter_map(|p| {
+        if p.ends_with(MANIFEST) {
+            return p.parent().map(Path::to_path_buf);
+        }
+        (!p.ends_with(MERGED)).then_some(p)
+    });
+    let likeness = |p: &PathBuf| {
+        let name = p.file_name().unwrap_or_default().to_string_lossy();
+        strsim::jaro_winkler(&wanted, &name)
+    };
+    let near = named
+        .by_ref()
+        .map(|p| (likeness(&p), p))
+        .filter(|(l, _)| *l > 0.85);
+    let (_, near) = near.reduce(|a, b| if b.0 > a.0 { b } else { a })?;
+    Some(
+        near.strip_prefix(".")
+            .map_or(near.clone(), Path::to_path_buf),
+    )
 }
 
 fn in_folder(folder: &Path) -> Result<PathBuf> {
@@ -205,6 +254,29 @@ mod tests {
             profile(more);
         }
         assert!(said(dir.path()).ends_with(", …"));
+    }
+
+    /// libtool links `prog` as `.libs/prog`, and its folder is there.
+    #[test]
+    fn missing_name_is_answered_with_the_nearest() {
+        let dir = tempfile::tempdir().unwrap();
+        let there = dir.path().join("src/.libs/jq.p3");
+        create_dir_all(&there).unwrap();
+        write(there.join(MANIFEST), "{}").unwrap();
+        write(there.join(MERGED), "").unwrap();
+        write(dir.path().join("src/other.p3prof"), "").unwrap();
+        for name in [
+            "src/jq.p3",
+            "jq.p3",
+            "src/jp.p3",
+            "src/jq.p3/profile.p3prof",
+        ] {
+            let end = format!("; the nearest is {}", there.display());
+            let said = said(&dir.path().join(name));
+            assert!(said.ends_with(&end), "{said}");
+        }
+        let far = dir.path().join("src/zebra.p3prof");
+        assert_eq!(locate(&far).unwrap(), far);
     }
 
     /// Profiles may be links, in folders that are links and however deep; links back to a folder on

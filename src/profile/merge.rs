@@ -23,6 +23,7 @@ use crate::manifest::Manifest;
 use crate::sampling::profile::Subpaths;
 use crate::sampling::profile::merge::{Part, union};
 use crate::shadow::profile::Bursts;
+use crate::table::number_of;
 use gather::{All, Copy, Gathered, foreign, gather};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -97,8 +98,8 @@ pub fn merge_programs(
     let all = gather(programs, files, mode)?;
     if all.programs.iter().all(Gathered::is_empty) {
         let problem = format!(
-            "no raw profile of {} programs can be used",
-            programs.0.len()
+            "no raw profile of {} can be used",
+            number_of(programs.0.len() as u64, "program")
         );
         let remedy = "run the copies, and name their *.p3raw files";
         let named = files.first().cloned().unwrap_or_default();

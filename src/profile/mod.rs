@@ -31,7 +31,7 @@ pub(crate) mod made;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
 use crate::ir::Cfg;
-use crate::manifest::{FunctionEntry, Manifest};
+use crate::manifest::{FunctionEntry, Manifest, ShareEntry};
 use crate::names::shown;
 use crate::paths::{Layout, Measuring, Paths};
 use crate::selection::CountedPaths;
@@ -117,6 +117,16 @@ impl Profile {
     pub fn executed(&self) -> impl Iterator<Item = FuncId> + '_ {
         let ran = |f: &FuncId| self.measured.distinct(*f) > 0;
         self.functions().filter(ran)
+    }
+
+    /// The functions of which no path is selected, so that nothing is known of them; none if all paths are counted.
+    pub fn unselected(&self) -> impl Iterator<Item = FuncId> + '_ {
+        let has_no_path = |f: &FuncId| {
+            let entry = self.entry(*f);
+            entry.share == ShareEntry::Nothing && !entry.status.is_skipped()
+        };
+        let all = self.is_selective().then(|| self.functions());
+        all.into_iter().flatten().filter(has_no_path)
     }
 
     /// The processes of all copies that profile function `f`.

@@ -146,7 +146,7 @@ fn sources(profiles: &[Profile]) -> Result<Vec<[u8; 16]>> {
     for profile in profiles {
         for source in &profile.sources {
             if let Some(other) = all.insert(*source, &profile.path) {
-                let problem = format!("it holds a run that {} holds, too", other.display());
+                let problem = format!("it holds a run that is also in {}", other.display());
                 return Err(Error::profile(&profile.path, problem, "name each run once"));
             }
         }

@@ -26,6 +26,7 @@ use crate::dag::EdgeKind;
 use crate::error::Result;
 use crate::index::{FuncId, TiVec, ti_vec};
 use crate::ir::Linkage;
+use crate::table::times;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,7 +184,7 @@ fn within(f: FuncId, c: &Checked, findings: &mut Findings) {
     }
     let (entered, exits) = (c.flow.entry, c.flow.exits);
     if c.contradicts(entered, exits) {
-        let what = format!("entered {entered} times, left {exits} times");
+        let what = format!("entered {}, left {}", times(entered), times(exits));
         findings.add(f, entered.abs_diff(exits), what);
     }
     // (A process that was killed left counters of edges at different moments.)
@@ -225,7 +226,9 @@ fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Find
         if off > 0 {
             let (made, possible) = (calls.made, calls.possible);
             let what = format!(
-                "called {made} times by completed paths (and at most {possible} by others), entered {entered} times"
+                "called {} by completed paths (and at most {possible} by others), entered {}",
+                times(made),
+                times(entered)
             );
             findings.add(f, off, what);
         }

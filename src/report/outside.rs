@@ -4,7 +4,7 @@ use super::Report;
 use super::steps::Steps;
 use crate::index::{BlockId, FuncId, TiSlice};
 use crate::profile::Profile;
-use crate::table::exactly;
+use crate::table::{exactly, number_of};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
@@ -99,15 +99,19 @@ pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
     if total == 0 {
         return None;
     }
-    let mut symbols: Vec<(&String, &u128)> = all.by_symbol.iter().collect();
-    symbols.sort_by_key(|(symbol, n)| (Reverse(**n), *symbol));
-    let named = symbols.iter().take(NAMED);
-    let named = named.map(|(symbol, n)| format!("{} {}", steps.name_of(symbol), exactly(**n)));
+    // Several symbols may have one short name.
+    let mut by_name: BTreeMap<String, u128> = BTreeMap::new();
+    for (symbol, n) in &all.by_symbol {
+        *by_name.entry(steps.name_of(symbol)).or_default() += n;
+    }
+    let mut names: Vec<(String, u128)> = by_name.into_iter().collect();
+    names.sort_by_key(|(_, n)| Reverse(*n));
+    let named = names.iter().take(NAMED);
+    let named = named.map(|(name, n)| format!("{name} {}", exactly(*n)));
     let named = named.collect::<Vec<_>>().join(", ");
-    let more = match symbols.len().saturating_sub(NAMED) {
+    let more = match names.len().saturating_sub(NAMED) {
         0 => String::new(),
-        1 => " and 1 more function".into(),
-        n => format!(" and {n} more functions"),
+        n => format!(" and {}", number_of(n as u64, "more function")),
     };
     let s = if total == 1 { "" } else { "s" };
     let total = exactly(total);

@@ -11,7 +11,7 @@ use crate::manifest::Status;
 use crate::names::{fitted_among, printable};
 use crate::profile::Profile;
 use crate::table::{
-    Align, Columns, Layout, cut, display_width, exactly, grouped, percent, wrapped,
+    Align, Columns, Layout, cut, display_width, exactly, grouped, number_of, percent, wrapped,
 };
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
@@ -224,12 +224,8 @@ fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> Stri
         table.named(cells, steps.name(f), place(report, f));
     }
     if functions.len() > top {
-        let more = exactly((functions.len() - top) as u64);
-        table.note(
-            0,
-            DIM,
-            format!("… and {more} more functions (--by function)"),
-        );
+        let more = number_of((functions.len() - top) as u64, "more function");
+        table.note(0, DIM, format!("… and {more} (--by function)"));
     }
     if let Some(left) = outside::sentence(report, steps) {
         table.note(0, DIM, left);
@@ -309,10 +305,7 @@ fn summary(report: &Report, layout: Layout) -> String {
         exactly(paths),
         exactly(report.distinct as u64),
     );
-    let copies = match manifest.copies {
-        1 => "1 copy".to_string(),
-        n => format!("{n} copies"),
-    };
+    let copies = number_of(manifest.copies.into(), "copy");
     let status = if profile.is_partial() {
         String::new()
     } else if cut + skipped == 0 {
@@ -323,10 +316,16 @@ fn summary(report: &Report, layout: Layout) -> String {
         let some: Vec<String> = some.map(|(n, status)| format!("{n} {status}")).collect();
         format!(": {}", some.join(", "))
     };
+    let unselected = profile.unselected();
+    let unselected = unselected.filter(|f| report.functions.binary_search(f).is_ok());
+    let (all, known) = match unselected.count() {
+        0 => (report.functions.len(), ""),
+        n => (report.functions.len() - n, " with selected paths"),
+    };
     let behind = format!(
-        ", in {} of {} functions{status} ({}, {copies})",
+        ", in {} of {}{known}{status} ({}, {copies})",
         ran.count(),
-        report.functions.len(),
+        number_of(all as u64, "function"),
         manifest.scheme,
     );
     let lines = wrapped(&format!("{first}{behind}"), layout.width, 0);
@@ -393,15 +392,14 @@ fn branchless(report: &Report) -> Option<String> {
     let mut places = items(&report.profile.manifest.files, &locs);
     let more = places.len().saturating_sub(MAX_CUTS);
     places.truncate(MAX_CUTS);
-    let more = if more > 0 {
-        format!(" and {more} more lines")
-    } else {
-        String::new()
+    let more = match more {
+        0 => String::new(),
+        n => format!(" and {}", number_of(n as u64, "more line")),
     };
     (n > 0).then(|| {
         format!(
             "{} without a branch, so in no path (select, or joined conditions; fewer at -O1, few at -O0): {}{more}",
-            if n == 1 { "1 condition".into() } else { format!("{n} conditions") },
+            number_of(n as u64, "condition"),
             places.join(", ")
         )
     })
@@ -438,11 +436,14 @@ fn cuts(profile: &Profile, f: FuncId) -> String {
     places.dedup();
     let more = places.len().saturating_sub(MAX_CUTS);
     places.truncate(MAX_CUTS);
-    let (n, places) = (entry.cuts.len(), places.join(", "));
-    let edges = if n == 1 { "edge" } else { "edges" };
+    let edges = number_of(entry.cuts.len() as u64, "cut edge");
+    let places = places.join(", ");
     match more {
-        0 => format!("{n} cut {edges}: {places}"),
-        _ => format!("{n} cut {edges}: {places} and {more} more places"),
+        0 => format!("{edges}: {places}"),
+        n => format!(
+            "{edges}: {places} and {}",
+            number_of(n as u64, "more place")
+        ),
     }
 }
 
@@ -455,7 +456,7 @@ fn left(report: &Report) -> Option<String> {
     let more = match left.len() {
         0 => return None,
         1..=MAX_LEFT => String::new(),
-        n => format!(" and {} more functions", n - MAX_LEFT),
+        n => format!(" and {}", number_of((n - MAX_LEFT) as u64, "more function")),
     };
     Some(format!(
         "left before its end (exit, longjmp, an exception), on paths that are not counted: {}{more}",

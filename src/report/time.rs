@@ -7,7 +7,7 @@ use crate::analysis::samples::Amount;
 use crate::analysis::samples::time::Time;
 use crate::index::FuncId;
 use crate::names::printable;
-use crate::table::{Align, Columns, Layout, display_width, exactly, percent};
+use crate::table::{Align, Columns, Layout, display_width, exactly, number_of, percent};
 use std::cmp::Reverse;
 
 impl Report<'_> {
@@ -77,8 +77,8 @@ pub(super) fn functions(
     };
     if functions.len() > top {
         let rest = &functions[top..];
-        let more = exactly(rest.len() as u64);
-        let name = format!("… {more} more functions (--by function)");
+        let more = number_of(rest.len() as u64, "more function");
+        let name = format!("… {more} (--by function)");
         row(
             &mut table,
             sum(rest.iter().map(|f| time.amount_in(*f))),
@@ -106,8 +106,8 @@ pub(super) fn functions(
     } else {
         format!(" of {}", printable(&time.event))
     };
-    let samples = exactly(time.total.samples);
-    let note = format!("time: {samples} samples{event}; outside: code that is not in the profile");
+    let samples = number_of(time.total.samples, "sample");
+    let note = format!("time: {samples}{event}; outside: code that is not in the profile");
     table.note(0, DIM, note);
     format!("\n{}", table.render(layout))
 }

@@ -15,6 +15,7 @@ use crate::partition::{Assignment, Share};
 use crate::profile::Profile;
 use crate::profile::weights::UNRELATED;
 use crate::stats;
+use crate::table::number_of;
 use analysis::Analysis;
 use copies::Copies;
 use rayon::ThreadPool;
@@ -46,8 +47,8 @@ impl Summary {
             format!("{} sampled, {skipped} skipped", exact + cut)
         };
         format!(
-            "{out}: {} copies ({}); functions: {functions}; next: make -C {} run",
-            options.copies,
+            "{out}: {} ({}); functions: {functions}; next: make -C {} run",
+            number_of(options.copies.into(), "copy"),
             options.scheme,
             shell_word(&out.to_string()),
         )

@@ -14,6 +14,7 @@ use crate::output::WEIGHTS;
 use crate::profile::Profile;
 use crate::profile::merge::{FailureMode, merge};
 use crate::strategy::Scheme;
+use crate::table::number_of;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -67,12 +68,13 @@ pub(super) fn train(
     let end = run.run()?;
     let seconds = begin.elapsed().as_secs_f64();
     let profile = run.profile(end)?;
-    let (ran, all) = (profile.executed().count(), profile.manifest.functions.len());
+    let ran = profile.executed().count();
+    let all = number_of(profile.manifest.functions.len() as u64, "function");
     let ended = match end {
         End::Itself => "it ended",
         End::Cut => "ended it",
     };
-    let line = format!("{ended} after {seconds:.1} s; {ran} of {all} functions ran");
+    let line = format!("{ended} after {seconds:.1} s; {ran} of {all} ran");
     say(options, &line);
     options.trust.check(&profile, Path::new("--train"))?;
     let warning = warning(&profile, end, &options.out().join(WEIGHTS));

@@ -217,10 +217,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
 
 /// What of the program had no shadows, and why.
 fn unsampled(b: &Bursts) -> Vec<String> {
-    let processes = |n: u64| match n {
-        1 => "1 process".into(),
-        n => format!("{} processes", grouped(n)),
-    };
+    let processes = |n| number_of(n, "process");
     let mut all = Vec::new();
     if b.filtered > 0 {
         all.push(format!(
@@ -244,7 +241,7 @@ fn unsampled(b: &Bursts) -> Vec<String> {
 }
 
 /// What became of shadows, why bursts ended, and which system calls they met.
-pub(crate) fn bursts_text(of: BurstProfile) -> String {
+pub(crate) fn bursts_text(of: BurstProfile, layout: Layout) -> String {
     let b = of.bursts;
     let mut out = summary(of, b.counts.iter().map(Vec::len).sum());
     let mean = |n: u64| n as f64 / b.number().max(1) as f64;
@@ -266,6 +263,8 @@ pub(crate) fn bursts_text(of: BurstProfile) -> String {
             let _ = writeln!(out, "{}: {what}", grouped(n));
         }
     }
+    let lines = out.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
+    let mut out: String = lines.collect();
     let mut ends = Columns::new([Align::Right, Align::Left]);
     ends.heading(BOLD, &["bursts", "ended because"]);
     for &(why, detail, n) in &b.ended {
@@ -276,9 +275,9 @@ pub(crate) fn bursts_text(of: BurstProfile) -> String {
     for &(number, what, n) in &b.calls {
         calls.row([grouped(n), treatment(what).into(), call_name(number)]);
     }
-    let _ = write!(out, "\n{ends}");
+    let _ = write!(out, "\n{}", ends.render(layout));
     if !b.calls.is_empty() {
-        let _ = write!(out, "\n{calls}");
+        let _ = write!(out, "\n{}", calls.render(layout));
     }
     out
 }

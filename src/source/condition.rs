@@ -249,10 +249,22 @@ impl<'a> Scanned<'a> {
             return Some(at..self.macro_end(at).unwrap_or(end));
         }
         match question {
-            Some(question) if before != "(" => Some(self.last_part(at..question)),
+            Some(question) if before != "(" || self.is_argument(at) => {
+                Some(self.last_part(at..question))
+            }
             Some(_) => Some(at..end),
             None => Some(self.last_part(at..end)),
         }
+    }
+
+    /// Whether the first argument of a call begins at token `at`, rather than the condition of a statement.
+    fn is_argument(&self, at: usize) -> bool {
+        let name = at.checked_sub(2).map(|i| &self.tokens[i]);
+        name.is_some_and(|t| {
+            let word = &self.text[t.start..t.end];
+            let is_statement = matches!(word, "if" | "while" | "for" | "switch" | "constexpr");
+            t.kind == Kind::Word && !is_statement && !STOPS.contains(&word) && !is_negation(word)
+        })
     }
 
     /// The end of a macro's arguments at `at`, if no semicolon but another statement follows them.
@@ -420,6 +432,9 @@ mod tests {
             ("if (!(a ^&& b)) x();", "a"),
             ("if (^!(a && b)) x();", "b"),
             ("f(a ^&& b, c);", "a"),
+            ("f(^a > 3 ? b : c, d);", "a > 3"),
+            ("if (^a ? b : c) x();", "a ? b : c"),
+            ("x = (^a ? b : c);", "a ? b : c"),
             ("x = y ? a ^&& b : c;", "a"),
             ("#if X\nif (^a\n)", "a"),
             ("for (int i = 0; i < n; i^++) f(i);", "i < n"),

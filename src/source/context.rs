@@ -33,6 +33,8 @@ pub struct Condition {
     pub call: Option<String>,
     /// Whether a macro may be behind it: a name in capitals, or one that the file defines, that is all of it.
     pub may_be_macro: bool,
+    /// Whether it is an assertion: a statement that is a macro with such a name.
+    pub is_assertion: bool,
     /// Whether it is one operand of several.
     pub is_operand: bool,
     /// Whether an operand behind it is asked for, with one of its outcomes.
@@ -69,7 +71,11 @@ pub struct Operand {
 
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 /// What makes a condition more than a value.
-const CHOICES: [&str; 4] = ["?", "=", "let", ":"];
+const CHOICES: [&str; 3] = ["?", "let", ":"];
+/// Operators by which a value may be 0 where a variable in it, or one bit of that, is not: optimisers compare the variable.
+const OPPOSITES: [&str; 12] = [
+    "!", "not", "~", "compl", "^", "xor", "-", "^=", "-=", "<<", ">>", ">>=",
+];
 
 /// What is known of the condition at tokens `range` of a text that defines `macros`.
 pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>) -> Condition {
@@ -83,11 +89,16 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
         .tokens_outside_brackets(inner.clone())
         .any(|i| scanned.is_join(i));
     let compares = words.iter().any(|w| COMPARISONS.contains(w));
+    let call = call(scanned, inner.clone());
+    // Also in brackets: `(a == 0) & (b == 0)`. What a call is given is compared elsewhere.
+    let reverses = call.is_none() && may_reverse(scanned, inner.clone(), macros);
     let arrow = scanned.arrow(&range);
     let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
     let is_pattern = arrow.is_some() && before != "if";
     let over = before == "for" && words.contains(&"in");
-    let chooses = over || is_pattern || words.iter().any(|w| CHOICES.contains(w));
+    // In Rust, `let` makes the left side a pattern; in C, `=` is a value.
+    let binds = before == "let";
+    let chooses = over || is_pattern || binds || words.iter().any(|w| CHOICES.contains(w));
     let mut context = Context::default();
     context.climb(scanned, range.clone());
     Condition {
@@ -97,9 +108,10 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
         otherwise: context.otherwise,
         negated,
         comparison,
-        is_value: !compares && !chooses && !joined,
-        call: call(scanned, inner.clone()),
+        is_value: !compares && !reverses && !chooses && !joined,
+        call,
         may_be_macro: may_be_macro(scanned, inner, macros),
+        is_assertion: is_assertion(scanned, &range),
         is_operand: context.is_operand,
         asks_on: context.asks_on[0] || context.asks_on[1],
         arms: if context.is_switch {
@@ -250,9 +262,36 @@ fn call(scanned: &Scanned, range: Range) -> Option<String> {
 fn may_be_macro(scanned: &Scanned, range: Range, macros: &HashSet<String>) -> bool {
     let single = range.len() == 1 || scanned.word(range.start + 1) == "(";
     let name = scanned.word(range.start);
-    let capitals = name.chars().any(|c| c.is_ascii_uppercase())
-        && !name.chars().any(|c| c.is_ascii_lowercase());
-    single && (capitals || macros.contains(name))
+    single && (is_capital(name) || macros.contains(name))
+}
+
+/// Whether a name is written as those of macros are.
+fn is_capital(name: &str) -> bool {
+    name.chars().any(|c| c.is_ascii_uppercase()) && !name.chars().any(|c| c.is_ascii_lowercase())
+}
+
+/// Whether a value may be 0 exactly where something in it is not.
+fn may_reverse(scanned: &Scanned, mut range: Range, macros: &HashSet<String>) -> bool {
+    range.any(|i| {
+        let word = scanned.word(i);
+        let is_function = scanned.word(i + 1) == "(" && (is_capital(word) || macros.contains(word));
+        is_function
+            || COMPARISONS.contains(&word)
+            || OPPOSITES.contains(&word)
+            || scanned.is_join(i)
+    })
+}
+
+/// Whether a range is a statement by itself that asserts something: `assert(x > 0)`, `serverAssert(x)`, `debug_assert!(x)`.
+fn is_assertion(scanned: &Scanned, range: &Range) -> bool {
+    let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
+    let name = scanned.word(range.start).to_ascii_lowercase();
+    let opens = match scanned.word(range.start + 1) {
+        "!" => scanned.word(range.start + 2),
+        word => word,
+    };
+    let is_statement = matches!(before, "" | ";" | "{" | "}" | ")" | "else" | "do" | ":");
+    is_statement && opens == "(" && name.contains("assert")
 }
 
 /// The names of the macros that directives of the text define.

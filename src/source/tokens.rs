@@ -50,7 +50,7 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let first = self.rest().chars().next()?;
         let kind = match first {
-            '#' if self.line_begins => self.directive(),
+            '#' if self.line_begins && !self.is_attribute() => self.directive(),
             '"' => self.quoted('"'),
             '\'' if self.is_lifetime() => self.punctuation(first),
             '\'' => self.quoted('\''),
@@ -86,6 +86,11 @@ impl<'a> Lexer<'a> {
                 return;
             }
         }
+    }
+
+    /// Whether an attribute of Rust begins here, which code may follow: `#[inline] fn f() {`.
+    fn is_attribute(&self) -> bool {
+        self.rest().starts_with("#[") || self.rest().starts_with("#![")
     }
 
     /// To the end of the line, and of those that continue it.

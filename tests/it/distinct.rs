@@ -240,7 +240,7 @@ fn ways_to_one_line_are_told_apart() {
         &profile,
     );
     assert!(
-        told.contains("↳ never → 58 in 1 of 2 copies: i < n"),
+        told.contains("↳ never → 58 at 1 of 2 places: i < n"),
         "{told}"
     );
 }

@@ -166,7 +166,7 @@ fn text_is_given_to_the_lowest_engine_that_parses_it() {
         front.current_dir(dir.path()).env("P3_ENGINES", &folder);
         said(front.env_remove("P3_LLVM"))
     };
-    assert!(front("old.ll").0.starts_with("old: 1 copies"));
+    assert!(front("old.ll").0.starts_with("old: 1 copy"));
     let newer = VERSIONS.into_iter().find(|v| v.major > LINKED);
     let (text, status) = front("new.ll");
     match newer {

@@ -19,6 +19,7 @@ mod distinct;
 mod engines;
 mod export;
 mod inputs;
+mod json;
 mod launch;
 mod live;
 mod manifest;

@@ -70,7 +70,7 @@ fn a_program_that_ends() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "train: linking a copy that counts edges");
     assert!(lines[2].starts_with("train: it ended after "), "{text}");
-    assert!(lines[2].ends_with("; 1 of 1 functions ran"), "{text}");
+    assert!(lines[2].ends_with("; 1 of 1 function ran"), "{text}");
     assert_eq!(lines.len(), 4, "{text}");
     said(&rewrite(&[&train[..], &["again"]].concat(), dir), 0);
     assert_eq!(files(&dir.join("out")), files(&dir.join("again")));
@@ -269,7 +269,7 @@ fn files_input_and_arguments() {
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let text = said(&rewrite(&options, dir), 0);
-    assert!(text.contains("1 of 1 functions ran"), "{text}");
+    assert!(text.contains("1 of 1 function ran"), "{text}");
 
     let mut command = Command::new(REWRITE);
     command.args(["program.bc"]).args(train).current_dir(dir);

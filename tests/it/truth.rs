@@ -113,6 +113,7 @@ fn outcomes_of_conditions_equal_counts_of_source_coverage() {
         "scan",
         "shapes",
         "joined_loops",
+        "values",
     ] {
         let source = sources(name).remove(0);
         let content = read(&source);
@@ -214,5 +215,61 @@ fn outcomes_that_a_joined_condition_never_had_are_missing() {
     for path in ends {
         let leaves = path.contains("i < n") && path.contains("false  leaves");
         assert!(!(leaves && path.contains("next iteration")), "{shown}");
+    }
+}
+
+/// An assertion that held is true, on the way that does not fail; what of its parts is asked first says nothing yet.
+#[test]
+fn assertion_that_held_is_true_and_its_failure_false() {
+    for level in ["-O0", "-O1", "-O2"] {
+        let dir = folder();
+        let profile = profiled("assertions", &[level, "-g"], dir.path());
+        let mut command = Command::new(PROF);
+        command
+            .arg("coverage")
+            .arg(&profile)
+            .args(["--nearest", "99"]);
+        let coverage = text(run(command.args(["--format", "json"])));
+        let coverage: Value = serde_json::from_str(&coverage).unwrap();
+        let mut command = Command::new(PROF);
+        command.arg("show").arg(&profile).args(["--format", "json"]);
+        let shown: Value = serde_json::from_str(&text(run(&mut command))).unwrap();
+        let outcomes = |report: &Value, paths: &str| -> HashMap<(String, String), usize> {
+            let functions = report["functions"].as_array().unwrap().iter();
+            let paths = functions.flat_map(|f| f[paths].as_array().unwrap());
+            let decisions = paths.flat_map(|p| p["decisions"].as_array().unwrap());
+            let mut found = HashMap::new();
+            for d in decisions {
+                let words = d["condition"].as_str().unwrap_or_default();
+                if words.starts_with("assert") {
+                    let outcome = d["outcome"].as_str().unwrap();
+                    *found.entry((words.into(), outcome.into())).or_default() += 1;
+                }
+            }
+            found
+        };
+        let (ran, missing) = (outcomes(&shown, "paths"), outcomes(&coverage, "uncovered"));
+        let of = |found: &HashMap<(String, String), usize>, words: &str, outcome: &str| {
+            let key = (words.to_string(), outcome.to_string());
+            found.get(&key).copied().unwrap_or(0)
+        };
+        for words in [
+            "assert(a > 0)",
+            "assert(a < 50 && b)",
+            "assert(a == 7 || b < 9)",
+            "assert(b != 5)",
+        ] {
+            // Optimised, it is one comparison with the `if` around it.
+            if words == "assert(b != 5)" && level != "-O0" {
+                continue;
+            }
+            assert!(of(&ran, words, "true") > 0, "{level} {words} {ran:?}");
+            assert_eq!(of(&ran, words, "false"), 0, "{level} {words}");
+            assert!(
+                of(&missing, words, "false") > 0,
+                "{level} {words} {missing:?}"
+            );
+        }
+        assert_eq!(of(&ran, "assert(a > 0)", "unknown"), 0, "{level}");
     }
 }

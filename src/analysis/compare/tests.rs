@@ -135,7 +135,7 @@ fn what_was_left_explains_differences() {
     (paths.entries, edges.entries) = (ti_vec![Some(7)], ti_vec![Some(7)]);
     let found: Vec<Finding> = compare(&paths, &edges).unwrap().collect();
     let why = "it was left before its end 2 times, and where is not counted";
-    let explained = format!("f0: 1 edges differ within bounds: {why}");
+    let explained = format!("f0: 1 edge differs within bounds: {why}");
     assert_eq!(found, [Finding::Explained(explained)]);
 }
 

@@ -79,6 +79,9 @@ pub(super) struct CoverageArgs {
     /// Include functions in headers of the system and of toolchains
     #[arg(long)]
     all: bool,
+    /// Only functions of which nothing ran, not even inlined
+    #[arg(long, conflicts_with_all = ["patch", "diff", "new", "annotate", "nearest"])]
+    never_ran: bool,
     /// Print the sources with counts, and the outcomes of conditions that never came up
     #[arg(
         long,
@@ -149,6 +152,7 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         all: args.all,
         touched: None,
         markers: sources.markers(),
+        never_ran: args.never_ran,
         keeps_left_out: false,
     };
     if let Some(wanted) = args.annotate {
@@ -179,10 +183,10 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     let explains =
         args.function.is_some() || args.patch.is_some() || args.format == CoverageFormat::Github;
     let nearest = args.nearest.unwrap_or(if explains { EXPLAINED } else { 0 });
-    let top = args.top.or(text.then_some(SHOWN));
+    let top = args.top.or((text && !args.never_ran).then_some(SHOWN));
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let covered = coverage::coverage(profile.paths()?, &selection, &scope, args.sort, nearest)?;
-    if covered.functions == 0 && args.patch.is_none() {
+    if covered.in_scope == 0 && args.patch.is_none() {
         let problem = "no function is in scope";
         let remedy = "--all takes headers of the system; see --file and --exclude";
         return Err(Error::profile(&profile.path, problem, remedy));

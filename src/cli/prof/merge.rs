@@ -9,6 +9,7 @@ use crate::profile::merge::{
 };
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, file};
+use crate::table::number_of;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -98,7 +99,7 @@ fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Ou
     let warnings = merge_programs(programs, &args.files, args.failure_mode, each)?;
     outcome.warnings.extend(warnings);
     let programs = programs.iter().len();
-    outcome.text += &format!("{ran} of {programs} programs ran\n");
+    outcome.text += &format!("{ran} of {} ran\n", number_of(programs as u64, "program"));
     Ok(outcome)
 }
 

@@ -5,6 +5,7 @@ use crate::analysis::samples::time::Time;
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::table::number_of;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -76,10 +77,8 @@ fn warnings(file: &Path, samples: &Samples) -> Vec<String> {
     let file = file.display().to_string();
     let mut warnings = Vec::new();
     if samples.skipped > 0 {
-        let n = samples.skipped;
-        warnings.push(format!(
-            "{file}: {n} lines or samples without a place skipped"
-        ));
+        let n = number_of(samples.skipped, "line or sample");
+        warnings.push(format!("{file}: {n} without a place skipped"));
     }
     if !samples.other_events.is_empty() {
         let others = samples.other_events.join(", ");

@@ -116,7 +116,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
             Measurement::Estimated(Estimated::Sampled(_))
         )
     {
-        return show_sampled(args, profile.sampled()?, &selection);
+        return show_sampled(args, profile.sampled()?, &selection, layout);
     }
     let report = Report::new(profile.paths()?, &selection)?;
     let (time, warnings) = samples::time(args.perf.as_deref(), &profile)?;
@@ -139,6 +139,7 @@ fn show_sampled(
     args: &ShowArgs,
     profile: SampledProfile,
     selection: &Selection,
+    layout: Layout,
 ) -> Result<Outcome> {
     use crate::sampling::report::{Report, csv, json, text};
     let report = if args.longest {
@@ -148,7 +149,7 @@ fn show_sampled(
     };
     let report = report.told_by(args.sources.find(profile.profile));
     let render = Render {
-        text: || text(&report),
+        text: || text(&report, layout),
         json: || json(&report),
         csv: || csv(&report),
     };
@@ -173,7 +174,7 @@ fn show_bursts(
     let render = Render {
         text: || {
             if args.bursts {
-                return Ok(shadow::bursts_text(bursts));
+                return Ok(shadow::bursts_text(bursts, layout));
             }
             let sources = args.sources.find(profile);
             shadow::text(bursts, &selection, sources, layout)

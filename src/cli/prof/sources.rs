@@ -57,7 +57,7 @@ pub(super) struct MarkerArgs {
 fn marker(text: &str) -> Result<String, String> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     if text.is_empty() || !text.chars().all(word) {
-        return Err("give a word of letters, digits and _, as NOLINT".into());
+        return Err("give a word of letters, digits and _, like NOLINT".into());
     }
     Ok(text.into())
 }

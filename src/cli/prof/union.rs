@@ -8,6 +8,7 @@ use crate::output::Destination;
 use crate::profile::union::{Union, union};
 use crate::profile::verdict::{Trust, functions};
 use crate::profile::{Profile, file};
+use crate::table::number_of;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -37,9 +38,9 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     at.write(&profile.to_bytes())?;
     let mut outcome = Outcome::default();
     let said = format!(
-        "{}: joined {} profiles: {}, {shared} of several; {} ran\n",
+        "{}: joined {}: {}, {shared} of several; {} ran\n",
         printable(&args.output.display().to_string()),
-        profiles.len(),
+        number_of(profiles.len() as u64, "profile"),
         functions(profile.manifest.functions.len()),
         profile.executed().count(),
     );

@@ -8,7 +8,7 @@ use crate::profile::Profile;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
-use crate::table::number_of;
+use crate::table::{number_of, times};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -74,7 +74,8 @@ fn by_run(runs: &Runs) -> String {
     let (differing, all) = (runs.differing.len(), runs.all);
     let _ = writeln!(
         text,
-        "{differing} of {all} runs differ between copies (by arguments)"
+        "{differing} of {} differ between copies (by arguments)",
+        number_of(all as u64, "run")
     );
     if runs.shared > 0 {
         let n = runs.shared;
@@ -90,7 +91,8 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<Str
         let name = profile.name(*f);
         let _ = writeln!(
             text,
-            "{name}: left before its end {n} times, by exit, longjmp, an exception or the end"
+            "{name}: left before its end {}, by exit, longjmp, an exception or the end",
+            times(*n)
         );
     }
     if findings.uncertain > 0 {

@@ -337,6 +337,12 @@ impl<'m> Value<'m> {
         self.has_width(1)
     }
 
+    /// Whether it is one integer, of any width.
+    pub(crate) fn is_integer(self) -> bool {
+        // SAFETY: the value is live, and so is its type.
+        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMIntegerTypeKind }
+    }
+
     /// Whether a comparison of integers asks if they are equal.
     pub(crate) fn compares_equal(self) -> bool {
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);

@@ -88,7 +88,7 @@ fn ids_that_nothing_has() {
         let said = decoded(total).unwrap_err().to_string();
         assert_eq!(
             said,
-            format!("copy 0 counted id {total}, which nothing has")
+            format!("copy 0 counted id {total}, which no path or edge has")
         );
     }
     let error = CountProblem::NoPart(CopyId(1));

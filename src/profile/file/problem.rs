@@ -31,7 +31,7 @@ pub enum ProfileProblem {
     #[error("damaged: the checksum is wrong")]
     Checksum,
     /// The header promises more than a profile of its size unpacks to.
-    #[error("damaged: {packed} bytes cannot be a profile of {unpacked}")]
+    #[error("damaged: {packed} bytes cannot unpack to {unpacked}")]
     TooDense {
         /// The bytes of the payload.
         packed: u64,

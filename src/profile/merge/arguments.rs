@@ -61,7 +61,7 @@ impl ArgumentCounts {
     pub(super) fn difference(&self, other: &ArgumentCounts) -> Option<String> {
         if self.more || other.more {
             let most = ArgumentCounts::MOST;
-            let line = || format!("there are more than {most}, and which differ is not known");
+            let line = || format!("there are more than {most}, so it is not known which differ");
             return (self.digest != other.digest).then(line);
         }
         let (here, there) = (self.first_beyond(other)?, other.first_beyond(self)?);

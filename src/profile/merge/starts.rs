@@ -5,6 +5,7 @@ use super::gather::{Copy, add, check, each_file, read};
 use super::programs::Programs;
 use crate::error::Result;
 use crate::index::CopyId;
+use crate::table::number_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -47,11 +48,12 @@ impl Starts {
     /// What is otherwise here than in `other`, for people.
     pub fn difference(&self, other: &Starts) -> String {
         if self.runs != other.runs {
-            return format!("{} instead of {} runs", self.runs, other.runs);
+            let there = number_of(other.runs.into(), "run");
+            return format!("{} instead of {there}", self.runs);
         }
         if self.children != other.children {
-            let (here, there) = (self.children, other.children);
-            return format!("{here} instead of {there} forked children");
+            let there = number_of(other.children.into(), "fork");
+            return format!("{} instead of {there}", self.children);
         }
         let known = self.arguments.as_ref().zip(other.arguments.as_ref());
         let arguments = known.and_then(|(a, b)| a.difference(b));
@@ -107,7 +109,7 @@ mod tests {
         assert!(two.is_like(&starts(2, 0, None)), "not known: not other");
         for (other, expected) in [
             (starts(3, 0, Some(&["a", "b", "c"])), "2 instead of 3 runs"),
-            (starts(2, 1, None), "0 instead of 1 forked children"),
+            (starts(2, 1, None), "0 instead of 1 fork"),
             (starts(2, 0, Some(&["a", "c"])), "arguments b instead of c"),
         ] {
             assert!(!two.is_like(&other), "{expected}");

@@ -72,9 +72,16 @@ fn functions_that_ran(profile: &Profile) -> String {
     let all = &profile.manifest.functions;
     let (ran, of) = (profile.executed().count() as u64, all.len() as u64);
     let (ran, of) = (exactly(ran), exactly(of));
+    let mut text = format!("{ran} of {of} ran");
     let skipped = all.iter().filter(|f| f.status.is_skipped()).count();
-    match skipped {
-        0 => format!("{ran} of {of} ran"),
-        n => format!("{ran} of {of} ran, {n} skipped"),
+    let without_paths = profile.unselected().count();
+    for (n, why) in [
+        (skipped, "skipped"),
+        (without_paths, "without selected paths"),
+    ] {
+        if n > 0 {
+            text += &format!(", {} {why}", exactly(n as u64));
+        }
     }
+    text
 }

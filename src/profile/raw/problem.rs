@@ -31,10 +31,10 @@ pub enum Problem {
     #[error("it became shorter while it was read")]
     Shrank,
     /// A process set its counts aside each time that it was read.
-    #[error("its counts are set aside again and again while it is read; try again")]
+    #[error("its baseline changed again and again while it was read; try again")]
     SetAside,
     /// A process changed its sample each time that it was read.
-    #[error("its sample changes while it is read; try again")]
+    #[error("its sample changed while it was read; try again")]
     SampleChanges,
     /// The system refused to read it.
     #[error("cannot be read: {0}")]

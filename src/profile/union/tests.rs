@@ -194,7 +194,7 @@ fn what_cannot_be_joined() {
     let f = [("f", DIAMOND, &[(0, u64::MAX)][..])];
     let refused = |profiles: &[Profile]| union(profiles).err().expect("refused").to_string();
     let (a, b) = (program(1, &f), program(2, &f));
-    assert!(refused(&[a.clone(), a.clone()]).contains("a run that program-1 holds, too"));
+    assert!(refused(&[a.clone(), a.clone()]).contains("a run that is also in program-1"));
     assert!(refused(&[a.clone(), b]).contains("a count of f overflows"));
     let edges: Cfg = cfg(DIAMOND);
     let edges = made::profile(&made::program([made::body(edges)]), Scheme::Edge, 1);

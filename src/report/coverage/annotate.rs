@@ -196,7 +196,7 @@ fn never<'a>(
                 of_copy.entry(condition).or_default().push(way);
             }
             for (condition, ways) in of_copy {
-                conditions.entry(condition).or_default().add_copy(ways);
+                conditions.entry(condition).or_default().add_place(ways);
             }
         }
     }
@@ -220,18 +220,18 @@ fn never<'a>(
     never
 }
 
-/// A way out of one copy of a condition.
+/// A way out of one place in the code where a condition is: an optimiser may make several of one.
 struct Way {
-    /// In words, which others out of the same copy may share.
+    /// In words, which others out of the same place may share.
     outcome: String,
     /// How often it was taken.
     count: u64,
 }
 
-/// What became of the copies of a condition that were reached.
+/// What became of the places of a condition that were reached.
 #[derive(Default)]
 struct Ways {
-    copies: usize,
+    places: usize,
     /// By outcome.
     outcomes: BTreeMap<String, Outcome>,
 }
@@ -239,21 +239,21 @@ struct Ways {
 /// What became of an outcome.
 #[derive(Default)]
 struct Outcome {
-    /// How many copies have it.
-    copies: usize,
+    /// How many places have it.
+    places: usize,
     /// How often it came up: of each of the ways that have its words.
     counts: Vec<u64>,
 }
 
 impl Ways {
-    fn add_copy(&mut self, ways: Vec<Way>) {
-        self.copies += 1;
+    fn add_place(&mut self, ways: Vec<Way>) {
+        self.places += 1;
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for way in &ways {
             let outcome = self.outcomes.entry(way.outcome.clone()).or_default();
             let n = seen.entry(&way.outcome).or_default();
             if *n == 0 {
-                outcome.copies += 1;
+                outcome.places += 1;
             }
             if outcome.counts.len() == *n {
                 outcome.counts.push(0);
@@ -263,9 +263,9 @@ impl Ways {
         }
     }
 
-    /// The outcomes that never came up, in words. An optimiser may leave one copy of a condition with other outcomes than another
-    /// copy has, or with outcomes that nobody can call true or false: what one copy lacks may have come up there unseen, so that
-    /// no more than the copies that have it is said.
+    /// The outcomes that never came up, in words. An optimiser may leave a condition other outcomes at one place than at
+    /// another, or outcomes that nobody can call true or false: what one place lacks may have come up there unseen, so that
+    /// no more than the places that have it is said.
     fn missing(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let wanted = self.outcomes.iter().filter(|(o, _)| is_wanted(o));
         let missing = wanted.filter_map(|(words, outcome)| {
@@ -276,9 +276,9 @@ impl Ways {
                 n if n == ways => words.clone(),
                 n => format!("{n} of {ways} ways {words}"),
             };
-            let some = outcome.copies < self.copies;
+            let some = outcome.places < self.places;
             Some(if some {
-                format!("{said} in {} of {} copies", outcome.copies, self.copies)
+                format!("{said} at {} of {} places", outcome.places, self.places)
             } else {
                 said
             })
@@ -399,9 +399,9 @@ mod tests {
             outcome: outcome.into(),
             count,
         };
-        let missing = |copies: Vec<Vec<Way>>| {
+        let missing = |places: Vec<Vec<Way>>| {
             let mut ways = Ways::default();
-            copies.into_iter().for_each(|copy| ways.add_copy(copy));
+            places.into_iter().for_each(|place| ways.add_place(place));
             ways.missing(|_| true).join(", ")
         };
         let two_ways = || vec![way("→ 23", 0), way("→ 23", 7)];
@@ -412,7 +412,7 @@ mod tests {
         let known = || vec![way("false", 4), way("true", 0)];
         assert_eq!(missing(vec![known(), known()]), "true");
         let unknown = vec![way("→ 23", 1), way("→ 25", 2)];
-        assert_eq!(missing(vec![known(), unknown]), "true in 1 of 2 copies");
+        assert_eq!(missing(vec![known(), unknown]), "true at 1 of 2 places");
         assert_eq!(missing(vec![known(), vec![way("true", 1)]]), "");
     }
 

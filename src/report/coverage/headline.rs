@@ -6,7 +6,7 @@ use super::{Coverage, Paths, Scope};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_function, by_line};
 use crate::error::Result;
-use crate::index::FuncId;
+use crate::index::{BlockId, FuncId};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::table::{grouped, percent};
@@ -19,6 +19,8 @@ pub struct LineSums {
     pub files: BTreeMap<String, SourceSums>,
     /// By function: those of its own code, inlined or not.
     pub functions: BTreeMap<FuncId, SourceSums>,
+    /// The functions that were never entered, ascending.
+    never_entered: Vec<FuncId>,
 }
 
 /// Lines and branches of one file or function.
@@ -58,7 +60,11 @@ impl LineSums {
             }
             (f, own)
         });
+        let never_entered = counted
+            .iter()
+            .filter(|f| f.executed.blocks[BlockId(0)].most == 0);
         Ok(LineSums {
+            never_entered: never_entered.map(|f| f.f).collect(),
             files: files
                 .map(|(name, file)| (name.to_string(), SourceSums::of(&file)))
                 .collect(),
@@ -66,6 +72,13 @@ impl LineSums {
                 .map(|(f, own)| (f, SourceSums::of(&own)))
                 .collect(),
         })
+    }
+
+    /// Whether function `f` was never entered, and none of its own lines ran inlined elsewhere.
+    pub(super) fn never_ran(&self, f: FuncId) -> bool {
+        let own = self.functions.get(&f);
+        self.never_entered.binary_search(&f).is_ok()
+            && own.is_none_or(|own| own.lines.executed == 0)
     }
 
     /// The lines of all files.

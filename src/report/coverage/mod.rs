@@ -11,6 +11,7 @@ mod headline;
 mod json_path;
 mod nearest;
 mod never;
+mod never_ran;
 mod pairs;
 mod patch;
 mod render;
@@ -31,7 +32,7 @@ use crate::analysis::contradiction::Contradictions;
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
-use crate::manifest::{ShareEntry, Status};
+use crate::manifest::Status;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure, flow};
@@ -109,6 +110,10 @@ pub struct FunctionCoverage {
     lines: Lines,
     /// The nearest paths that did not run.
     pub uncovered: Vec<Uncovered>,
+    /// How many more were found near those that ran, where some are asked for.
+    pub more_uncovered: usize,
+    /// Whether it was never entered, and none of its own lines ran inlined elsewhere.
+    pub never_ran: bool,
 }
 
 /// The coverage of a program.
@@ -118,6 +123,12 @@ pub struct Coverage<'a> {
     pub rows: Vec<FunctionCoverage>,
     /// How many functions were selected.
     pub functions: usize,
+    /// How many functions are in scope, those too that [`Scope::never_ran`] leaves out.
+    pub in_scope: usize,
+    /// How many of those never ran.
+    pub never_ran: usize,
+    /// Whether `rows` are these alone.
+    pub lists_never_ran: bool,
     /// Those whose paths are not all told: cut or skipped.
     pub incomplete: Vec<FuncId>,
     /// By source file (by module, without debug information): paths and pairs.
@@ -178,13 +189,9 @@ pub fn coverage<'a>(
     let mut wanted = selected.clone();
     wanted.retain(|f| scope.admits(profile, *f));
     let out_of_scope = selected.len() - wanted.len();
-    let mut unselected = 0;
-    if profile.is_selective() {
-        let is_selected = |f: &FuncId| profile.entry(*f).share != ShareEntry::Nothing;
-        let is_kept = |f: &FuncId| is_selected(f) || profile.entry(*f).status.is_skipped();
-        unselected = wanted.iter().filter(|f| !is_kept(f)).count();
-        wanted.retain(|f| is_kept(f) || scope.keeps_left_out);
-    }
+    let without_paths: HashSet<FuncId> = profile.unselected().collect();
+    let unselected = wanted.iter().filter(|f| without_paths.contains(f)).count();
+    wanted.retain(|f| !without_paths.contains(f) || scope.keeps_left_out);
     let touched = scope.touched.as_ref();
     // Code of a file in scope may stand in functions of other files, where it was inlined.
     let counted = touched.map_or(selected, |_| wanted.clone());
@@ -200,6 +207,11 @@ pub fn coverage<'a>(
     let (mut total, mut total_pairs) = (Paths::default(), Paths::default());
     let excluded = rows.iter().map(|r| r.excluded).sum();
     rows.retain(|r| scope.keeps_left_out || !r.is_left_out());
+    for row in &mut rows {
+        row.never_ran = lines.never_ran(row.f);
+    }
+    let in_scope = rows.len();
+    let never_ran = rows.iter().filter(|r| r.never_ran).count();
     for row in &rows {
         let of_file = files.entry(file(profile, row.f)).or_default();
         of_file.0.add(&row.paths);
@@ -210,11 +222,15 @@ pub fn coverage<'a>(
     let exact = |f: &FuncId| profile.entry(*f).status == Status::Exact;
     let incomplete = rows.iter().map(|r| r.f).filter(|f| !exact(f)).collect();
     sort.sort(profile, &mut rows);
+    rows.retain(|r| r.never_ran || !scope.never_ran);
     let functions = rows.len();
     rows.truncate(selection.top.unwrap_or(usize::MAX));
     Ok(Coverage {
         profile,
         functions,
+        in_scope,
+        never_ran,
+        lists_never_ran: scope.never_ran,
         incomplete,
         rows,
         files,
@@ -257,6 +273,8 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
             ran: false,
             lines,
             uncovered: Vec::new(),
+            more_uncovered: 0,
+            never_ran: false,
         });
     }
     let structure = profile.structure(f)?;
@@ -289,6 +307,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         };
         near = search.put_first(&never_taken(touched), near, is_possible);
     }
+    let mut more_uncovered = 0;
     let uncovered = match nearest {
         0 => Vec::new(),
         n => {
@@ -296,6 +315,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
                 let any = nearest::first_not_run(&structure.paths, &executed, &through, is_counted);
                 near.extend(any.filter(|path| is_possible(path.id)));
             }
+            more_uncovered = near.len().saturating_sub(n);
             let never = touched.map_or(Vec::new(), never_taken);
             uncovered(
                 profile,
@@ -338,6 +358,8 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         ran: paths.executed > 0,
         lines,
         uncovered,
+        more_uncovered,
+        never_ran: false,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::by_file::{by_file, heads, shares};
 use super::headline::{SourceSums, headline};
-use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file};
+use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::dag::PathStart;
 use crate::index::BlockId;
 use crate::ir::Loc;
@@ -13,7 +13,7 @@ use crate::report::text::short;
 use crate::report::words::{Said, Words};
 use crate::report::{Line, Step};
 use crate::source::Sources;
-use crate::table::{self, Align, Columns, Layout, exactly, grouped, number_of, wrapped};
+use crate::table::{self, Align, Columns, Layout, exactly, grouped, number_of, times, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
@@ -36,6 +36,10 @@ impl Paths {
 /// For people, with decisions told by `sources`.
 pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     use Align::{Left, Right};
+    let steps = Steps::new(coverage.profile, sources, layout.full);
+    if coverage.lists_never_ran {
+        return never_ran::listed(coverage, &steps, layout) + &notes(coverage, layout);
+    }
     if coverage.rows.is_empty() {
         return notes(coverage, layout);
     }
@@ -48,7 +52,6 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     };
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     table.heading(BOLD, &heads("function: missing"));
-    let steps = Steps::new(coverage.profile, sources, layout.full);
     let inner = Layout {
         width: layout.width.saturating_sub(INDENT),
         ..layout
@@ -77,8 +80,22 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
                 table.note(0, Style::new(), wrapped(text, layout.width, indent));
             }
         }
+        if row.more_uncovered > 0 {
+            table.note(
+                0,
+                Style::new(),
+                wrapped(&left_out_near(row), layout.width, INDENT),
+            );
+        }
     }
     by_file + "\n" + &table.render(layout) + &notes(coverage, layout)
+}
+
+/// How many paths near those that ran are not explained, and what explains them.
+fn left_out_near(row: &FunctionCoverage) -> String {
+    let more = number_of(row.more_uncovered as u64, "more path");
+    let all = row.uncovered.len() + row.more_uncovered;
+    format!("… and {more} near those that ran (--nearest {all})")
 }
 
 /// How many paths cannot run, if some cannot.
@@ -98,12 +115,13 @@ fn contradictory(row: &FunctionCoverage) -> Option<String> {
 fn notes(coverage: &Coverage, layout: Layout) -> String {
     let mut out = String::new();
     if coverage.rows.len() < coverage.functions {
-        let more = exactly((coverage.functions - coverage.rows.len()) as u64);
-        let _ = writeln!(
-            out,
-            "… and {more} more functions (--top {})",
-            coverage.functions
-        );
+        let more = (coverage.functions - coverage.rows.len()) as u64;
+        let more = number_of(more, "more function");
+        let _ = writeln!(out, "… and {more} (--top {})", coverage.functions);
+    }
+    if coverage.never_ran > 0 && !coverage.lists_never_ran && coverage.patch.is_none() {
+        let n = number_of(coverage.never_ran as u64, "function");
+        let _ = writeln!(out, "{n} never ran (--never-ran lists them)");
     }
     if coverage.excluded > 0 {
         out += &left_out(coverage.excluded);
@@ -214,11 +232,7 @@ pub(super) fn explained(
 
 /// The executed path next to one that did not run, and what went another way there.
 fn next_to(steps: &Steps, near: &Near, line: &Line) -> String {
-    let times = match near.count {
-        1 => "once".to_string(),
-        n => format!("{} times", exactly(n)),
-    };
-    let ran = format!("nearest: #{} ran {times}", near.id);
+    let ran = format!("nearest: #{} ran {}", near.id, times(near.count));
     if near.common == 0 {
         return format!("{ran} and starts elsewhere");
     }
@@ -357,6 +371,11 @@ struct JsonFunction<'a> {
     #[serde(skip_serializing_if = "is_zero")]
     contradictory: u64,
     uncovered: Vec<JsonPath<'a>>,
+    /// How many paths near those that ran are not among these, where some are asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_uncovered: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    never_ran: bool,
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -429,6 +448,8 @@ fn json_function<'a>(
         own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
         contradictory: row.contradictory,
         uncovered: row.uncovered.iter().map(path).collect(),
+        more_uncovered: row.more_uncovered as u64,
+        never_ran: row.never_ran,
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Scope {
     pub touched: Option<Touched>,
     /// Lines that markers leave out, with all paths through what is on them alone.
     pub markers: Markers,
+    /// Only functions that never ran.
+    pub never_ran: bool,
     /// Keep functions that markers leave out altogether, for reports that are not about coverage alone.
     pub keeps_left_out: bool,
 }

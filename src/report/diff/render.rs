@@ -47,7 +47,7 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
     }
     let functions = [
         (
-            "control flow changed, paths not compared",
+            "with other control flow now, not compared",
             &diff.incomparable,
         ),
         ("only in the earlier profile", &diff.only_before),

@@ -1,7 +1,7 @@
 //! Rows as text.
 
 use super::{Fold, Row, Step, joined};
-use crate::table::{Layout, cut, display_width, in_columns, wrapped};
+use crate::table::{Layout, cut, display_width, in_columns, number_of, wrapped};
 
 /// The columns that a place takes at most.
 const WIDEST_PLACE: usize = 22;
@@ -103,14 +103,20 @@ impl Fold {
     }
 
     fn line(&self, indent: usize, width: usize) -> String {
-        let s = if self.steps == 1 { "" } else { "s" };
         let behind = if self.note.is_empty() {
             String::new()
         } else {
             format!("  {}", self.note)
         };
         let room = width.saturating_sub(indent + display_width(&behind));
-        let folded = cut(&format!("⋯ {} step{s} in {}", self.steps, self.names), room);
+        let folded = cut(
+            &format!(
+                "⋯ {} in {}",
+                number_of(self.steps as u64, "step"),
+                self.names
+            ),
+            room,
+        );
         cut(&format!("{}{folded}{behind}", " ".repeat(indent)), width)
     }
 }

@@ -11,7 +11,7 @@ use crate::report::text::lines;
 use crate::report::words::Said;
 use crate::sampling::profile::{HotList, Subpaths};
 use crate::source::Sources;
-use crate::table::{Align, Columns, grouped, number_of, percent};
+use crate::table::{Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -23,8 +23,10 @@ const WARN: Style = AnsiColor::Yellow.on_default();
 const MAX_ITEMS: usize = 24;
 
 /// The report; styled, for a stream that drops styles where they are not wanted.
-pub fn render(report: &Report) -> String {
-    let mut out = summary(report);
+pub fn render(report: &Report, layout: Layout) -> String {
+    let lines = summary(report);
+    let lines = lines.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
+    let mut out: String = lines.collect();
     let steps = Steps::new(report.profile.profile, &report.sources, false);
     let groups = groups(report);
     let mut hidden = 0;
@@ -38,7 +40,7 @@ pub fn render(report: &Report) -> String {
         if !heading.is_empty() {
             let _ = writeln!(out, "{BOLD}{heading}{BOLD:#}");
         }
-        let _ = write!(out, "{}", table(report, &steps, &rows[..shown]));
+        out += &table(report, &steps, &rows[..shown]).render(layout);
     }
     if hidden > 0 {
         let all = groups.iter().map(|(_, rows)| rows.len()).max();
@@ -79,8 +81,8 @@ fn summary(report: &Report) -> String {
     let functions = &profile.manifest.functions;
     let executed = sampled.executed();
     let mut out = format!(
-        "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} functions \
-         skipped ({}, {} copies)\n{DIM}counts and shares are estimates: ± half of the 95 % interval; first comes what is certain to cover most{DIM:#}\n",
+        "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} \
+         skipped ({}, {})\n{DIM}counts and shares are estimates: ± half of the 95 % interval; first comes what is certain to cover most{DIM:#}\n",
         grouped(executed.count.round() as u64),
         grouped(executed.half_width.ceil() as u64),
         grouped(report.points),
@@ -88,15 +90,15 @@ fn summary(report: &Report) -> String {
         grouped(sampled.sample.period()),
         listed(sampled.sample),
         functions.iter().filter(skipped).count(),
-        functions.len(),
+        number_of(functions.len() as u64, "function"),
         profile.manifest.scheme,
-        profile.manifest.copies,
+        number_of(profile.manifest.copies.into(), "copy"),
     );
     if let long @ 1.. = sampled.sample.too_long {
         let _ = writeln!(
             out,
-            "{WARN}{} samples took more memory than the list has for one, and are in no count: give it more (--memory), or leave out the largest lengths{WARN:#}",
-            grouped(long)
+            "{WARN}{} took more memory than the list has for one, and no count has them: give it more (--memory), or leave out the largest lengths{WARN:#}",
+            number_of(long, "sample")
         );
     }
     if let Some(said) = profile.said() {

@@ -44,6 +44,44 @@ fn help_fits_one_screen() {
     }
 }
 
+/// Each scheme has one line of 80 columns in the help, which says when to choose it.
+#[test]
+fn schemes_have_one_line_of_80_columns() {
+    let text = run(Command::new(REWRITE).arg("--help")).stdout;
+    let text = String::from_utf8(text).unwrap();
+    let schemes = text.split("Schemes:\n").nth(1).unwrap();
+    let lines: Vec<&str> = schemes.lines().take_while(|l| !l.is_empty()).collect();
+    assert_eq!(lines.len(), 8, "{text}");
+    let is_one = |l: &&str| l.starts_with("  ") && l.chars().count() <= 80;
+    assert!(lines.iter().all(is_one), "{text}");
+}
+
+/// Help is output like any other: if it cannot be written, the command fails.
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for (program, option) in [
+        (REWRITE, "--help-all"),
+        (PROF, "--help"),
+        (PROF, "--version"),
+    ] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = Command::new(program)
+            .arg(option)
+            .stdout(full)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.starts_with("error: standard output: cannot write"),
+            "{said}"
+        );
+    }
+}
+
 /// What was nearly typed is told, in the one line of the error.
 #[test]
 fn nearly_typed() {

@@ -232,7 +232,8 @@ fn counting_samples_are_kept() {
     for subpath in shown["subpaths"].as_array().unwrap() {
         assert_eq!(subpath["missed"].as_u64(), Some(missed));
     }
-    let told = String::from_utf8(output(&["show", text(&profile)]).stdout).unwrap();
+    let told =
+        String::from_utf8(output(&["show", text(&profile), "--width", "400"]).stdout).unwrap();
     assert!(
         told.contains("one in 50 blocks, all counted that are listed"),
         "{told}"

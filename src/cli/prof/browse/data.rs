@@ -14,7 +14,7 @@ use crate::report::steps::Steps;
 use crate::report::{Report, Totals, lines};
 use crate::shadow::profile::BurstProfile;
 use crate::source::Sources;
-use crate::table::{exactly, grouped, percent};
+use crate::table::{exactly, grouped, number_of, percent};
 use regex::Regex;
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -195,19 +195,22 @@ impl<'a> Tour<'a> {
         } else {
             String::new()
         };
-        let (all, distinct) = (exactly(all), exactly(distinct as u64));
-        let total = exactly(self.total);
+        let (all, distinct) = (number_of(all, "function"), exactly(distinct as u64));
+        let total = self.total;
         match &self.evidence {
             Evidence::Paths(_) => {
                 let selected = self.selected;
-                format!("{of}{all} functions ran, {total} paths, {distinct} distinct{selected}")
+                let total = number_of(total as u64, "path");
+                format!("{of}{all} ran, {total}, {distinct} distinct{selected}")
             }
             Evidence::Bursts(bursts, _) => format!(
-                "{of}{all} functions ran in {} bursts, {total} paths, {distinct} distinct; shares are estimates",
-                exactly(bursts.bursts.number())
+                "{of}{all} ran in {}, {}, {distinct} distinct; shares are estimates",
+                number_of(bursts.bursts.number(), "burst"),
+                number_of(total as u64, "path")
             ),
             Evidence::Subpaths(sample) => format!(
-                "{of}{all} functions in {total} samples of about {} blocks, {distinct} subpaths; ± half of the 95 % interval",
+                "{of}{all} in {} of about {} blocks, {distinct} subpaths; ± half of the 95 % interval",
+                number_of(total as u64, "sample"),
                 grouped(sample.profile.blocks().round() as u64)
             ),
         }

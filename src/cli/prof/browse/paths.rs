@@ -10,7 +10,7 @@ use crate::report::words::Said;
 use crate::report::{Line, line};
 use crate::shadow::profile::Bursts;
 use crate::source::Sources;
-use crate::table::{exactly, grouped, percent};
+use crate::table::{exactly, grouped, number_of, percent};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -116,8 +116,8 @@ impl<'a> Paths<'a> {
 
 impl Items for Paths<'_> {
     fn title(&self) -> String {
-        let (name, n) = (self.steps.name(self.f), exactly(self.ids.len() as u64));
-        format!("{name} · {n} paths ran")
+        let paths = number_of(self.ids.len() as u64, "path");
+        format!("{} · {paths} ran", self.steps.name(self.f))
     }
 
     fn heading(&self) -> (Vec<&'static str>, usize) {

@@ -100,7 +100,7 @@ fn many_arguments() {
     let difference = up.difference(&other).unwrap();
     assert_eq!(
         difference,
-        "there are more than 4096, and which differ is not known"
+        "there are more than 4096, so it is not known which differ"
     );
     assert!(!runs(&mut (0..most)).more);
     // Words are told from their neighbours.

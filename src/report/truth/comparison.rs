@@ -1,0 +1,189 @@
+//! What a branch tests, against the text of the condition.
+
+use super::Branch;
+use crate::load::positions::{Asks, Origin, Test};
+use crate::source::{Comparison, Condition, Text};
+
+impl Branch<'_> {
+    /// Whether a test is that of the condition: what an optimiser adds, to unroll a loop for example, has the position of the
+    /// branch that it stands beside, but tests something else.
+    pub(super) fn is_tested_by(&self, test: &Test) -> bool {
+        match (test.asks, test.at) {
+            // What it joins was compared with the text.
+            (Asks::Joined, _) => true,
+            _ if !test.known.is_empty() => true,
+            (_, Some(at)) if self.contains(at) => true,
+            // A parameter, for example.
+            (Asks::Value, None) => true,
+            _ => self.tests_value_elsewhere(test),
+        }
+    }
+
+    /// Whether a position is in the text of the condition.
+    fn contains(&self, [line, column]: [u32; 2]) -> bool {
+        let offset = self.text.offset(line, column);
+        offset.is_some_and(|o| self.condition.bytes.contains(&o))
+    }
+
+    /// Whether a test at another place is whether the value of the condition is 0. `while (p)` compares with 0 at the place of
+    /// `while`, and so does what an optimiser adds there, but that tests a number of iterations. A comparison that stands for
+    /// several has no place; the branch has.
+    fn tests_value_elsewhere(&self, test: &Test) -> bool {
+        if !self.condition.is_value || self.condition.is_switch || !asks_for_zero(test) {
+            return false;
+        }
+        let site = [self.site.loc.line, self.site.column];
+        let Some(at) = test.at else {
+            return test.origin == Some(Origin::Value) && self.contains(site);
+        };
+        let computed_here = test.left.is_some_and(|left| self.contains(left));
+        match test.origin {
+            _ if test.loads && computed_here => true,
+            // Of `p && q` an optimiser may have left another part than the one that is quoted.
+            _ if at != site || self.condition.is_operand => false,
+            Some(Origin::Value) => true,
+            Some(Origin::Arithmetic) => test.left.is_some_and(|left| left != site),
+            Some(Origin::Bits) | None => computed_here,
+        }
+    }
+
+    /// What the predicate says, if it is at the condition.
+    pub(super) fn judge_by_comparison(&self, test: &Test) -> Option<bool> {
+        let is_here = test.at.is_some_and(|at| self.contains(at));
+        if test.inlined || !is_here && !self.tests_value_elsewhere(test) {
+            return None;
+        }
+        let condition = self.condition;
+        let holds = match &condition.comparison {
+            Some(comparison) => compare(test, comparison, condition, self.text)?,
+            None if condition.is_value => self.is_truth_of_value(test)?,
+            None => return None,
+        };
+        Some(holds != (test.negated != condition.negated))
+    }
+
+    /// Whether "yes" to a test means that a value without a comparison is true.
+    fn is_truth_of_value(&self, test: &Test) -> Option<bool> {
+        let condition = self.condition;
+        // What a macro stands for may be a comparison, or a negation.
+        let called = match (&condition.call, &test.callee) {
+            (Some(name), Some(symbol)) => is_named(symbol, name),
+            (Some(_), None) => false,
+            (None, _) => !condition.may_be_macro,
+        };
+        if !called {
+            return None;
+        }
+        match test.asks {
+            // A `!` of its own returns the truth of the text with the negation.
+            Asks::Value => (!condition.negated || !calls_negation(test)).then_some(true),
+            _ if !asks_for_zero(test) => None,
+            // Of a bit that was computed elsewhere, an optimiser may ask the opposite.
+            _ if test.origin == Some(Origin::Bits)
+                && !test.left.is_some_and(|l| self.contains(l)) =>
+            {
+                None
+            }
+            asks => Some(asks == Asks::Unequal),
+        }
+    }
+}
+
+/// Whether a test is whether something is 0 or not.
+fn asks_for_zero(test: &Test) -> bool {
+    matches!(test.asks, Asks::Equal | Asks::Unequal) && test.constant.as_deref() == Some("0")
+}
+
+/// Whether a test is of what an operator `!` that is a function returned: C++, Rust.
+fn calls_negation(test: &Test) -> bool {
+    let symbol = test.callee.as_deref().unwrap_or_default();
+    ["ntEv", "3not"].iter().any(|name| symbol.contains(name))
+}
+
+/// Whether a symbol, mangled or not, is that of a function called `name`.
+fn is_named(symbol: &str, name: &str) -> bool {
+    symbol == name || symbol.contains(&format!("{}{name}", name.len()))
+}
+
+/// Whether "yes" to a test means that a comparison of the text holds.
+fn compare(
+    test: &Test,
+    comparison: &Comparison,
+    condition: &Condition,
+    text: &Text,
+) -> Option<bool> {
+    let literal = comparison.right.literal.or(comparison.left.literal);
+    match (test.asks, comparison.operator.as_str()) {
+        // An operator that is a function of its own. `!=` may be made from `==`.
+        (Asks::Value, "!=") => None,
+        (Asks::Value, _) => test
+            .callee
+            .as_ref()?
+            .contains("operator")
+            .then_some(true)
+            .or_else(|| {
+                let symbol = test.callee.as_deref()?;
+                let operators = ["eq", "lt", "le", "gt", "ge"];
+                operators
+                    .iter()
+                    .any(|o| symbol.contains(&format!("{}{o}", o.len())))
+                    .then_some(true)
+            }),
+        (Asks::Equal | Asks::Unequal, operator @ ("==" | "!=")) => {
+            let same = match (test.constant.as_deref(), literal) {
+                (None, None) => true,
+                (Some("?"), _) | (None, Some(_)) => false,
+                (Some(constant), Some(literal)) => constant.parse() == Ok(literal),
+                // A name stands for some number; a test of bits turns others into 0.
+                (Some(constant), None) => constant != "0",
+            };
+            same.then_some((test.asks == Asks::Equal) == (operator == "=="))
+        }
+        (Asks::Less | Asks::Greater, "<" | "<=" | ">" | ">=") => {
+            // Two comparisons may have become one without signs.
+            if test.unsigned && condition.is_operand {
+                return None;
+            }
+            let swapped = are_swapped(test, comparison, text)?;
+            let less = comparison.operator.starts_with('<') != swapped;
+            Some((test.asks == Asks::Less) == less)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the operands of a test stand the other way round in the text.
+fn are_swapped(test: &Test, comparison: &Comparison, text: &Text) -> Option<bool> {
+    let (left, right) = (&comparison.left, &comparison.right);
+    let inside = |at: Option<[u32; 2]>| {
+        let [line, column] = at?;
+        let offset = text.offset(line, column)?;
+        match (left.bytes.contains(&offset), right.bytes.contains(&offset)) {
+            (true, false) => Some(false),
+            (false, true) => Some(true),
+            _ => None,
+        }
+    };
+    let Some(constant) = &test.constant else {
+        let (first, second) = (inside(test.left), inside(test.right).map(|s| !s));
+        return match (first, second) {
+            (Some(a), Some(b)) if a != b => None,
+            // What was moved to the other side of a comparison changes its sign.
+            _ if left.literal.is_some() || right.literal.is_some() => None,
+            (a, b) => a.or(b),
+        };
+    };
+    let near = |literal: i128| {
+        constant
+            .parse::<i128>()
+            .is_ok_and(|c| (c - literal).abs() <= 1)
+    };
+    let swapped = match (left.literal, right.literal) {
+        (None, Some(literal)) => near(literal).then_some(false)?,
+        (Some(literal), None) => near(literal).then_some(true)?,
+        (Some(_), Some(_)) => return None,
+        (None, None) => inside(test.left)?,
+    };
+    let variable = if swapped { right } else { left };
+    (!variable.may_negate).then_some(swapped)
+}
