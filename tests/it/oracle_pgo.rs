@@ -389,11 +389,12 @@ fn used_by_clang_on_the_sources() {
         let source = &crate::support::sources(name)[0];
         let clang = |options: &[&str], out: &Path| {
             let mut clang = Command::new(llvm("clang"));
-            clang.args(["-O2", "-c", "-Wall", "-Wno-unused"]).arg("-I");
+            clang.args(["-O2", "-Wall", "-Wno-unused"]).arg("-I");
             clang.arg(crate::support::project("testdata/include"));
             run(clang.args(options).arg(source).arg("-o").arg(out))
         };
         let dump = [
+            "-c",
             "-fprofile-generate",
             "-mllvm",
             "-print-after=globaldce",
