@@ -114,8 +114,7 @@ fn compare_paths(
         }
     }
     if within > 0 {
-        let paths = number_of(within, "path");
-        let line = format!("{name}: {paths} differ within bounds: not every run counted them");
+        let line = explained(name, within, "path", "not every run counted them");
         findings.push(Finding::Explained(line));
     }
     if unselected > 0 {
@@ -165,13 +164,17 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
         }
     }
     if within > 0 {
-        let why = why(&old, &new);
-        let verb = if within == 1 { "differs" } else { "differ" };
-        let edges = number_of(within, "edge");
-        let explained = format!("{name}: {edges} {verb} within bounds: {why}");
-        findings.push(Finding::Explained(explained));
+        let line = explained(name, within, "edge", &why(&old, &new));
+        findings.push(Finding::Explained(line));
     }
     Ok(findings)
+}
+
+/// That `n` of `noun` differ, though not by more than is uncertain, and why.
+fn explained(name: &str, n: u64, noun: &str, why: &str) -> String {
+    let verb = if n == 1 { "differs" } else { "differ" };
+    let counts = number_of(n, noun);
+    format!("{name}: {counts} {verb} within bounds: {why}")
 }
 
 /// Why counts of edges are not certain.

@@ -90,6 +90,7 @@ macro_rules! programs {
 
 programs! {
     asm_goto
+    assertions
     callbacks
     cleanups
     computed_goto
@@ -123,6 +124,7 @@ programs! {
     switches
     tails
     typed_pointers
+    values
     vectors
     vfork
     warm

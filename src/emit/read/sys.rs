@@ -150,8 +150,8 @@ impl<'m> Value<'m> {
 
     /// The linkage of a function or an alias.
     pub(crate) fn linkage(self) -> LLVMLinkage {
-        assert!(self.is_function());
-        // SAFETY: it is a function.
+        assert!(self.is_global());
+        // SAFETY: it is a global value.
         unsafe { LLVMGetLinkage(self.0) }
     }
 
