@@ -7,8 +7,8 @@
 //! - **Where successors lead**: the code there, and what runs only behind it, against the operand, statement or alternative that
 //!   the text says comes next ([`Condition::then`], [`Condition::otherwise`]).
 //!
-//! One of them is enough. Where both are missing, or they contradict each other, nothing is said. An assertion is judged by the code
-//! that reports its failure alone, since its macro may ask anything.
+//! One of them is enough. Where both are missing, or they contradict each other, nothing is said. An assertion is
+//! judged by the code that reports its failure alone, since its macro may ask anything.
 
 mod comparison;
 
