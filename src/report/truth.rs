@@ -26,7 +26,6 @@ const FARTHEST: usize = 64;
 
 /// What a function looks like to a branch in it.
 struct Surroundings<'a> {
-    /// The function.
     entry: &'a FunctionEntry,
     /// How many edges lead to each of its blocks; the entry has one more.
     entering: TiVec<BlockId, u32>,
@@ -38,9 +37,7 @@ struct Surroundings<'a> {
 
 /// A branch at the end of a block, and the condition of the source that it decides.
 struct Branch<'a> {
-    /// The function around it.
     around: &'a Surroundings<'a>,
-    /// The block.
     block: BlockId,
     /// Where the source has the branch.
     site: Site,
