@@ -25,8 +25,8 @@ const LLVM: &[&str] = &["emit", "outlined/emit", "sampling/emit", "shadow/emit"]
 /// Rooms of estimates. Who reads or changes exact profiling needs to open none of them.
 const ESTIMATES: [&str; 4] = ["estimate", "outlined", "sampling", "shadow"];
 
-/// The modules besides them that may import them, whatever the order: where what a profile holds, or what is made of it, is one of
-/// several things, and an estimate is one of these.
+/// The modules besides them that may import them, whatever the order: where what a profile holds, or what is made of
+/// it, is one of several things, and an estimate is one of these.
 const DOORS: [(&str, &str); 24] = [
     ("emit", "a copy samples, or has shadows"),
     ("emit/data", "the description of a module"),

@@ -75,7 +75,8 @@ pub struct Expected {
 /// What a copy's ids depend on besides paths: manifests hold it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`crate::partition::Local`]), ascending.
+    /// The headers of the loops whose iterations are apart in a copy that profiles all paths
+    /// ([`crate::partition::Local`]), ascending.
     pub apart: Vec<BlockId>,
     /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than [`WIDE_SLOTS`].
     pub wide: bool,
@@ -294,7 +295,8 @@ pub fn all_paths(functions: &[FunctionInput]) -> Vec<Option<Arc<Paths>>> {
     paths.collect()
 }
 
-/// What ids depend on besides `paths`, which are [`all_paths`] of `functions`; the same whatever is measured, and whoever counts it.
+/// What ids depend on besides `paths`, which are [`all_paths`] of `functions`; the same whatever is measured, and
+/// whoever counts it.
 pub fn layouts(functions: &[FunctionInput], paths: &[Option<Arc<Paths>>]) -> Vec<Layout> {
     let chosen = functions.par_iter().zip(paths).map(|(f, paths)| {
         let apart = paths

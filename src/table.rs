@@ -227,7 +227,8 @@ fn named_within<'a>(
     (name, rest)
 }
 
-/// The cells of a row and the last one, which is broken where there is room for words beside the cells, or else stands below them.
+/// The cells of a row and the last one, which is broken where there is room for words beside the cells, or else stands
+/// below them.
 fn broken(front: String, last: &str, layout: Layout) -> String {
     let column = display_width(&front) + GAP;
     if layout.full || column + display_width(last) <= layout.width {

@@ -443,7 +443,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
     };
     let (copy, status) = (failed.copy, failed.status);
     warn(&format!(
-        "the command itself ended with status {status} in the round of copy {copy}, and so does this"
+        "the command itself ended with status {status} in the round of copy {copy}: the exit status is the same"
     ));
     status
 }

@@ -30,8 +30,9 @@ pub struct Admission {
     pub parsed: Option<Parsed>,
 }
 
-/// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
-/// of another version, the input is taken without it, with a warning. Optimises what `wanted` says. Members of archives that nothing needs are left out, which a line says. Linear.
+/// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or of another
+/// version, the input is taken without it, with a warning. Optimises what `wanted` says. Members of archives that
+/// nothing needs are left out, which a line says. Linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names

@@ -13,9 +13,10 @@ pub type ExactCounts<Id> = TiVec<FuncId, Vec<(Id, u64)>>;
 
 /// What a profile holds: one kind of thing in all functions, as its scheme says.
 ///
-/// Exactness is a property of the variant, not of each number: all numbers of a profile are taken in one way. Nothing can then take
-/// an estimate for a count: paths are read through [`PathProfile`], which is made of [`ExactCounts`] alone, and whatever else reads
-/// counts matches on this type and does not compile before it says what it makes of an estimate.
+/// Exactness is a property of the variant, not of each number: all numbers of a profile are taken in one way. Nothing
+/// can then take an estimate for a count: paths are read through [`PathProfile`], which is made of [`ExactCounts`]
+/// alone, and whatever else reads counts matches on this type and does not compile before it says what it makes of an
+/// estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measurement {
     /// Counts.

@@ -9,7 +9,7 @@ use super::measurement::{Exact, Measurement};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
-use crate::table::percent;
+use crate::table::{number_of, percent};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -347,7 +347,7 @@ impl Profile {
 
 /// `1 function`, `2 functions`.
 pub fn functions(n: usize) -> String {
-    format!("{n} function{}", if n == 1 { "" } else { "s" })
+    number_of(n as u64, "function")
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 //! - **Where successors lead**: the code there, and what runs only behind it, against the operand, statement or alternative that
 //!   the text says comes next ([`Condition::then`], [`Condition::otherwise`]).
 //!
-//! One of them is enough. Where both are missing, or they contradict each other, nothing is said. An assertion is judged by the code
-//! that reports its failure alone, since its macro may ask anything.
+//! One of them is enough. Where both are missing, or they contradict each other, nothing is said. An assertion is
+//! judged by the code that reports its failure alone, since its macro may ask anything.
 
 mod comparison;
 
@@ -26,7 +26,6 @@ const FARTHEST: usize = 64;
 
 /// What a function looks like to a branch in it.
 struct Surroundings<'a> {
-    /// The function.
     entry: &'a FunctionEntry,
     /// How many edges lead to each of its blocks; the entry has one more.
     entering: TiVec<BlockId, u32>,
@@ -38,9 +37,7 @@ struct Surroundings<'a> {
 
 /// A branch at the end of a block, and the condition of the source that it decides.
 struct Branch<'a> {
-    /// The function around it.
     around: &'a Surroundings<'a>,
-    /// The block.
     block: BlockId,
     /// Where the source has the branch.
     site: Site,

@@ -159,7 +159,7 @@ fn add_hottest(
         if !gone.is_empty() {
             resolved.notes.push(format!(
                 "{spec}: {} changed or gone since; their hottest paths are not selected: {}",
-                are("function", gone.len()),
+                number_of(gone.len() as u64, "function"),
                 named(&gone)
             ));
         }
@@ -357,7 +357,7 @@ impl Seen {
         if !self.changed.is_empty() {
             resolved.notes.push(format!(
                 "{spec}: {} changed; {consequence}: {}",
-                are("function", self.changed.len()),
+                number_of(self.changed.len() as u64, "function"),
                 named(&self.changed)
             ));
         }
@@ -430,7 +430,7 @@ fn find_function<'a>(
         return Err(format!(
             "{} is the name of {}; give one of: {}",
             printable(name),
-            are("function", symbols.len()),
+            number_of(symbols.len() as u64, "function"),
             named(&symbols.iter().map(|s| names.unambiguous(s)).collect())
         ));
     }
@@ -470,11 +470,6 @@ pub(super) fn no_function(target: &Target, names: &TypedNames, name: &str) -> St
 /// The error for a specification that cannot be met.
 pub(super) fn refusal(spec: &Spec, problem: &str) -> Error {
     Error::Usage(format!("--paths {spec}: {problem}"))
-}
-
-/// `3 functions`.
-fn are(what: &str, n: usize) -> String {
-    number_of(n as u64, what)
 }
 
 /// At most so many functions are named.

@@ -7,9 +7,10 @@
 //! | edges, paths | the paths inside the edges, by the labels of PSPP (Algorithm 1 of the P3 paper) or in versions of the function in which all other paths run no statement |
 //! | all but known ones | the paths that leave a known sub-DAG ([`super::known`]), or whose ids are in ranges ([`super::ranges`]), in such versions |
 //!
-//! `p3` and its relatives keep to PSPP, `p3-hot` to versions where blocks may be copied, and `sbl` takes what is expected to cost
-//! less. Tasks go to copies by what they cost, longest first; a function whose selected paths cost more than an even share, or that
-//! the scheme splits anyway, is divided as Algorithm 2 divides the DAG of its selected paths.
+//! `p3` and its relatives keep to PSPP, `p3-hot` to versions where blocks may be copied, and `sbl` takes what is
+//! expected to cost less. Tasks go to copies by what they cost, longest first; a function whose selected paths cost
+//! more than an even share, or that the scheme splits anyway, is divided as Algorithm 2 divides the DAG of its selected
+//! paths.
 
 use super::known::known_edges;
 use super::ranges::ranges_without_known;
@@ -29,7 +30,8 @@ use crate::weights::measured_weights;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What a path takes where a function is in versions, in instructions, about: values move where control passes from one to another.
+/// What a path takes where a function is in versions, in instructions, about: values move where control passes from one
+/// to another.
 const IN_VERSIONS: f64 = 0.5;
 
 /// Known paths must save this part of what counting takes in a function.
@@ -108,8 +110,8 @@ pub(crate) fn weigh(
     }
 }
 
-/// Who counts which of the selected paths, on `copies` copies. `paths` are as the scheme measures them; those that are returned have
-/// iterations together where that is better.
+/// Who counts which of the selected paths, on `copies` copies. `paths` are as the scheme measures them; those that are
+/// returned have iterations together where that is better.
 pub(crate) fn assign(
     scheme: Scheme,
     functions: &[FunctionInput],
@@ -381,8 +383,8 @@ fn share(tasks: Vec<(CopyId, How)>) -> Share {
     }
 }
 
-/// The tasks of Algorithm 2 for the DAG of the paths inside `set`: sets of edges of the function's DAG, which have each of these paths
-/// once.
+/// The tasks of Algorithm 2 for the DAG of the paths inside `set`: sets of edges of the function's DAG, which have each
+/// of these paths once.
 fn divide(paths: &Measuring, set: &IdSet<EdgeId>, copies: u32) -> Vec<IdSet<EdgeId>> {
     /// As without a selection: a task is labelled by itself.
     const MOST_WORK: usize = 1 << 26;

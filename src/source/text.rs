@@ -109,9 +109,9 @@ impl Text {
         seen.then(|| self.lines[line as usize - 1] + before)
     }
 
-    /// A line in one piece, for a place in it whose condition the text does not tell; without a column (0), any line. `None` where the
-    /// text cannot be what the compiler saw: the line has no such column, no token begins there, or a `#line` gave the file's name to
-    /// text that was made from it.
+    /// A line in one piece, for a place in it whose condition the text does not tell; without a column (0), any line.
+    /// `None` where the text cannot be what the compiler saw: the line has no such column, no token begins there, or a
+    /// `#line` gave the file's name to text that was made from it.
     pub fn line_of(&self, line: u32, column: u32) -> Option<String> {
         let text = self.line(line)?.trim();
         let whole = Some(text.to_string()).filter(|t| !t.is_empty());

@@ -532,6 +532,27 @@ fn headline_says_that_nothing_ran() {
     assert_eq!(alone, "lines 0 of 1 (nothing ran)\n");
 }
 
+/// Nobody enters `shared`, but its code ran where it was inlined.
+#[test]
+fn functions_of_which_nothing_ran_are_listed() {
+    let dir = crate::support::folder();
+    let source = "volatile int kept;\nint never(int n) { return n > 5 ? 1 : 2; }\n\
+                  int shared(int n) { kept = n; return 0; }\n\
+                  int main(int n, char **v) { return shared(n); }\n";
+    let profile = build_with(&dir.path().join("ran"), source, &["-O2"]);
+    let (_, said) = coverage(&profile, &["--never-ran"], None);
+    assert!(said.starts_with("1 of 3 functions never ran\n"), "{said}");
+    assert!(
+        said.contains("never  ") && !said.contains("shared"),
+        "{said}"
+    );
+    let (_, none) = coverage(&profile, &["--never-ran", "--function", "^main$"], None);
+    assert_eq!(none, "0 of 1 function never ran\n");
+    let (_, all) = coverage(&profile, &[], None);
+    let line = "1 function never ran (--never-ran lists them)";
+    assert!(all.contains(line), "{all}");
+}
+
 /// Annotations and Cobertura name files from the repository, whatever folder of it a job works in.
 #[test]
 fn files_are_named_from_the_repository() {

@@ -89,6 +89,7 @@ fn every_key_of_json_is_in_the_page() {
         &["diff", demo, thrown],
         &["paths", &spec, demo],
         &["simulate", demo],
+        &["simulate", demo, "--functions", "--scheme", "p3", "-k", "2"],
         &["accuracy", demo],
         &["accuracy", path(&bursts), "--against", thrown],
     ] {

@@ -23,7 +23,8 @@ pub(crate) enum List {
     Counting,
 }
 
-/// Flags, of `struct p3_sampling` in `runtime-c/core/p3_abi.h`, whose first members are period, seed, memory, flags, number of lengths, lengths.
+/// Flags, of `struct p3_sampling` in `runtime-c/core/p3_abi.h`, whose first members are period, seed, memory, flags,
+/// number of lengths, lengths.
 const SEEDED: u32 = 2;
 const COUNTING: u32 = 4;
 const FLAGS: usize = 24;

@@ -21,8 +21,9 @@ use llvm_ir_analysis::ModuleAnalysis;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `positions` are what LLVM found; `skip`: by ordinal of
-/// the definition, what attributes that llvm-ir does not know say against profiling it; may be short.
+/// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `positions` are what LLVM found;
+/// `skip`: by ordinal of the definition, what attributes that llvm-ir does not know say against profiling it; may be
+/// short.
 ///
 /// # Errors
 /// Input that LLVM cannot read.
@@ -69,8 +70,8 @@ fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<Module
     })
 }
 
-/// The call graph as llvm-ir-analysis sees it: calls within `module` by name, an indirect one to every function of its type. Empty when the
-/// module is too large, or has functions without names (llvm-ir-analysis panics on their calls).
+/// The call graph as llvm-ir-analysis sees it: calls within `module` by name, an indirect one to every function of its
+/// type. Empty when the module is too large, or has functions without names (llvm-ir-analysis panics on their calls).
 fn calls(module: &Module) -> Vec<(String, String)> {
     let declared = module.func_declarations.iter().map(|f| &f.name);
     let mut names = module.functions.iter().map(|f| &f.name).chain(declared);

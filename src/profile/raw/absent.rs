@@ -1,4 +1,5 @@
-//! Marks that processes leave which cannot write a raw profile (`runtime-c/core/p3_absent.c`): empty files, of which the name says all.
+//! Marks that processes leave which cannot write a raw profile (`runtime-c/core/p3_absent.c`): empty files, of which
+//! the name says all.
 
 use crate::error::{Error, Result};
 use crate::index::CopyId;

@@ -1,5 +1,5 @@
-//! Counts that were set aside (`runtime-c/core/p3_past.c`): what counters held when the present epoch began. What they hold above that is
-//! what the file counts.
+//! Counts that were set aside (`runtime-c/core/p3_past.c`): what counters held when the present epoch began. What they
+//! hold above that is what the file counts.
 
 use super::source::Source;
 use super::{Problem, Reader, damaged};

@@ -13,7 +13,7 @@ pub(super) fn listed(coverage: &Coverage, steps: &Steps, layout: Layout) -> Stri
     use Align::{Left, Right};
     let all = number_of(coverage.in_scope as u64, "function");
     let mut out = match coverage.never_ran {
-        0 => return format!("all {all} ran\n"),
+        0 => return format!("0 of {all} never ran\n"),
         n => format!("{n} of {all} never ran\n\n"),
     };
     let mut table = Columns::new([Right, Right, Left]);

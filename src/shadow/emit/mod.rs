@@ -1,12 +1,14 @@
 //! Functions that do not count, beside functions that do: shadow profiling.
 //!
-//! The program runs its *native* functions: those of the input, with room for a jump before the entry and known addresses
-//! at the headers of loops ([`native`]). Beside each of them stands its *counting* function, a copy with the code of the plan, and, if it has loops, one that is
-//! entered at their headers and counts the rest of an activation ([`resume`](crate::outlined::emit::resume)). In a forked child the runtime writes
-//! jumps to the entries, and breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
-//! counted from its entry or from a back edge on: from where a path begins.
+//! The program runs its *native* functions: those of the input, with room for a jump before the entry and known
+//! addresses at the headers of loops ([`native`]). Beside each of them stands its *counting* function, a copy with the
+//! code of the plan, and, if it has loops, one that is entered at their headers and counts the rest of an activation
+//! ([`resume`](crate::outlined::emit::resume)). In a forked child the runtime writes jumps to the entries, and
+//! breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away
+//! again, so an activation is counted from its entry or from a back edge on: from where a path begins.
 //!
-//! A twin of the child finds out how long the burst takes: it runs native functions until one of these addresses has been reached as often as in the burst.
+//! A twin of the child finds out how long the burst takes: it runs native functions until one of these addresses has
+//! been reached as often as in the burst.
 //!
 //! That they are functions and not blocks of one keeps the machine code of native functions what it was: registers and frames
 //! are not shared, and what is live on a back edge is live there anyway.
