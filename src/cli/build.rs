@@ -12,6 +12,7 @@ use crate::compiler::record::{Failure, Record};
 use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
+use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
@@ -403,10 +404,12 @@ pub(super) fn report_progress(progress: Progress) {
 
 /// Tells of what was merged after a suite, of what is wrong with it, and what may help. The status of the rounds.
 pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
-    let mut idle = 0;
+    let (mut idle, mut unselected) = (0, 0);
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {
-            idle += 1;
+            let manifest = Manifest::read(&program.folder.join("manifest.json"));
+            let selects = manifest.map_or(true, |m| m.paths.is_empty() || !m.counts_nothing());
+            *(if selects { &mut idle } else { &mut unselected }) += 1;
             continue;
         };
         merged.warnings.iter().for_each(|w| warn(w));
@@ -418,9 +421,13 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
         }
     }
     report_failures(&gathered.failures);
+    let all = number_of(gathered.programs.len() as u64, "program");
     if idle > 0 {
-        let all = number_of(gathered.programs.len() as u64, "program");
         say(&format!("{idle} of {all} did not run"));
+    }
+    if unselected > 0 {
+        let verb = if unselected == 1 { "has" } else { "have" };
+        say(&format!("{unselected} of {all} {verb} no selected path"));
     }
     if gathered.lost > 0 {
         let verb = if gathered.lost == 1 { "is" } else { "are" };

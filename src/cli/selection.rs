@@ -4,7 +4,7 @@ use super::build::{say, shown};
 use super::warn;
 use crate::compiler::record::Record;
 use crate::error::{Error, Result};
-use crate::manifest::{Manifest, ShareEntry};
+use crate::manifest::Manifest;
 use crate::profile::locate::profiles_below;
 use crate::profile::verdict::Trust;
 use crate::request::{Empty, NOTHING, PATCH, Request, Spec};
@@ -139,7 +139,7 @@ fn written_at(file: &Path) -> Option<SystemTime> {
 pub(super) fn report_selection(programs: &[Record]) {
     let selects = |p: &&Record| {
         let manifest = Manifest::read(&p.folder.join("manifest.json"));
-        manifest.is_ok_and(|m| m.functions.iter().any(|f| f.share != ShareEntry::Nothing))
+        manifest.is_ok_and(|m| !m.counts_nothing())
     };
     match (programs.iter().filter(selects).count(), programs.len()) {
         (_, 0) => {}

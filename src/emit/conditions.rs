@@ -217,7 +217,7 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
 fn origin(value: Value) -> Option<Origin> {
     use LLVMOpcode::*;
     if !value.is_integer() {
-        return Some(Origin::Value);
+        return Some(Origin::NonInteger);
     }
     let value = through_conversions(value);
     if !value.is_instruction() {

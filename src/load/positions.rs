@@ -222,8 +222,10 @@ pub struct Test {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// A pointer, a floating-point number, a parameter, a φ, what a load reads or a call returns.
+    /// An integer that is a parameter, a φ, what a load reads or a call returns.
     Value,
+    /// A pointer or a floating-point number.
+    NonInteger,
     /// The result of an addition, for example.
     Arithmetic,
     /// The result of `and`, or the remainder of a division by a constant.

@@ -118,6 +118,12 @@ pub enum ShareEntry {
 }
 
 impl Manifest {
+    /// Whether copies count nothing of the program: no path is selected, or all functions are skipped.
+    pub fn counts_nothing(&self) -> bool {
+        let mut shares = self.functions.iter().map(|f| &f.share);
+        shares.all(|share| *share == ShareEntry::Nothing)
+    }
+
     /// The inlined calls around code, the innermost first: indices into [`Manifest::inlined`].
     pub fn calls_around(&self, innermost: Option<u32>) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(innermost, |&n| self.inlined[n as usize].within)

@@ -1,7 +1,8 @@
 //! One profile of several programs: functions that they share, by name and control flow, have their counts added.
 //!
 //! Two functions are one if they have the same name and the same blocks, edges and cut edges, and, where only their modules see
-//! them, are of the same module: then their path ids mean the same paths. All else stays apart. What results is a profile of one copy.
+//! them, are of the same module or of the same line of the same source (compiled twice, by libtool for example): then their path
+//! ids mean the same paths. All else stays apart. What results is a profile of one copy.
 
 mod evidence;
 mod news;
@@ -14,7 +15,7 @@ use super::measurement::{Exact, Measurement};
 use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId, FuncId, ModuleId, PathId, TiSlice, TiVec, ti_vec};
-use crate::ir::Linkage;
+use crate::ir::{Linkage, Loc};
 use crate::load::positions::Inlined;
 use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
 use crate::names::printable;
@@ -47,6 +48,8 @@ struct Joined {
     files: HashMap<(String, String), u32>,
     modules: HashMap<(String, String), ModuleId>,
     by_key: HashMap<Key, Vec<FuncId>>,
+    /// Functions that only their modules see, by name and where they begin.
+    by_source: HashMap<(String, Loc), Vec<FuncId>>,
     /// Functions by name and where they begin, file and line: what a baseline leaves out.
     by_position: HashMap<Position, FuncId>,
     functions: TiVec<FuncId, Sum>,
@@ -196,6 +199,7 @@ impl Joined {
             modules: HashMap::new(),
             is_residual: true,
             by_key: HashMap::new(),
+            by_source: HashMap::new(),
             by_position: HashMap::new(),
             functions: TiVec::new(),
         }
@@ -324,16 +328,21 @@ impl Joined {
             let other = &self.manifest.functions[**f];
             **f < known && !taken.contains(*f) && same_paths(other, &entry)
         };
-        let found = self
-            .by_key
-            .get(&key)
-            .and_then(|fs| fs.iter().find(same).copied());
-        if let Some(f) = found {
+        let is_local = entry.linkage == Linkage::Local;
+        let source = entry.loc.filter(|_| is_local);
+        let source = source.map(|loc| (entry.name.clone(), loc));
+        let of_module = self.by_key.get(&key);
+        let of_source = source.as_ref().and_then(|s| self.by_source.get(s));
+        let mut candidates = of_module.into_iter().chain(of_source).flatten();
+        if let Some(f) = candidates.find(same).copied() {
             self.join(f, entry);
             return f;
         }
         let f = FuncId::new(self.functions.len());
         self.by_key.entry(key).or_default().push(f);
+        if let Some(source) = source {
+            self.by_source.entry(source).or_default().push(f);
+        }
         if let Some(position) = self.position(&entry) {
             self.by_position.entry(position).or_insert(f);
         }

@@ -255,7 +255,7 @@ fn trips(row: &LoopRow) -> Option<String> {
     let mut parts: Vec<String> = known.collect();
     if is_exact(&trips.once) && *trips.once.start() > 0 && several > 0 {
         let mean = (row.iterations - trips.once.start()) as f64 / several as f64;
-        parts.push(format!("mean of the others {mean:.1}"));
+        parts.push(format!("{mean:.1} on average in the others"));
     }
     (!parts.is_empty()).then(|| format!("iterations: {}", parts.join(", ")))
 }

@@ -418,7 +418,9 @@ fn why_not_exact(profile: &Profile, f: FuncId) -> Option<String> {
         }
         Status::Cut => {
             let cuts = cuts(profile, f);
-            Some(format!(": more than 2^62 paths: they also end at {cuts}"))
+            Some(format!(
+                ": more than 2^62 paths, so they also end at {cuts}"
+            ))
         }
     }
 }

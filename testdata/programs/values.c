@@ -137,6 +137,21 @@ __attribute__((noinline)) static int half(double x) {
     return n;
 }
 
+/* An optimiser asks `x == 0`, and bits of x: the opposite. */
+__attribute__((noinline)) static int shifted(unsigned x, const char *s) {
+    int y = 1u >> x;
+    if (y)
+        return 1;
+    return atoi(s) + 2;
+}
+
+__attribute__((noinline)) static int chosen(unsigned x, const char *s) {
+    int y = x & 1 ? 0 : 2;
+    if (y)
+        return 1;
+    return atoi(s) + 2;
+}
+
 int main(int argc, char **argv) {
     struct item *list = NULL;
     int sum = 0;
@@ -147,6 +162,7 @@ int main(int argc, char **argv) {
         struct item *p = find(list, i);
         if (p)
             sum += p->flags;
+        sum += shifted((unsigned)i % 4, "7") + chosen((unsigned)i % 3, "8");
         sum += flag(p, i % 3) + count_down(i) + count_for(i * 4, 4) + bits((unsigned)i * 37u) + quotient(i * 12, 30);
     }
     const char *rest = "a:bc:def";

@@ -46,7 +46,9 @@ fn commands_of_build_page_profile_an_example_project() {
     let dir = copy_project("testdata/rust/project");
     let beside = Path::new(CARGO_P3).parent().unwrap();
     let path = format!("{}:{}", beside.display(), std::env::var("PATH").unwrap());
-    let nextest = Command::new("cargo").args(["nextest", "--version"]).output();
+    let nextest = Command::new("cargo")
+        .args(["nextest", "--version"])
+        .output();
     let has_nextest = nextest.is_ok_and(|o| o.status.success());
     for line in commands {
         if line.contains("nextest") && !has_nextest {

@@ -74,11 +74,15 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
                 continue;
             }
             let never_ran = never_ran(&program)?;
-            let shown = program.display().to_string();
-            notes.push(format!(
-                "{}: it never ran, so all of it is uncovered",
-                printable(&shown)
-            ));
+            let manifest = &never_ran.manifest;
+            // Without a selected path it leaves no profile when it runs.
+            if manifest.paths.is_empty() || !manifest.counts_nothing() {
+                let shown = program.display().to_string();
+                notes.push(format!(
+                    "{}: it never ran, so all of it is uncovered",
+                    printable(&shown)
+                ));
+            }
             profiles.push(never_ran);
         }
     }

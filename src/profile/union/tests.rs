@@ -113,6 +113,23 @@ fn local_functions_are_of_their_modules() {
 }
 
 #[test]
+fn local_functions_of_one_source_are_one_in_two_programs() {
+    let local = |name: u8, module: &str, line: u32| {
+        let mut p = program(name, &[("f", DIAMOND, &[(0, 1)])]);
+        p.manifest.files = vec!["a.c".into()];
+        p.manifest.checksums = vec!["1".into()];
+        let f = &mut p.manifest.functions[FuncId(0)];
+        (f.linkage, f.loc) = (Linkage::Local, Some(Loc { file: 0, line }));
+        p.manifest.modules[ModuleId(0)].name = module.into();
+        p
+    };
+    let one = joined(&[local(1, "a.o", 7), local(2, ".libs/a.o", 7)]);
+    assert_eq!(counted(&one), [("f", vec![(0, 2)])]);
+    let apart = joined(&[local(1, "a.o", 7), local(2, ".libs/a.o", 9)]);
+    assert_eq!(counted(&apart), [("f", vec![(0, 1)]), ("f", vec![(0, 1)])]);
+}
+
+#[test]
 fn functions_of_one_program_stay_apart() {
     let twice = [("f", DIAMOND, &[(0, 1)][..]), ("f", DIAMOND, &[(0, 2)])];
     let both = joined(&[program(1, &twice), program(2, &twice)]);

@@ -34,23 +34,33 @@ impl Branch<'_> {
         }
         let site = [self.site.loc.line, self.site.column];
         let Some(at) = test.at else {
-            return test.origin == Some(Origin::Value) && self.contains(site);
+            return is_read(test) && self.contains(site);
         };
         let computed_here = test.left.is_some_and(|left| self.contains(left));
         match test.origin {
             _ if test.loads && computed_here => true,
             // Of `p && q` an optimiser may have left another part than the one that is quoted.
             _ if at != site || self.condition.is_operand => false,
-            Some(Origin::Value) => true,
+            Some(Origin::Value | Origin::NonInteger) => true,
             Some(Origin::Arithmetic) => test.left.is_some_and(|left| left != site),
             Some(Origin::Bits) | None => computed_here,
         }
     }
 
+    /// Whether what is tested is the value itself. An optimiser that knows how a variable came about may ask what that was made of
+    /// instead, and the opposite of it: `x == 0` for `y = 1u >> x; if (y)`, or `x` for `p = x ? NULL : &g`. That leaves nothing of a
+    /// pointer that a loop moves on.
+    fn keeps_value(&self, test: &Test) -> bool {
+        let is_moved_on =
+            test.origin == Some(Origin::NonInteger) && self.condition.continues.is_some();
+        is_moved_on || test.left.is_some_and(|left| self.contains(left))
+    }
+
     /// What the predicate says, if it is at the condition.
     pub(super) fn judge_by_comparison(&self, test: &Test) -> Option<bool> {
         let is_here = test.at.is_some_and(|at| self.contains(at));
-        if test.inlined || !is_here && !self.tests_value_elsewhere(test) {
+        let is_elsewhere = || self.keeps_value(test) && self.tests_value_elsewhere(test);
+        if test.inlined || !is_here && !is_elsewhere() {
             return None;
         }
         let condition = self.condition;
@@ -78,12 +88,8 @@ impl Branch<'_> {
             // A `!` of its own returns the truth of the text with the negation.
             Asks::Value => (!condition.negated || !calls_negation(test)).then_some(true),
             _ if !asks_for_zero(test) => None,
-            // Of a bit that was computed elsewhere, an optimiser may ask the opposite.
-            _ if test.origin == Some(Origin::Bits)
-                && !test.left.is_some_and(|l| self.contains(l)) =>
-            {
-                None
-            }
+            // Of a bit that was computed elsewhere, an optimiser may ask the opposite, and does so at the condition.
+            _ if test.origin == Some(Origin::Bits) && !condition.text.contains(['&', '%']) => None,
             asks => Some(asks == Asks::Unequal),
         }
     }
@@ -92,6 +98,11 @@ impl Branch<'_> {
 /// Whether a test is whether something is 0 or not.
 fn asks_for_zero(test: &Test) -> bool {
     matches!(test.asks, Asks::Equal | Asks::Unequal) && test.constant.as_deref() == Some("0")
+}
+
+/// Whether what is tested was not computed by an instruction, as far as that tells.
+fn is_read(test: &Test) -> bool {
+    matches!(test.origin, Some(Origin::Value | Origin::NonInteger))
 }
 
 /// Whether a test is of what an operator `!` that is a function returned: C++, Rust.
