@@ -207,9 +207,33 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
         loads: is(through_conversions(left), LLVMLoad),
         right: operand_place(right, place),
         constant: right.is_constant().then(|| constant(right)),
-        origin: right.is_null().then(|| origin(left)).flatten(),
+        origin: if joins_values(left) || joins_values(right) {
+            Some(Origin::Joined)
+        } else {
+            right.is_null().then(|| origin(left)).flatten()
+        },
         callee: callee(left),
         ..Test::default()
+    }
+}
+
+/// Whether a value is made of several others as an optimiser does it that joins their comparisons: `(a | b) < 0`, `max(a, b) > 7`.
+fn joins_values(value: Value) -> bool {
+    use LLVMOpcode::*;
+    let value = through_conversions(value);
+    if !value.is_instruction() {
+        return false;
+    }
+    match value.opcode() {
+        LLVMOr | LLVMXor | LLVMSelect => true,
+        LLVMAnd => operand(value, 1).is_constant() && joins_values(operand(value, 0)),
+        LLVMCall => callee(value).is_some_and(|name| {
+            let joining = ["umax", "umin", "smax", "smin"];
+            joining
+                .iter()
+                .any(|j| name.starts_with(&format!("llvm.{j}.")))
+        }),
+        _ => false,
     }
 }
 
@@ -325,9 +349,12 @@ fn operand_place<'m>(
     computed.then(|| place(value))?.map(|seen| seen.at)
 }
 
-/// The function whose result a value is, through conversions.
+/// The function whose result a value is, or a part of it, through conversions.
 fn callee(value: Value) -> Option<String> {
-    let value = through_conversions(value);
+    let mut value = through_conversions(value);
+    if is(value, LLVMOpcode::LLVMExtractValue) {
+        value = operand(value, 0);
+    }
     let calls = value.is_instruction() && value.is_call() && value.callee().is_function();
     calls.then(|| value.callee().name().into_owned())
 }

@@ -230,6 +230,8 @@ pub enum Origin {
     Arithmetic,
     /// The result of `and`, or the remainder of a division by a constant.
     Bits,
+    /// One of several values, or all their bits: what an optimiser makes of several conditions, too.
+    Joined,
 }
 
 /// A question that a branch asks.

@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 /// Code that runs only behind one edge is looked for in so many blocks.
 const FARTHEST: usize = 64;
+/// So many questions of one assertion are followed to its failure.
+const MAX_QUESTIONS: usize = 8;
 
 /// What a function looks like to a branch in it.
 struct Surroundings<'a> {
@@ -223,7 +225,7 @@ impl Branch<'_> {
     /// Of an assertion: the edge to the code that reports its failure, or the only one that asks on in the same assertion.
     fn judge_by_failure(&self) -> Option<bool> {
         let succs = self.successors()?;
-        let asks_on = |to| asks_on(self.around.entry, self.block, self.site, to);
+        let asks_on = |to| self.asks_towards_failure(to, MAX_QUESTIONS);
         match (succs.map(|to| self.fails(to)), succs.map(asks_on)) {
             ([true, false], _) => Some(false),
             ([false, true], _) => Some(true),
@@ -232,6 +234,17 @@ impl Branch<'_> {
             ([false, false], [false, true]) => Some(true),
             _ => None,
         }
+    }
+
+    /// Whether behind an edge the same assertion asks on, and fails at the end: a macro may also ask when what it asserts held.
+    fn asks_towards_failure(&self, to: BlockId, questions: usize) -> bool {
+        let entry = self.around.entry;
+        let Some(asking) = asking_block(entry, self.block, self.site, to) else {
+            return false;
+        };
+        let mut succs = entry.succs[asking].iter();
+        succs
+            .any(|&s| self.fails(s) || questions > 1 && self.asks_towards_failure(s, questions - 1))
     }
 
     /// Whether the code of a block is in the same macro, and never returns.
@@ -293,6 +306,11 @@ impl Branch<'_> {
 /// Whether successor `to` of the branch at the end of `block` asks on at the same place: a macro may hold several branches,
 /// and what one of them finds is not what the whole finds.
 pub(super) fn asks_on(entry: &FunctionEntry, block: BlockId, site: Site, to: BlockId) -> bool {
+    asking_block(entry, block, site, to).is_some()
+}
+
+/// The block that asks there.
+fn asking_block(entry: &FunctionEntry, block: BlockId, site: Site, to: BlockId) -> Option<BlockId> {
     let mut at = to;
     for _ in 0..FARTHEST {
         match entry.succs[at][..] {
@@ -301,7 +319,8 @@ pub(super) fn asks_on(entry: &FunctionEntry, block: BlockId, site: Site, to: Blo
         }
     }
     let choice = entry.choice(at).filter(|_| at != block);
-    choice.is_some_and(|c| c.site == Some(site) && entry.succs[at].len() > 1)
+    let asks = choice.is_some_and(|c| c.site == Some(site) && entry.succs[at].len() > 1);
+    asks.then_some(at)
 }
 
 /// Whether a byte is where an outcome leads; the condition itself, of the next iteration, is no evidence.

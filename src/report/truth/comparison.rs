@@ -8,6 +8,9 @@ impl Branch<'_> {
     /// Whether a test is that of the condition: what an optimiser adds, to unroll a loop for example, has the position of the
     /// branch that it stands beside, but tests something else.
     pub(super) fn is_tested_by(&self, test: &Test) -> bool {
+        if self.may_be_of_several(test) {
+            return false;
+        }
         match (test.asks, test.at) {
             // What it joins was compared with the text.
             (Asks::Joined, _) => true,
@@ -17,6 +20,20 @@ impl Branch<'_> {
             (Asks::Value, None) => true,
             _ => self.tests_value_elsewhere(test),
         }
+    }
+
+    /// Whether what is tested may stand for other conditions, too, of which an optimiser kept the place of the first; or for a part
+    /// of `c ? a : b`, or of Rust's `?`.
+    fn may_be_of_several(&self, test: &Test) -> bool {
+        let text = &self.condition.text;
+        let is_value =
+            self.condition.comparison.is_none() || text.contains("&&") || text.contains("||");
+        let joined_here = test.origin == Some(Origin::Joined)
+            && !test.left.is_some_and(|left| !self.contains(left));
+        let says_so = ["|", "^", "?", "max", "min"]
+            .iter()
+            .any(|join| text.contains(join));
+        joined_here && !says_so || is_value && text.contains('?')
     }
 
     /// Whether a position is in the text of the condition.
@@ -32,6 +49,13 @@ impl Branch<'_> {
         if !self.condition.is_value || self.condition.is_switch || !asks_for_zero(test) {
             return false;
         }
+        // An optimiser may test the value before a step in place of that behind it.
+        if ["--", "++"]
+            .iter()
+            .any(|step| self.condition.text.contains(step))
+        {
+            return false;
+        }
         let site = [self.site.loc.line, self.site.column];
         let Some(at) = test.at else {
             return is_read(test) && self.contains(site);
@@ -43,7 +67,7 @@ impl Branch<'_> {
             _ if at != site || self.condition.is_operand => false,
             Some(Origin::Value | Origin::NonInteger) => true,
             Some(Origin::Arithmetic) => test.left.is_some_and(|left| left != site),
-            Some(Origin::Bits) | None => computed_here,
+            Some(Origin::Bits | Origin::Joined) | None => computed_here,
         }
     }
 
@@ -64,6 +88,9 @@ impl Branch<'_> {
             return None;
         }
         let condition = self.condition;
+        if is_check_of_a_compiler(test, &condition.text) {
+            return None;
+        }
         let holds = match &condition.comparison {
             Some(comparison) => compare(test, comparison, condition, self.text)?,
             None if condition.is_value => self.is_truth_of_value(test)?,
@@ -98,6 +125,13 @@ impl Branch<'_> {
 /// Whether a test is whether something is 0 or not.
 fn asks_for_zero(test: &Test) -> bool {
     matches!(test.asks, Asks::Equal | Asks::Unequal) && test.constant.as_deref() == Some("0")
+}
+
+/// Whether a test is not of the program: Rust checks for overflow, and pointers before it reads through them.
+fn is_check_of_a_compiler(test: &Test, text: &str) -> bool {
+    let callee = test.callee.as_deref().unwrap_or_default();
+    let of_pointer = test.origin == Some(Origin::NonInteger) && !test.loads;
+    callee.contains(".with.overflow.") || of_pointer && text.starts_with('*')
 }
 
 /// Whether what is tested was not computed by an instruction, as far as that tells.
