@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::names::printable;
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// What the runner and `p3-rewrite suite` call the merged profile in an output folder.
 pub const MERGED: &str = "profile.p3prof";
@@ -13,6 +14,8 @@ const MANIFEST: &str = "manifest.json";
 const RECORD: &str = "record.json";
 /// Folders of programs are not deeper below what `build -o` names.
 const DEPTH: usize = 6;
+/// So many files and folders are searched for a name that is near.
+const MOST_ENTRIES: usize = 20_000;
 /// Of several profiles, so many are named.
 const NAMED: usize = 3;
 
@@ -46,21 +49,22 @@ pub fn locate(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The profile or folder of a program by the name of `path`, or much like it, in the folders below the one that it would be in:
-/// libtool links programs in `.libs`.
+/// The profile or folder of a program by the name of `path`, or much like it, in the folders below the one that it would be in, or
+/// below the one around that: libtool links programs in `.libs`. What cannot be read, and what is behind links, is not searched.
 fn nearest(path: &Path) -> Option<PathBuf> {
     let wanted = path.file_name()?.to_string_lossy();
-    let parent = path
-        .ancestors()
-        .skip(1)
-        .find(|p| p.is_dir() || p.as_os_str().is_empty())?;
+    let mut around = path.ancestors().skip(1).take(2);
+    let parent = around.find(|p| p.is_dir() || p.as_os_str().is_empty())?;
     let parent = if parent.as_os_str().is_empty() {
         Path::new(".")
     } else {
         parent
     };
-    let is_ours = |p: &Path| is_profile(p) || p.ends_with(MANIFEST);
-    let found = below(parent, DEPTH, is_ours).ok()?.into_iter();
+    let entries = WalkDir::new(parent).max_depth(DEPTH).sort_by_file_name();
+    let entries = entries.into_iter().take(MOST_ENTRIES).flatten();
+    let found = entries
+        .map(DirEntry::into_path)
+        .filter(|p| is_profile(p) || p.ends_with(MANIFEST));
     // A folder is named in place of its manifest.
     let mut named = found.filter_map(|p| {
         if p.ends_with(MANIFEST) {
@@ -132,9 +136,7 @@ fn is_profile(path: &Path) -> bool {
 
 /// The files that are wanted, at most `depth` levels below a folder, in order.
 fn below(folder: &Path, depth: usize, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
-    let all = walkdir::WalkDir::new(folder)
-        .max_depth(depth)
-        .follow_links(true);
+    let all = WalkDir::new(folder).max_depth(depth).follow_links(true);
     let mut files = Vec::new();
     for entry in all.sort_by_file_name() {
         let problem = match entry {

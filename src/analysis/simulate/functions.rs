@@ -11,7 +11,7 @@ use crate::paths::Counted;
 use crate::plan::build::function_code;
 use crate::profile::Profile;
 use crate::strategy::Scheme;
-use crate::table::{self, Align, Columns, exactly};
+use crate::table::{self, Align, Columns, Layout, exactly};
 use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -153,20 +153,25 @@ impl FunctionHits {
 }
 
 /// For people: those first that take most.
-pub fn text(rows: &[FunctionHits]) -> String {
-    let mut table = Columns::new([vec![Align::Left; 3], vec![Align::Right; 4]].concat());
-    table.heading(Style::new(), &COLUMNS);
+pub fn text(rows: &[FunctionHits], layout: Layout) -> String {
+    let mut table = Columns::new(
+        [
+            vec![Align::Left; 2],
+            vec![Align::Right; 4],
+            vec![Align::Left],
+        ]
+        .concat(),
+    );
+    let [function, columns @ ..] = COLUMNS;
+    table.heading(Style::new(), &[&columns[..], &[function]].concat());
     let mut rows: Vec<&FunctionHits> = rows.iter().collect();
     rows.sort_by(|a, b| b.instructions.total_cmp(&a.instructions));
     for r in rows {
-        let about = [
-            shown(&r.function),
-            r.copy.0.to_string(),
-            r.versions.name().into(),
-        ];
-        table.row([about.to_vec(), r.numbers().map(exactly).to_vec()].concat());
+        let about = [r.copy.0.to_string(), r.versions.name().into()];
+        let cells = [about.to_vec(), r.numbers().map(exactly).to_vec()].concat();
+        table.named(cells, shown(&r.function), String::new());
     }
-    table.to_string()
+    table.render(layout)
 }
 
 /// For programs.

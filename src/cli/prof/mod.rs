@@ -151,7 +151,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Top(args) => top::run(args, layout),
         Command::Html(args) => html::run(args, trust),
         Command::Hits(args) => hits::run(args),
-        Command::Simulate(args) => simulate::run(args, trust),
+        Command::Simulate(args) => simulate::run(args, trust, layout),
         Command::Doctor => {
             let (text, found) = super::doctor::report();
             Ok(Outcome {

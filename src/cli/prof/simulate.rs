@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::profile::verdict::Trust;
 use crate::strategy::Scheme;
+use crate::table::Layout;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -42,7 +43,7 @@ pub(super) struct SimulateArgs {
     format: Format,
 }
 
-pub(super) fn run(args: &SimulateArgs, trust: Trust) -> Result<Outcome> {
+pub(super) fn run(args: &SimulateArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     if let Some(s) = args
         .scheme
         .iter()
@@ -65,7 +66,7 @@ pub(super) fn run(args: &SimulateArgs, trust: Trust) -> Result<Outcome> {
         };
         let rows = simulate::functions(&manifest, &profile, weights.as_ref(), scheme, copies)?;
         let render = Render {
-            text: || simulate::functions_text(&rows),
+            text: || simulate::functions_text(&rows, layout),
             json: || simulate::functions_json(&rows),
             csv: || simulate::functions_csv(&rows),
         };
