@@ -457,7 +457,10 @@ fn build_instruments_what_a_diff_touches_and_keeps_profiles() {
         "suite", "-o", "p3", "--keep", "runs", "--", "make", "-s", "check",
     ];
     let said = stderr(&rewrite(dir, &suite));
-    assert!(said.contains("1 of 2 programs has no selected path"), "{said}");
+    assert!(
+        said.contains("1 of 2 programs has no selected path"),
+        "{said}"
+    );
     let kept = dir.join("runs/a/0001.p3prof");
     let covered = json(
         &["coverage", "--patch", dir.join("p.diff").to_str().unwrap()],
