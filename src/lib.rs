@@ -58,6 +58,16 @@
 //! `estimate` are rooms of estimates: no other module opens them but where that test names a door. `docs/ARCHITECTURE.md` is the
 //! map.
 
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(
+        dead_code,
+        unused_imports,
+        unreachable_pub,
+        reason = "only engines use it"
+    )
+)]
+
 pub mod analysis;
 pub mod cli;
 pub mod compiler;

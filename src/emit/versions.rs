@@ -406,7 +406,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 
 /// Whether machine code computes it where it is used, at about no cost: addresses, and comparisons that branches alone ask for. Not what a
 /// φ takes, such as the address of the next element: that has a register of its own anyway. (What need not be handed to another function
-/// is more, [`super::apart`]: there it is that or memory; here casts gained in one program and lost in another.)
+/// is more, `outlined::emit`: there it is that or memory; here casts gained in one program and lost in another.)
 fn needs_no_phi(i: Inst) -> bool {
     let mut users = i.value().users().into_iter().map(Inst::opcode);
     match i.opcode() {

@@ -18,6 +18,10 @@ pub type ExactCounts<Id> = TiVec<FuncId, Vec<(Id, u64)>>;
 /// alone, and whatever else reads counts matches on this type and does not compile before it says what it makes of an
 /// estimate.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it for each profile"
+)]
 pub enum Measurement {
     /// Counts.
     Exact(Exact),

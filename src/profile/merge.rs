@@ -226,10 +226,10 @@ fn counted(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec
 fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     match (&mut sum.measured, &part.measured) {
         (Measurement::Exact(Exact::Paths(to)), Measurement::Exact(Exact::Paths(from))) => {
-            add_counts(to, from, &part.path)?
+            add_counts(to, from, &part.path)?;
         }
         (Measurement::Exact(Exact::Edges(to)), Measurement::Exact(Exact::Edges(from))) => {
-            add_counts(to, from, &part.path)?
+            add_counts(to, from, &part.path)?;
         }
         // All samples are raised at once.
         (

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// What a loop is called, which no other loop of its function is.
 #[derive(Clone)]
 pub(super) struct LoopName {
-    /// The call that brought it there, if it was inlined: an index into [`Manifest::inlined`].
+    /// The call that brought it there, if it was inlined: an index into [`crate::manifest::Manifest::inlined`].
     within: Option<u32>,
     /// File and line, and what tells it from other loops there.
     place: String,

@@ -28,8 +28,8 @@ impl Branch<'_> {
         let text = &self.condition.text;
         let is_value =
             self.condition.comparison.is_none() || text.contains("&&") || text.contains("||");
-        let joined_here = test.origin == Some(Origin::Joined)
-            && !test.left.is_some_and(|left| !self.contains(left));
+        let joined_here =
+            test.origin == Some(Origin::Joined) && test.left.is_none_or(|left| self.contains(left));
         let says_so = ["|", "^", "?", "max", "min"]
             .iter()
             .any(|join| text.contains(join));

@@ -3,7 +3,7 @@
 //! The program runs its *native* functions: those of the input, with room for a jump before the entry and known
 //! addresses at the headers of loops ([`native`]). Beside each of them stands its *counting* function, a copy with the
 //! code of the plan, and, if it has loops, one that is entered at their headers and counts the rest of an activation
-//! ([`resume`](crate::outlined::emit::resume)). In a forked child the runtime writes jumps to the entries, and
+//! ([`resume`]). In a forked child the runtime writes jumps to the entries, and
 //! breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away
 //! again, so an activation is counted from its entry or from a back edge on: from where a path begins.
 //!
