@@ -207,6 +207,7 @@ man: build
 	target/release/p3-rewrite manual -o target/share --force
 
 deb: setup-engines
+	@sh tools/setup.sh dpkg-shlibdeps dpkg-dev
 	LLVM="$(LLVM)" sh tools/deb.sh build
 
 # Installed where nothing else is: by mmdebstrap, in namespaces.

@@ -325,7 +325,8 @@ proptest! {
         let mut found: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         for (id, n) in flow.hottest(3) {
             let start = paths.decode(id).unwrap()[0];
-            prop_assert!((n - single[&id]).abs() <= 1e-9 * n.max(1.0));
+            // What weights expect beside counts is next to nothing, but not nothing.
+            prop_assert!((n - single[&id]).abs() <= 1e-6 * n.max(1.0), "{n}, {}", single[&id]);
             found.entry(start).or_default().push(n);
         }
         for (start, mut flows) in wanted {
@@ -335,7 +336,7 @@ proptest! {
             flows.truncate(3);
             let hottest = found.remove(&start).unwrap_or_default();
             prop_assert_eq!(hottest.len(), flows.len());
-            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * a.max(1.0);
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * a.max(1.0);
             prop_assert!(hottest.iter().zip(&flows).all(close), "{hottest:?}, wanted {flows:?}");
         }
     }
