@@ -4,6 +4,7 @@
 //! itself hands in the same plain data. Nothing after [`lower::view`] may know which loader ran.
 
 mod cfg;
+mod inlined;
 mod program;
 
 pub mod callgraph;
@@ -12,4 +13,5 @@ pub mod lower;
 
 pub use cfg::{Block, Call, Callee, Cfg, Decided, Loc, Site, Span, Terminator};
 pub use eligibility::SkipReason;
+pub(crate) use inlined::inlined_functions;
 pub use program::{Body, FunctionBody, Linkage, Module, ProgFunction, Program};

@@ -18,11 +18,11 @@ impl PrintedNames {
     /// scopes, types and parameters. O(length of all).
     pub(crate) fn new<'a>(
         functions: &[(&'a str, Option<u32>)],
-        inlined: impl Iterator<Item = (&'a str, Option<u32>)>,
+        inlined: &[(&'a str, Option<u32>)],
         is_full: bool,
     ) -> PrintedNames {
         let mut names = PrintedNames {
-            briefs: Briefs::new(functions.iter().copied().chain(inlined)),
+            briefs: Briefs::new(functions.iter().chain(inlined).copied()),
             is_full,
             marks: HashMap::new(),
         };
@@ -85,7 +85,7 @@ impl<'a> TypedNames<'a> {
         functions: &[(&'a str, Option<u32>)],
         inlined: &[(&'a str, Option<u32>)],
     ) -> TypedNames<'a> {
-        let printed = |is_full| PrintedNames::new(functions, inlined.iter().copied(), is_full);
+        let printed = |is_full| PrintedNames::new(functions, inlined, is_full);
         let (short, full) = (printed(false), printed(true));
         let symbols = functions.iter().chain(inlined).map(|(symbol, _)| *symbol);
         let mut by_text: HashMap<String, HashMap<&str, Naming>> = HashMap::new();
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn every_name_that_a_report_prints_names_its_function_alone() {
         for is_full in [false, true] {
-            let names = PrintedNames::new(&lined(), std::iter::empty(), is_full);
+            let names = PrintedNames::new(&lined(), &[], is_full);
             for symbol in SYMBOLS {
                 let printed = names.name(symbol);
                 let mut found = named(&printed);

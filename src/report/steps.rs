@@ -13,14 +13,13 @@ mod places;
 mod tests;
 
 pub use layout::{in_a_line, text};
-pub(crate) use places::closure_lines;
 
 use super::Line;
 use super::text::short;
 use super::words::{Disambiguation, Said, Words};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, FuncId};
-use crate::ir::Terminator;
+use crate::ir::{Terminator, inlined_functions};
 use crate::load::positions::Inlined;
 use crate::names::{PrintedNames, brief, printable};
 use crate::profile::Profile;
@@ -97,17 +96,14 @@ impl<'a> Steps<'a> {
         let manifest = &profile.manifest;
         let own = manifest.functions.iter();
         let own = own.map(|f| (f.name.as_str(), f.loc.map(|l| l.line)));
-        let blocks = manifest.functions.iter().flat_map(|f| {
+        let code = manifest.functions.iter().flat_map(|f| {
             let blocks = (0..f.succs.len()).map(BlockId::new);
             blocks.flat_map(|b| f.spans(b))
         });
-        let lines = closure_lines(&manifest.inlined, blocks);
-        let inlined = manifest.inlined.iter();
-        let inlined =
-            inlined.map(|c| (c.function.as_str(), lines.get(c.function.as_str()).copied()));
+        let inlined = inlined_functions(&manifest.inlined, code);
         Steps {
             words: Words::new(profile, sources),
-            printed: PrintedNames::new(&own.collect::<Vec<_>>(), inlined, full),
+            printed: PrintedNames::new(&own.collect::<Vec<_>>(), &inlined, full),
             full,
             names: OnceLock::new(),
             loops: Mutex::new(HashMap::new()),

@@ -155,7 +155,7 @@ pub(super) fn add_function(
     if is_found {
         Ok(())
     } else {
-        let problem = no_lines(target, name).unwrap_or_else(|| no_function(target, &names, name));
+        let problem = no_lines(target, name).unwrap_or_else(|| no_function(target, names, name));
         Err(refusal(spec, &problem))
     }
 }

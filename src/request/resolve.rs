@@ -378,7 +378,7 @@ fn add_ids(
 ) -> Result<()> {
     let names = target.typed_names();
     for (name, id) in ids {
-        let functions = find_function(target, &names, name).map_err(|p| refusal(spec, &p))?;
+        let functions = find_function(target, names, name).map_err(|p| refusal(spec, &p))?;
         let total = |(_, paths): &(FuncId, &Paths)| paths.numbering.total();
         let largest = functions.iter().map(total).max().unwrap_or(0);
         if id.0 >= largest {

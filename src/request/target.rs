@@ -3,15 +3,15 @@
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, IdSet, TiVec};
-use crate::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span};
+use crate::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span, inlined_functions};
 use crate::load::positions::Inlined;
 use crate::manifest::Status;
 use crate::names::TypedNames;
 use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::Known;
-use crate::report::steps::closure_lines;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub(crate) struct Target<'a> {
     pub inlined: &'a [Inlined],
     /// All functions, those that are skipped too.
     pub functions: TiVec<FuncId, Function<'a>>,
+    /// [`Target::typed_names`], once that was asked for.
+    names: OnceCell<TypedNames<'a>>,
 }
 
 /// A function of a [`Target`].
@@ -63,6 +65,7 @@ impl<'a> Target<'a> {
             files: program.files.iter().map(|f| f.name.clone()).collect(),
             inlined: &program.inlined,
             functions: program.functions.iter().zip(paths).map(function).collect(),
+            names: OnceCell::new(),
         }
     }
 
@@ -95,6 +98,7 @@ impl<'a> Target<'a> {
             files: profile.manifest.files.clone(),
             inlined: &profile.manifest.inlined,
             functions: profile.functions().map(function).collect::<Result<_>>()?,
+            names: OnceCell::new(),
         })
     }
 
@@ -124,17 +128,13 @@ impl<'a> Target<'a> {
         self.functions.iter().any(|f| f.spans().next().is_some())
     }
 
-    /// The names of the functions, those that were inlined everywhere too. O(code).
-    pub(crate) fn typed_names(&self) -> TypedNames<'_> {
-        let own: Vec<_> = self.functions.iter().map(|f| (f.name, f.line)).collect();
-        let code = self.functions.iter().flat_map(Function::spans).copied();
-        let lines = closure_lines(self.inlined, code);
-        let lined = |call: &'a Inlined| {
-            let name = call.function.as_str();
-            (name, lines.get(name).copied())
-        };
-        let inlined: Vec<_> = self.inlined.iter().map(lined).collect();
-        TypedNames::new(&own, &inlined)
+    /// The names of the functions, those that were inlined everywhere too. O(code) the first time.
+    pub(crate) fn typed_names(&self) -> &TypedNames<'a> {
+        self.names.get_or_init(|| {
+            let own: Vec<_> = self.functions.iter().map(|f| (f.name, f.line)).collect();
+            let code = self.functions.iter().flat_map(Function::spans).copied();
+            TypedNames::new(&own, &inlined_functions(self.inlined, code))
+        })
     }
 
     /// The inlined calls whose code is that of a function `is_meant` says, or was inlined into that.

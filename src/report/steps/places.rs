@@ -5,9 +5,7 @@ use super::super::text::short;
 use super::Steps;
 use crate::dag::{Order, PathStart};
 use crate::index::{BlockId, FuncId};
-use crate::ir::{Loc, Site, Span};
-use crate::load::positions::Inlined;
-use crate::names::is_closure;
+use crate::ir::{Loc, Site};
 use crate::source::is_of_the_system;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -266,25 +264,4 @@ fn split(
         parts.extend(by.into_values());
     }
     parts
-}
-
-/// The first line of each closure among `inlined`, by the positions of all code. O(code).
-pub(crate) fn closure_lines(
-    inlined: &[Inlined],
-    code: impl Iterator<Item = Span>,
-) -> HashMap<&str, u32> {
-    let is_closure = |c: &Inlined| is_closure(&c.function);
-    let closures: Vec<bool> = inlined.iter().map(is_closure).collect();
-    let mut lines: HashMap<&str, u32> = HashMap::new();
-    if !closures.contains(&true) {
-        return lines;
-    }
-    for span in code.filter(|s| s.loc.line > 0) {
-        if let Some(n) = span.inlined.filter(|n| closures[*n as usize]) {
-            let function = inlined[n as usize].function.as_str();
-            let first = lines.entry(function).or_insert(u32::MAX);
-            *first = span.loc.line.min(*first);
-        }
-    }
-    lines
 }
