@@ -335,11 +335,11 @@ pub fn grouped(n: impl Into<u128>) -> String {
 }
 
 /// `1 burst`, `2,000 bursts`, `3 copies`, `4 branches`: what the last word of `noun` names is counted.
-pub fn number_of(n: u64, noun: &str) -> String {
+pub fn number_of(n: impl Into<u128>, noun: &str) -> String {
     let stem = noun
         .strip_suffix('y')
         .filter(|s| !s.ends_with(['a', 'e', 'o']));
-    match (n, stem) {
+    match (n.into(), stem) {
         (1, _) => format!("1 {noun}"),
         (n, Some(stem)) => format!("{} {stem}ies", grouped(n)),
         (n, None) if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => {

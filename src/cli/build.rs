@@ -408,8 +408,11 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {
             let manifest = Manifest::read(&program.folder.join("manifest.json"));
-            let selects = manifest.map_or(true, |m| m.paths.is_empty() || !m.counts_nothing());
-            *(if selects { &mut idle } else { &mut unselected }) += 1;
+            if manifest.is_ok_and(|m| m.lacks_selected_paths()) {
+                unselected += 1;
+            } else {
+                idle += 1;
+            }
             continue;
         };
         merged.warnings.iter().for_each(|w| warn(w));
@@ -494,7 +497,7 @@ pub(super) fn described(program: &Record) -> String {
         1 => format!("; 1 object is not profiled: {}", why()),
         n => format!("; {n} objects are not profiled: {}", why()),
     };
-    let copies = number_of(program.copies.into(), "copy");
+    let copies = number_of(program.copies, "copy");
     format!("{}: {copies}{left}", shown(&program.program))
 }
 

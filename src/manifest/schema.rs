@@ -124,6 +124,11 @@ impl Manifest {
         shares.all(|share| *share == ShareEntry::Nothing)
     }
 
+    /// Whether only some paths were asked for, and the program has none of them: it leaves no profile when it runs.
+    pub fn lacks_selected_paths(&self) -> bool {
+        !self.paths.is_empty() && self.counts_nothing()
+    }
+
     /// The inlined calls around code, the innermost first: indices into [`Manifest::inlined`].
     pub fn calls_around(&self, innermost: Option<u32>) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(innermost, |&n| self.inlined[n as usize].within)

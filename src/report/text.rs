@@ -305,7 +305,7 @@ fn summary(report: &Report, layout: Layout) -> String {
         exactly(paths),
         exactly(report.distinct as u64),
     );
-    let copies = number_of(manifest.copies.into(), "copy");
+    let copies = number_of(manifest.copies, "copy");
     let status = if profile.is_partial() {
         String::new()
     } else if cut + skipped == 0 {

@@ -12,7 +12,7 @@ use crate::report::text::headline;
 use crate::report::{Line, lines};
 use crate::selection::{Asked, Selection};
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, grouped, number_of};
+use crate::table::{self, Layout, exactly, number_of};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -159,10 +159,7 @@ impl Listed<'_> {
 pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String {
     let steps = Steps::new(listed.profile, sources, layout.full);
     let all = number_of(listed.rows.len() as u64, "function");
-    let paths = match listed.number() {
-        1 => "1 path".to_string(),
-        n => format!("{} paths", grouped(n)),
-    };
+    let paths = number_of(listed.number(), "path");
     let mut out = format!("{BOLD}{paths} selected{BOLD:#}, in {all}\n");
     for row in &listed.rows {
         let (name, number) = (steps.name(row.f), exactly(row.number));

@@ -48,7 +48,7 @@ impl Summary {
         };
         format!(
             "{out}: {} ({}); functions: {functions}; next: make -C {} run",
-            number_of(options.copies.into(), "copy"),
+            number_of(options.copies, "copy"),
             options.scheme,
             shell_word(&out.to_string()),
         )

@@ -74,9 +74,7 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
                 continue;
             }
             let never_ran = never_ran(&program)?;
-            let manifest = &never_ran.manifest;
-            // Without a selected path it leaves no profile when it runs.
-            if manifest.paths.is_empty() || !manifest.counts_nothing() {
+            if !never_ran.manifest.lacks_selected_paths() {
                 let shown = program.display().to_string();
                 notes.push(format!(
                     "{}: it never ran, so all of it is uncovered",

@@ -48,11 +48,11 @@ impl Starts {
     /// What is otherwise here than in `other`, for people.
     pub fn difference(&self, other: &Starts) -> String {
         if self.runs != other.runs {
-            let there = number_of(other.runs.into(), "run");
+            let there = number_of(other.runs, "run");
             return format!("{} instead of {there}", self.runs);
         }
         if self.children != other.children {
-            let there = number_of(other.children.into(), "fork");
+            let there = number_of(other.children, "fork");
             return format!("{} instead of {there}", self.children);
         }
         let known = self.arguments.as_ref().zip(other.arguments.as_ref());

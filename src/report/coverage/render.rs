@@ -13,7 +13,7 @@ use crate::report::text::short;
 use crate::report::words::{Said, Words};
 use crate::report::{Line, Step};
 use crate::source::Sources;
-use crate::table::{self, Align, Columns, Layout, exactly, grouped, number_of, times, wrapped};
+use crate::table::{self, Align, Columns, Layout, exactly, number_of, times, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
@@ -172,8 +172,7 @@ pub(super) fn of_selection(coverage: &Coverage) -> String {
 
 /// How many paths markers leave out.
 pub(super) fn left_out(paths: u128) -> String {
-    let s = if paths == 1 { "" } else { "s" };
-    format!("{} path{s} excluded by markers\n", grouped(paths))
+    format!("{} excluded by markers\n", number_of(paths, "path"))
 }
 
 /// Which lines these paths run through.

@@ -92,7 +92,7 @@ fn summary(report: &Report) -> String {
         functions.iter().filter(skipped).count(),
         number_of(functions.len() as u64, "function"),
         profile.manifest.scheme,
-        number_of(profile.manifest.copies.into(), "copy"),
+        number_of(profile.manifest.copies, "copy"),
     );
     if let long @ 1.. = sampled.sample.too_long {
         let _ = writeln!(
