@@ -22,144 +22,70 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::NamedTempFile;
 
-/// The C runtime and the runner, as they are copied into the folder.
-const RUNTIME: &[(&str, &str)] = &[
-    ("p3-launch.sh", include_str!("../runtime-c/p3-launch.sh")),
-    ("p3-run.sh", include_str!("../runtime-c/p3-run.sh")),
-    ("p3_abi.h", include_str!("../runtime-c/core/p3_abi.h")),
-    ("p3_absent.c", include_str!("../runtime-c/core/p3_absent.c")),
-    ("p3_arena.c", include_str!("../runtime-c/core/p3_arena.c")),
-    (
-        "p3_chance.c",
-        include_str!("../runtime-c/sampling/p3_chance.c"),
-    ),
-    ("p3_crc.c", include_str!("../runtime-c/core/p3_crc.c")),
-    ("p3_encode.c", include_str!("../runtime-c/core/p3_encode.c")),
-    ("p3_file.c", include_str!("../runtime-c/core/p3_file.c")),
-    ("p3_format.h", include_str!("../runtime-c/core/p3_format.h")),
-    ("p3_hot.c", include_str!("../runtime-c/sampling/p3_hot.c")),
-    (
-        "p3_internal.h",
-        include_str!("../runtime-c/core/p3_internal.h"),
-    ),
-    ("p3_layout.c", include_str!("../runtime-c/core/p3_layout.c")),
-    ("p3_live.c", include_str!("../runtime-c/core/p3_live.c")),
-    ("p3_name.c", include_str!("../runtime-c/core/p3_name.c")),
-    ("p3_owner.c", include_str!("../runtime-c/core/p3_owner.c")),
-    ("p3_past.c", include_str!("../runtime-c/core/p3_past.c")),
-    ("p3_pool.c", include_str!("../runtime-c/core/p3_pool.c")),
-    (
-        "p3_process.c",
-        include_str!("../runtime-c/core/p3_process.c"),
-    ),
-    ("p3_profile.h", PROFILE_H),
-    ("p3_quiet.c", include_str!("../runtime-c/core/p3_quiet.c")),
-    (
-        "p3_register.c",
-        include_str!("../runtime-c/core/p3_register.c"),
-    ),
-    ("p3_signal.c", include_str!("../runtime-c/core/p3_signal.c")),
-    ("p3_slot.c", include_str!("../runtime-c/core/p3_slot.c")),
-    (
-        "p3_started.c",
-        include_str!("../runtime-c/core/p3_started.c"),
-    ),
-    (
-        "p3_subpath.c",
-        include_str!("../runtime-c/sampling/p3_subpath.c"),
-    ),
-    ("p3_table.c", include_str!("../runtime-c/core/p3_table.c")),
-    (
-        "p3_touched.c",
-        include_str!("../runtime-c/core/p3_touched.c"),
-    ),
-    (
-        "p3_walker.c",
-        include_str!("../runtime-c/sampling/p3_walker.c"),
-    ),
-    (
-        "p3_budget.c",
-        include_str!("../runtime-c/shadow/p3_budget.c"),
-    ),
-    (
-        "p3_shadow.c",
-        include_str!("../runtime-c/shadow/p3_shadow.c"),
-    ),
-    (
-        "p3_shadow.h",
-        include_str!("../runtime-c/shadow/p3_shadow.h"),
-    ),
-    (
-        "p3_shadow_ask.c",
-        include_str!("../runtime-c/shadow/p3_shadow_ask.c"),
-    ),
-    (
-        "p3_shadow_calls.c",
-        include_str!("../runtime-c/shadow/p3_shadow_calls.c"),
-    ),
-    (
-        "p3_shadow_child.c",
-        include_str!("../runtime-c/shadow/p3_shadow_child.c"),
-    ),
-    (
-        "p3_shadow_copies.c",
-        include_str!("../runtime-c/shadow/p3_shadow_copies.c"),
-    ),
-    (
-        "p3_shadow_files.c",
-        include_str!("../runtime-c/shadow/p3_shadow_files.c"),
-    ),
-    (
-        "p3_shadow_jumps.c",
-        include_str!("../runtime-c/shadow/p3_shadow_jumps.c"),
-    ),
-    (
-        "p3_shadow_cost.c",
-        include_str!("../runtime-c/shadow/p3_shadow_cost.c"),
-    ),
-    (
-        "p3_shadow_knobs.c",
-        include_str!("../runtime-c/shadow/p3_shadow_knobs.c"),
-    ),
-    (
-        "p3_shadow_maps.c",
-        include_str!("../runtime-c/shadow/p3_shadow_maps.c"),
-    ),
-    (
-        "p3_shadow_memory.c",
-        include_str!("../runtime-c/shadow/p3_shadow_memory.c"),
-    ),
-    (
-        "p3_shadow_passes.c",
-        include_str!("../runtime-c/shadow/p3_shadow_passes.c"),
-    ),
-    (
-        "p3_shadow_patch.c",
-        include_str!("../runtime-c/shadow/p3_shadow_patch.c"),
-    ),
-    (
-        "p3_shadow_record.c",
-        include_str!("../runtime-c/shadow/p3_shadow_record.c"),
-    ),
-    (
-        "p3_shadow_spare.c",
-        include_str!("../runtime-c/shadow/p3_shadow_spare.c"),
-    ),
-    (
-        "p3_shadow_system.c",
-        include_str!("../runtime-c/shadow/p3_shadow_system.c"),
-    ),
-    (
-        "p3_shadow_twin.c",
-        include_str!("../runtime-c/shadow/p3_shadow_twin.c"),
-    ),
-    (
-        "p3_shadow_watch.c",
-        include_str!("../runtime-c/shadow/p3_shadow_watch.c"),
-    ),
-    ("first/align.c", include_str!("../runtime-c/first/align.c")),
-    ("preload/fixed_time.c", FIXED_TIME),
-];
+/// Files of the runtime: folder below `runtime-c`, name in the output folder, text.
+macro_rules! runtime {
+    ($($folder:literal $name:literal)*) => {
+        &[$(($folder, $name, include_str!(concat!("../runtime-c/", $folder, $name)))),*]
+    };
+}
+
+/// The folder of what only programs of the scheme `shadow` need.
+const SHADOW: &str = "shadow/";
+
+/// The C runtime and the runner, as they are copied into the folder, in the order in which they are linked.
+const RUNTIME: &[(&str, &str, &str)] = runtime! {
+    "" "p3-launch.sh"
+    "" "p3-run.sh"
+    "core/" "p3_abi.h"
+    "core/" "p3_absent.c"
+    "core/" "p3_arena.c"
+    "sampling/" "p3_chance.c"
+    "core/" "p3_crc.c"
+    "core/" "p3_encode.c"
+    "core/" "p3_file.c"
+    "core/" "p3_format.h"
+    "sampling/" "p3_hot.c"
+    "core/" "p3_internal.h"
+    "core/" "p3_layout.c"
+    "core/" "p3_live.c"
+    "core/" "p3_name.c"
+    "core/" "p3_owner.c"
+    "core/" "p3_past.c"
+    "core/" "p3_pool.c"
+    "core/" "p3_process.c"
+    "" "p3_profile.h"
+    "core/" "p3_quiet.c"
+    "core/" "p3_register.c"
+    "core/" "p3_signal.c"
+    "core/" "p3_slot.c"
+    "core/" "p3_started.c"
+    "sampling/" "p3_subpath.c"
+    "core/" "p3_table.c"
+    "core/" "p3_touched.c"
+    "sampling/" "p3_walker.c"
+    "shadow/" "p3_budget.c"
+    "shadow/" "p3_shadow.c"
+    "shadow/" "p3_shadow.h"
+    "shadow/" "p3_shadow_ask.c"
+    "shadow/" "p3_shadow_calls.c"
+    "shadow/" "p3_shadow_child.c"
+    "shadow/" "p3_shadow_copies.c"
+    "shadow/" "p3_shadow_files.c"
+    "shadow/" "p3_shadow_jumps.c"
+    "shadow/" "p3_shadow_cost.c"
+    "shadow/" "p3_shadow_knobs.c"
+    "shadow/" "p3_shadow_maps.c"
+    "shadow/" "p3_shadow_memory.c"
+    "shadow/" "p3_shadow_passes.c"
+    "shadow/" "p3_shadow_patch.c"
+    "shadow/" "p3_shadow_record.c"
+    "shadow/" "p3_shadow_spare.c"
+    "shadow/" "p3_shadow_system.c"
+    "shadow/" "p3_shadow_twin.c"
+    "shadow/" "p3_shadow_watch.c"
+    "" "first/align.c"
+    "" "preload/fixed_time.c"
+};
 
 /// What programs may ask of the runtime.
 pub(crate) const PROFILE_H: &str = include_str!("../runtime-c/p3_profile.h");
@@ -312,7 +238,7 @@ impl Folder {
 
     /// Writes the runtime, the runner, the sorted list and, last of all, the manifest.
     pub(crate) fn finish(&self, manifest: &Manifest, linking: &Linking) -> Result<()> {
-        for (name, text) in RUNTIME {
+        for (_, name, text) in RUNTIME {
             self.write(&format!("runtime/{name}"), text.as_bytes())?;
         }
         self.write("Makefile", runner(manifest, linking).as_bytes())?;
@@ -343,7 +269,7 @@ fn not_ours(folder: &Path, name: &str) -> Error {
 /// The files that will be written, as far as their names are known before.
 fn expected(copies: u32, linking: &Linking) -> Vec<String> {
     let mut names: Vec<String> = vec!["Makefile".into()];
-    names.extend(RUNTIME.iter().map(|(name, _)| format!("runtime/{name}")));
+    names.extend(RUNTIME.iter().map(|(_, name, _)| format!("runtime/{name}")));
     names.extend(linking.inputs.iter().map(|m| format!("native/{m}")));
     let modules = |c| linking.modules.iter().map(move |m| format!("copy-{c}/{m}"));
     names.extend((0..copies).flat_map(modules));
@@ -461,15 +387,11 @@ fn without_path(e: std::io::Error) -> std::io::Error {
 /// The runtime's sources without their ending, as they are linked into a program.
 pub(crate) fn runtime_objects(scheme: Scheme) -> impl Iterator<Item = &'static str> {
     let is_shadow = scheme.strategy().method == Method::Shadow;
-    let linked = RUNTIME.iter().filter(move |(name, _)| {
-        let of_shadows = SHADOW_ONLY.iter().any(|begin| name.starts_with(begin));
-        !name.contains('/') && (is_shadow || !of_shadows)
-    });
-    linked.filter_map(|(name, _)| name.strip_suffix(".c"))
+    let linked = RUNTIME
+        .iter()
+        .filter(move |(folder, name, _)| !name.contains('/') && (is_shadow || *folder != SHADOW));
+    linked.filter_map(|(_, name, _)| name.strip_suffix(".c"))
 }
-
-/// What files are called that only programs of the scheme `shadow` need.
-const SHADOW_ONLY: [&str; 2] = ["p3_budget", "p3_shadow"];
 
 /// The Makefile: variables, then the rules.
 fn runner(manifest: &Manifest, linking: &Linking) -> String {

@@ -25,8 +25,7 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 pub struct CopiesArgs {
     /// Number of copies, up to 1024 [default: 4; 1 for sbl, shadow, subpath]
-    #[arg(short = 'k', long, value_name = "K",
-          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(short = 'k', long, value_name = "K", value_parser = super::values::copies())]
     copies: Option<u32>,
 
     /// What is counted, and by which copy: p3-rewrite --help lists the schemes
@@ -170,17 +169,12 @@ pub struct SuiteArgs {
 #[derive(Debug, clap::Args)]
 pub struct UseArgs {
     /// Number of the copy, from 0
-    #[arg(value_name = "COPY", value_parser = copy_number)]
+    #[arg(value_name = "COPY", value_parser = super::values::copy_number)]
     copy: u32,
 
     /// Where to look for the programs: the folder of `build -o`, or of the build
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: Vec<PathBuf>,
-}
-
-fn copy_number(text: &str) -> std::result::Result<u32, String> {
-    let known = text.parse().ok().filter(|n| *n < 1024);
-    known.ok_or_else(|| "give the number of a copy, from 0 to one less than the copies".into())
 }
 
 /// The arguments of `integrate`.

@@ -75,8 +75,7 @@ pub struct Args {
     /// Copies [default: 4; 1 for sbl, shadow, subpath]
     ///
     /// At most 1024.
-    #[arg(short = 'k', long, value_name = "K",
-          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(short = 'k', long, value_name = "K", value_parser = super::values::copies())]
     copies: Option<u32>,
 
     /// Output folder; it is created if it does not exist

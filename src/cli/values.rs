@@ -5,7 +5,24 @@ use crate::report::coverage::{Annotate, Sort};
 use crate::report::export::{EXPORTERS, Exporter, Weigh};
 use crate::strategy::Scheme;
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
+
+/// The most copies that a program may have.
+const MAX_COPIES: u32 = 1024;
+
+/// What takes a number of copies.
+pub(super) fn copies() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=MAX_COPIES.into())
+}
+
+/// The number of a copy that some program may have.
+///
+/// # Errors
+/// Another text.
+pub(super) fn copy_number(text: &str) -> Result<u32, String> {
+    let known = text.parse().ok().filter(|n| *n < MAX_COPIES);
+    known.ok_or_else(|| "give the number of a copy, from 0 to one less than the copies".into())
+}
 
 /// Every variant with its name and help, in the order of the help text.
 macro_rules! values {

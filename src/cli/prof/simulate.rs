@@ -24,7 +24,7 @@ pub(super) struct SimulateArgs {
     profile: Option<PathBuf>,
     /// Numbers of copies to compute
     #[arg(short = 'k', long, value_name = "K,…", value_delimiter = ',', default_value = "2,4,8",
-          value_parser = clap::value_parser!(u32).range(1..=1024))]
+          value_parser = crate::cli::values::copies())]
     copies: Vec<u32>,
     /// Schemes to compute
     #[arg(
