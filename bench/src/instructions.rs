@@ -19,7 +19,7 @@ pub(crate) type ByFunction = BTreeMap<String, u64>;
 /// program.
 pub(crate) fn count(script: &Path, exe: &Path, here: &Path) -> Result<u64> {
     let mut sum = 0;
-    for text in counted(script, exe, here)? {
+    for text in run_callgrind(script, exe, here)? {
         let totals = text.lines().filter_map(|l| l.strip_prefix("totals: "));
         for total in totals {
             sum += total.trim().parse::<u64>()?;
@@ -30,9 +30,9 @@ pub(crate) fn count(script: &Path, exe: &Path, here: &Path) -> Result<u64> {
 }
 
 /// The same by function.
-pub(crate) fn by_function(script: &Path, exe: &Path, here: &Path) -> Result<ByFunction> {
+pub(crate) fn count_by_function(script: &Path, exe: &Path, here: &Path) -> Result<ByFunction> {
     let mut sums = ByFunction::new();
-    for text in counted(script, exe, here)? {
+    for text in run_callgrind(script, exe, here)? {
         let (mut function, mut is_call) = (String::new(), false);
         for line in text.lines() {
             if let Some(name) = line.strip_prefix("fn=") {
@@ -58,7 +58,7 @@ pub(crate) fn by_function(script: &Path, exe: &Path, here: &Path) -> Result<ByFu
 }
 
 /// Callgrind's files of all processes, without abbreviations.
-fn counted(script: &Path, exe: &Path, here: &Path) -> Result<Vec<String>> {
+fn run_callgrind(script: &Path, exe: &Path, here: &Path) -> Result<Vec<String>> {
     let _ = fs::remove_dir_all(here);
     fs::create_dir_all(here.join("counts"))?;
     let (bare, wrapper) = (here.join("bare"), here.join("program"));

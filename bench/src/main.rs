@@ -90,7 +90,7 @@ fn main() -> Result<()> {
             only,
         } => edges::all(&folder, &out, rounds, &only),
         Command::Cost(args) => cost::all(&args, &out),
-        Command::Predicted(args) => predicted::all(&args, &out),
+        Command::Predicted(args) => predicted::compare(&args, &out),
         Command::Rewriting {
             folder,
             rounds,

@@ -38,7 +38,7 @@ pub(crate) struct PredictedArgs {
 }
 
 /// A function in a copy, as `simulate --functions` has it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 struct Expected {
     function: String,
     copy: usize,
@@ -46,6 +46,7 @@ struct Expected {
     paths: u64,
     hashed: u64,
     statements: u64,
+    #[serde(rename(serialize = "expected"))]
     instructions: f64,
 }
 
@@ -58,13 +59,8 @@ struct Simulated {
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     program: String,
-    function: String,
-    copy: usize,
-    versions: String,
-    paths: u64,
-    hashed: u64,
-    statements: u64,
-    expected: f64,
+    #[serde(flatten)]
+    expected: Expected,
     /// Over the native function's instructions.
     measured: f64,
     native: f64,
@@ -82,30 +78,31 @@ struct Sums {
 }
 
 /// Counts, writes `out/predicted.json`, and prints the tables.
-pub(crate) fn all(args: &PredictedArgs, out: &Path) -> Result<()> {
+pub(crate) fn compare(args: &PredictedArgs, out: &Path) -> Result<()> {
     let (mut rows, mut left_out) = (Vec::new(), 0);
     for (name, program) in programs(&args.folder, &args.only)? {
         eprintln!("{name}");
         let here = out.join("predicted").join(&name);
         let _ = fs::remove_dir_all(&here);
         fs::create_dir_all(&here)?;
-        left_out += one(args, &name, &program, &here, &mut rows).with_context(|| name.clone())?;
+        left_out += compare_program(args, &name, &program, &here, &mut rows)
+            .with_context(|| name.clone())?;
         fs::remove_dir_all(here)?;
     }
     fs::write(
         out.join("predicted.json"),
         serde_json::to_string_pretty(&rows)?,
     )?;
-    print!("{}", sums(&rows));
+    print!("{}", tabulate_sums(&rows));
     println!("{left_out} functions of copies were inlined somewhere, and are left out.");
     if args.functions {
-        print!("\n{}", functions(&rows));
+        print!("\n{}", tabulate_functions(&rows));
     }
     Ok(())
 }
 
 /// Adds the functions of one program; how many were left out.
-fn one(
+fn compare_program(
     args: &PredictedArgs,
     name: &str,
     program: &Path,
@@ -136,7 +133,7 @@ fn one(
     let rewritten = rewritten(&options, "rewritten")?;
     let executed = |what: &str| -> Result<ByFunction> {
         let exe = rewritten.linked(what, None)?;
-        instructions::by_function(&program.join(INPUT), &exe, &here.join("run"))
+        instructions::count_by_function(&program.join(INPUT), &exe, &here.join("run"))
     };
     let native = executed("native")?;
     let copies = 0..simulated
@@ -158,25 +155,19 @@ fn one(
             program: name.into(),
             measured: after as f64 - before as f64,
             native: before as f64,
-            expected: f.instructions,
-            function: f.function,
-            copy: f.copy,
-            versions: f.versions,
-            paths: f.paths,
-            hashed: f.hashed,
-            statements: f.statements,
+            expected: f,
         });
     }
     Ok(left_out)
 }
 
 /// A table for each half, by versions.
-fn sums(rows: &[Row]) -> String {
+fn tabulate_sums(rows: &[Row]) -> String {
     let mut text = String::new();
     for (half, chosen) in [("chosen by", true), ("reported only", false)] {
         let mut by_versions: BTreeMap<&str, Sums> = BTreeMap::new();
         for row in rows.iter().filter(|r| is_chosen_by(&r.program) == chosen) {
-            for versions in [row.versions.as_str(), "~ all"] {
+            for versions in [row.expected.versions.as_str(), "~ all"] {
                 by_versions.entry(versions).or_default().add(row);
             }
         }
@@ -207,22 +198,28 @@ fn sums(rows: &[Row]) -> String {
     text
 }
 
+impl Row {
+    /// By how many instructions the model errs.
+    fn error(&self) -> f64 {
+        (self.measured - self.expected.instructions).abs()
+    }
+}
+
 impl Sums {
     fn add(&mut self, row: &Row) {
         self.rows += 1;
-        self.paths += row.paths as f64;
+        self.paths += row.expected.paths as f64;
         self.native += row.native;
-        self.expected += row.expected;
+        self.expected += row.expected.instructions;
         self.measured += row.measured;
-        self.error += (row.measured - row.expected).abs();
+        self.error += row.error();
     }
 }
 
 /// Those that err most first.
-fn functions(rows: &[Row]) -> String {
+fn tabulate_functions(rows: &[Row]) -> String {
     let mut rows: Vec<&Row> = rows.iter().collect();
-    let error = |r: &Row| (r.measured - r.expected).abs();
-    rows.sort_by(|a, b| error(b).total_cmp(&error(a)));
+    rows.sort_by(|a, b| b.error().total_cmp(&a.error()));
     let mut table = Table::new([
         "program",
         "function",
@@ -236,13 +233,14 @@ fn functions(rows: &[Row]) -> String {
         "native",
     ]);
     for r in rows {
-        let counts = [r.paths, r.hashed, r.statements].map(|n| n.to_string());
-        let instructions = [r.expected, r.measured, r.native].map(|n| format!("{n:.0}"));
+        let e = &r.expected;
+        let counts = [e.paths, e.hashed, e.statements].map(|n| n.to_string());
+        let instructions = [e.instructions, r.measured, r.native].map(|n| format!("{n:.0}"));
         let about = [
             r.program.clone(),
-            r.function.clone(),
-            r.copy.to_string(),
-            r.versions.clone(),
+            e.function.clone(),
+            e.copy.to_string(),
+            e.versions.clone(),
         ];
         table.row(about.into_iter().chain(counts).chain(instructions));
     }
