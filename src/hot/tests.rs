@@ -152,7 +152,7 @@ fn functions_that_never_ran() {
     let graphs = vec![cfg(&[&[1, 2], &[3], &[3], &[]]); ran.len() + 9];
     let functions = inputs(&graphs);
     let measured = graphs.iter().enumerate().map(|(i, graph)| {
-        let mut paths = Measuring::made(graph);
+        let mut paths = Measuring::from_cfg(graph);
         let counts = ran.get(i).map(|&n| (PathId(0), n));
         measure(&mut paths, &counts.into_iter().collect());
         Some(paths)
@@ -186,7 +186,7 @@ fn paths_that_never_ran_are_spread_over_copies() {
         &[],
     ])];
     let functions = inputs(&graphs);
-    let mut paths = Measuring::made(&graphs[0]);
+    let mut paths = Measuring::from_cfg(&graphs[0]);
     measure(&mut paths, &(0..4).map(|id| (PathId(id), 1000)).collect());
     let paths = [Some(paths)];
     let units = Units::new(&functions, &paths, Costs::hits, 4);
@@ -322,22 +322,23 @@ proptest! {
         for path in enumerate(&paths.dag) {
             wanted.entry(path[0]).or_default().push(single[&paths.id(&path)]);
         }
+        // What weights expect beside paths that ran is next to nothing.
+        let nothing = if guess { 0.0 } else { 1e-6 };
+        let close = |a: f64, b: f64| (a - b).abs() <= nothing + 1e-9 * a.max(1.0);
         let mut found: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         for (id, n) in flow.hottest(3) {
             let start = paths.decode(id).unwrap()[0];
-            // What weights expect beside counts is next to nothing, but not nothing.
-            prop_assert!((n - single[&id]).abs() <= 1e-6 * n.max(1.0), "{n}, {}", single[&id]);
+            prop_assert!(close(n, single[&id]), "{n}, {}", single[&id]);
             found.entry(start).or_default().push(n);
         }
         for (start, mut flows) in wanted {
-            // What weights expect beside paths that ran is next to nothing here.
-            flows.retain(|&n| n > if guess { 0.0 } else { 1e-6 });
+            flows.retain(|&n| n > nothing);
             flows.sort_by(|a, b| b.total_cmp(a));
             flows.truncate(3);
             let hottest = found.remove(&start).unwrap_or_default();
             prop_assert_eq!(hottest.len(), flows.len());
-            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * a.max(1.0);
-            prop_assert!(hottest.iter().zip(&flows).all(close), "{hottest:?}, wanted {flows:?}");
+            let mut both = hottest.iter().zip(&flows);
+            prop_assert!(both.all(|(a, b)| close(*a, *b)), "{hottest:?}, wanted {flows:?}");
         }
     }
 }
