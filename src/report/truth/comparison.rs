@@ -5,8 +5,8 @@ use crate::load::positions::{Asks, Origin, Test};
 use crate::source::{Comparison, Condition, Text};
 
 impl Branch<'_> {
-    /// Whether a test is that of the condition: what an optimiser adds, to unroll a loop for example, has the position of the
-    /// branch that it stands beside, but tests something else.
+    /// Whether a test is that of the condition: what an optimiser adds, to unroll a loop for example, has the position
+    /// of the branch that it stands beside, but tests something else.
     pub(super) fn is_tested_by(&self, test: &Test) -> bool {
         if self.may_be_of_several(test) {
             return false;
@@ -22,18 +22,20 @@ impl Branch<'_> {
         }
     }
 
-    /// Whether what is tested may stand for other conditions, too, of which an optimiser kept the place of the first; or for a part
-    /// of `c ? a : b`, or of Rust's `?`.
+    /// Whether what is tested may stand for other conditions, too, of which an optimiser kept the place of the first;
+    /// or for a part of `c ? a : b`, or of Rust's `?`.
     fn may_be_of_several(&self, test: &Test) -> bool {
-        let text = &self.condition.text;
-        let is_value =
-            self.condition.comparison.is_none() || text.contains("&&") || text.contains("||");
-        let joined_here =
+        let condition = self.condition;
+        let says = |words: &[&str]| words.iter().any(|word| condition.text.contains(word));
+        let is_joined =
             test.origin == Some(Origin::Joined) && test.left.is_none_or(|left| self.contains(left));
-        let says_so = ["|", "^", "?", "max", "min"]
-            .iter()
-            .any(|join| text.contains(join));
-        joined_here && !says_so || is_value && text.contains('?')
+        let is_one_comparison = condition.comparison.is_some() && !says(&["&&", "||"]);
+        is_joined && !says(&["|", "^", "?", "max", "min"]) || says(&["?"]) && !is_one_comparison
+    }
+
+    /// Whether the left side of a test is computed in the text of the condition.
+    fn is_computed_here(&self, test: &Test) -> bool {
+        test.left.is_some_and(|left| self.contains(left))
     }
 
     /// Whether a position is in the text of the condition.
@@ -42,25 +44,23 @@ impl Branch<'_> {
         offset.is_some_and(|o| self.condition.bytes.contains(&o))
     }
 
-    /// Whether a test at another place is whether the value of the condition is 0. `while (p)` compares with 0 at the place of
-    /// `while`, and so does what an optimiser adds there, but that tests a number of iterations. A comparison that stands for
-    /// several has no place; the branch has.
+    /// Whether a test at another place is whether the value of the condition is 0. `while (p)` compares with 0 at the
+    /// place of `while`, and so does what an optimiser adds there, but that tests a number of iterations. A comparison
+    /// that stands for several has no place; the branch has.
     fn tests_value_elsewhere(&self, test: &Test) -> bool {
         if !self.condition.is_value || self.condition.is_switch || !asks_for_zero(test) {
             return false;
         }
         // An optimiser may test the value before a step in place of that behind it.
-        if ["--", "++"]
-            .iter()
-            .any(|step| self.condition.text.contains(step))
-        {
+        let steps = ["--", "++"];
+        if steps.iter().any(|s| self.condition.text.contains(s)) {
             return false;
         }
         let site = [self.site.loc.line, self.site.column];
         let Some(at) = test.at else {
             return is_read(test) && self.contains(site);
         };
-        let computed_here = test.left.is_some_and(|left| self.contains(left));
+        let computed_here = self.is_computed_here(test);
         match test.origin {
             _ if test.loads && computed_here => true,
             // Of `p && q` an optimiser may have left another part than the one that is quoted.
@@ -71,13 +71,13 @@ impl Branch<'_> {
         }
     }
 
-    /// Whether what is tested is the value itself. An optimiser that knows how a variable came about may ask what that was made of
-    /// instead, and the opposite of it: `x == 0` for `y = 1u >> x; if (y)`, or `x` for `p = x ? NULL : &g`. That leaves nothing of a
-    /// pointer that a loop moves on.
+    /// Whether what is tested is the value itself. An optimiser that knows how a variable came about may ask what that
+    /// was made of instead, and the opposite of it: `x == 0` for `y = 1u >> x; if (y)`, or `x` for `p = x ? NULL : &g`.
+    /// That leaves nothing of a pointer that a loop moves on.
     fn keeps_value(&self, test: &Test) -> bool {
         let is_moved_on =
             test.origin == Some(Origin::NonInteger) && self.condition.continues.is_some();
-        is_moved_on || test.left.is_some_and(|left| self.contains(left))
+        is_moved_on || self.is_computed_here(test)
     }
 
     /// What the predicate says, if it is at the condition.
