@@ -54,9 +54,9 @@
 //! cli       command lines and help of both programs
 //! ```
 //!
-//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow`, `outlined` and
-//! `estimate` are rooms of estimates: no other module opens them but where that test names a door. `docs/ARCHITECTURE.md` is the
-//! map.
+//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow`, `outlined`
+//! and `estimate` are rooms of estimates: no other module opens them but where that test names a door.
+//! `docs/ARCHITECTURE.md` is the map.
 
 #![cfg_attr(
     not(feature = "llvm"),

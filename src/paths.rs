@@ -82,8 +82,8 @@ pub struct Layout {
     pub wide: bool,
 }
 
-/// How one function is measured: its [`Paths`], which can be read through it, and all that was decided about them. It is made in
-/// one piece when everything is known ([`crate::strategy::Strategy::measure`]), and not changed afterwards.
+/// How one function is measured: its [`Paths`], which can be read through it, and all that was decided about them. It
+/// is made in one piece when everything is known ([`crate::strategy::Strategy::measure`]), and not changed afterwards.
 #[derive(Clone, Debug)]
 pub struct Measuring {
     paths: Arc<Paths>,
@@ -243,8 +243,8 @@ impl Measuring {
         }
     }
 
-    /// The part of `weights` that does not come from the paths in [`Measuring::ran`]: all of it where none is known. O(paths
-    /// that ran).
+    /// The part of `weights` that does not come from the paths in [`Measuring::ran`]: all of it where none is known.
+    /// O(paths that ran).
     pub fn guessed_part(&self) -> f64 {
         let ran: f64 = self.ran.iter().map(|r| r.count as f64).sum();
         let starts = self.dag.outs(self.dag.entry());
@@ -341,7 +341,7 @@ pub mod made {
 
     impl Measuring {
         /// Of one function, with the iterations apart that are in any scheme.
-        pub fn made(cfg: &Cfg) -> Measuring {
+        pub fn from_cfg(cfg: &Cfg) -> Measuring {
             let paths = Paths::new(cfg);
             let layout = Layout {
                 apart: apart::choose(cfg, &paths.shape, &paths.cuts, MAX_ARRAY_SLOTS),
@@ -351,7 +351,7 @@ pub mod made {
         }
 
         /// With all loops together, when these edges are cut; `None` when that leaves too many paths.
-        pub fn made_with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Measuring> {
+        pub fn from_cfg_with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Measuring> {
             let paths = Arc::new(Paths::with_cuts(cfg, cuts)?);
             Some(Self::unmeasured(paths, Layout::default()))
         }

@@ -84,8 +84,8 @@ pub struct Strategy {
 }
 
 impl Strategy {
-    /// How function `f` with these paths is measured: what is counted, where `expected` is what it runs, and in which versions of
-    /// its blocks, of those that `layout` admits.
+    /// How function `f` with these paths is measured: what is counted, where `expected` is what it runs, and in which
+    /// versions of its blocks, of those that `layout` admits.
     pub fn measure(
         &self,
         f: &FunctionInput,

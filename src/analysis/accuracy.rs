@@ -207,7 +207,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(graph: crate::ir::Cfg, counts: &[u64]) -> Accuracy {
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let all = enumerate(&paths.dag)
             .into_iter()
             .zip(counts.iter().copied());

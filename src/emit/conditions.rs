@@ -217,7 +217,8 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
     }
 }
 
-/// Whether a value is made of several others as an optimiser does it that joins their comparisons: `(a | b) < 0`, `max(a, b) > 7`.
+/// Whether a value is made of several others as an optimiser does it that joins their comparisons: `(a | b) < 0`,
+/// `max(a, b) > 7`.
 fn joins_values(value: Value) -> bool {
     use LLVMOpcode::*;
     let value = through_conversions(value);

@@ -41,7 +41,7 @@ pub(crate) fn split<'ctx>(
     plan: &FunctionPlan,
     branches: impl Fn(&[Op]) -> bool,
 ) -> Places<'ctx> {
-    let ins = in_edges(cfg);
+    let ins = incoming_edges(cfg);
     let of = place::of_edges(cfg, plan, &ins, branches);
     let mut own = BTreeMap::new();
     let mut into: BTreeMap<BlockId, Vec<(CfgEdge, BasicBlock<'ctx>)>> = BTreeMap::new();
@@ -57,7 +57,7 @@ pub(crate) fn split<'ctx>(
     Places { of, own, ins }
 }
 
-pub(crate) fn in_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
+pub(crate) fn incoming_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
     let mut ins = cfg.by_block(Vec::new());
     for b in cfg.ids() {
         for (i, to) in cfg.block(b).succs.iter().enumerate() {
@@ -71,8 +71,8 @@ pub(crate) fn in_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
 }
 
 /// By block: where its in-edges come from, one entry an edge.
-pub(crate) fn in_blocks(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
-    let edges = in_edges(cfg).into_iter();
+pub(crate) fn predecessor_blocks(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
+    let edges = incoming_edges(cfg).into_iter();
     edges
         .map(|ins| ins.iter().map(|e| e.block).collect())
         .collect()

@@ -14,7 +14,7 @@
 mod tests;
 
 use super::place;
-use super::split::in_blocks;
+use super::split::predecessor_blocks;
 use super::sys::{self, Blocks};
 use super::values::{self, Inst, Value};
 use crate::dag::Dominators;
@@ -68,7 +68,7 @@ pub(crate) fn copy_blocks_of<'ctx>(
         builder: context.create_builder(),
         own: cfg,
         versions,
-        ins: in_blocks(&versions.cfg),
+        ins: predecessor_blocks(&versions.cfg),
         dominators: Dominators::new(&versions.cfg),
         homes: homes(cfg, versions),
         blocks,
@@ -137,7 +137,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// Replaces the φs of blocks that have further versions or other predecessors than before.
     fn renew_phis(&mut self) {
-        let before = in_blocks(self.own);
+        let before = predecessor_blocks(self.own);
         let numbers: HashMap<BasicBlock, BlockId> =
             self.blocks.iter().copied().zip(self.own.ids()).collect();
         let mut old = Vec::new();

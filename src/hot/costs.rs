@@ -211,8 +211,8 @@ impl<'a> Program<'a> {
     }
 }
 
-/// What paths of a function are taken to need in the versions of `part`, beside its statements, given how often each edge of
-/// its DAG ran.
+/// What paths of a function are taken to need in the versions of `part`, beside its statements, given how often each
+/// edge of its DAG ran.
 pub(crate) fn instructions_in_versions(
     cfg: &Cfg,
     paths: &Measuring,

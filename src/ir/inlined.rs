@@ -5,8 +5,8 @@ use crate::load::positions::Inlined;
 use crate::names::is_closure;
 use std::collections::HashMap;
 
-/// The functions that `inlined` calls are of, one for each call; closures, which have no name of their own, with their first line
-/// among the positions of `code`, which is all code. O(code).
+/// The functions that `inlined` calls are of, one for each call; closures, which have no name of their own, with their
+/// first line among the positions of `code`, which is all code. O(code).
 pub(crate) fn inlined_functions(
     inlined: &[Inlined],
     code: impl Iterator<Item = Span>,

@@ -216,8 +216,8 @@ pub struct Test {
     pub known: Vec<(u32, bool)>,
 }
 
-/// How a value that is compared with 0 came about. Optimisers compare numbers of iterations with 0, at the place of the loop,
-/// and ask the opposite of single bits; they do neither with values that they did not compute.
+/// How a value that is compared with 0 came about. Optimisers compare numbers of iterations with 0, at the place of the
+/// loop, and ask the opposite of single bits; they do neither with values that they did not compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -14,8 +14,8 @@ pub(crate) struct PrintedNames {
 }
 
 impl PrintedNames {
-    /// The names of `functions`, and of those that were `inlined`; each with its first line, if that is known. `is_full`: with
-    /// scopes, types and parameters. O(length of all).
+    /// The names of `functions`, and of those that were `inlined`; each with its first line, if that is known.
+    /// `is_full`: with scopes, types and parameters. O(length of all).
     pub(crate) fn new<'a>(
         functions: &[(&'a str, Option<u32>)],
         inlined: &[(&'a str, Option<u32>)],
@@ -126,8 +126,8 @@ impl<'a> TypedNames<'a> {
 mod tests {
     use super::*;
 
-    /// Two instances of a template, a C function and one of C++ with its name, the constructors of a class, a function in a
-    /// namespace without a name, a lambda.
+    /// Two instances of a template, a C function and one of C++ with its name, the constructors of a class, a function
+    /// in a namespace without a name, a lambda.
     const SYMBOLS: [&str; 9] = [
         "_Z2tmIiEiT_",
         "_Z2tmIcEiT_",

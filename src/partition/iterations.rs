@@ -7,8 +7,8 @@ use crate::paths::Measuring;
 use crate::versions::apart::Apart;
 use std::collections::HashMap;
 
-/// The DAG of a function in which the nests of [`Measuring::apart`] have their iterations apart. Its paths are those of the
-/// function, one to one.
+/// The DAG of a function in which the nests of [`Measuring::apart`] have their iterations apart. Its paths are those of
+/// the function, one to one.
 #[derive(Clone, Debug)]
 pub struct Iterations {
     /// `None` where all blocks have one version.

@@ -35,8 +35,8 @@ pub struct Local {
 }
 
 impl Local {
-    /// The local paths of a function with control flow `cfg` in a copy that profiles `part` of them; `None` where
-    /// all blocks have one version: where no loop has its iterations apart ([`Measuring::apart`]) or versions would have
+    /// The local paths of a function with control flow `cfg` in a copy that profiles `part` of them; `None` where all
+    /// blocks have one version: where no loop has its iterations apart ([`Measuring::apart`]) or versions would have
     /// too many paths. O(E log E) of the versions.
     pub fn new(cfg: &Cfg, paths: &Measuring, part: Part) -> Option<Local> {
         match part {

@@ -48,7 +48,7 @@ fn control_flow_decides_which_edges_are_counted() {
         (unreachable, false, vec![3, 4]),
     ];
     for (graph, may_be_left, counted) in cases {
-        let paths = Measuring::made(&graph).counting_edges(&graph);
+        let paths = Measuring::from_cfg(&graph).counting_edges(&graph);
         assert_eq!(paths.may_be_left(&graph), may_be_left);
         let Counted::Edges(edges) = paths.counted else {
             panic!("edges are counted")
@@ -307,7 +307,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
-        let cut = Measuring::made_with_cuts(&graph, cuts).unwrap();
+        let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
         let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
         let paths = [Some(cut.with_apart(apart))];
         let only = paths[0].as_ref().unwrap();
@@ -324,7 +324,7 @@ proptest! {
         graph in any_cfg(20),
         choices in proptest::collection::vec(any::<u8>(), 0..120),
     ) {
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let Some(walk) = walk(&graph, &choices).filter(|w| w.exit.is_some()) else {
             return Ok(());
         };
@@ -349,7 +349,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
     ) {
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
-        let cut = Measuring::made_with_cuts(&graph, cuts).unwrap();
+        let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
         let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
         let paths = cut.with_apart(apart);
         let total = paths.numbering.total();
@@ -390,7 +390,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
         let graph = loop_of_diamonds(arms.len() as u32);
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let dag = &paths.dag;
         // Left, right, or both; and perhaps one edge too few, so that some ways inside have no end.
         let is_warm = |e: &EdgeId| match dag.edge(*e).kind {
@@ -441,7 +441,7 @@ proptest! {
         owners in proptest::collection::vec((any::<u64>(), 0..3u32), 0..8),
         hot in proptest::collection::vec(any::<u64>(), 0..6),
     ) {
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let total = paths.numbering.total();
         prop_assume!(total <= 2000);
         let ranges = some_ranges(total, &owners, &hot);
@@ -467,7 +467,7 @@ proptest! {
 #[test]
 fn versions_share_weights() {
     let graph = cfg(&[&[1], &[2, 5], &[3, 4], &[4], &[1, 4], &[]]);
-    let paths = Measuring::made(&graph);
+    let paths = Measuring::from_cfg(&graph);
     let local = Local::new(&graph, &paths, Part::All).unwrap();
     let mut sums = paths.dag.by_edge(0.0);
     for (&origin, weight) in local.origins.iter().zip(&local.weights(&paths)) {
@@ -491,7 +491,7 @@ fn subsets_of_many_paths_keep_the_window() {
             .chain([vec![]])
             .collect();
         let graph = cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let arm = CfgEdge {
             block: BlockId(1),
             succ: 0,

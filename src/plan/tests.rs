@@ -49,7 +49,7 @@ fn some_operations_count() {
 fn what_statements_take() {
     for (n, count) in [(3, 1), (MAX_ARRAY_SLOTS.ilog2() + 1, 14)] {
         let graph = diamonds(n);
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let code = function_code(&graph, &paths, Part::All);
         for id in [0, 1, 5, paths.numbering.total() - 1] {
             let path = paths.numbering.decode(&paths.dag, id).unwrap();
@@ -64,7 +64,7 @@ fn what_statements_take() {
 fn costs_are_averages() {
     for n in [3, MAX_ARRAY_SLOTS.ilog2() + 1] {
         let graph = diamonds(n);
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let code = function_code(&graph, &paths, Part::All);
         let ids = 0..paths.numbering.total();
         let on = |id| code.instructions(&paths.numbering.decode(&paths.dag, id).unwrap());
@@ -99,7 +99,7 @@ fn where_counts_go() {
 #[test]
 fn ids_end_with_the_paths() {
     let graph = diamonds(2);
-    let paths = Measuring::made(&graph);
+    let paths = Measuring::from_cfg(&graph);
     let ids = ids(&graph, &paths, Part::All);
     let canonical = [0, 3, 4].map(|id| ids.canonical(&paths, LocalId(id)));
     assert_eq!(canonical, [Some(PathId(0)), Some(PathId(3)), None]);
@@ -107,7 +107,8 @@ fn ids_end_with_the_paths() {
 
 #[test]
 fn as_many_ids_as_fit_have_an_array() {
-    let table = |n| function_code(&diamonds(n), &Measuring::made(&diamonds(n)), Part::All).table;
+    let table =
+        |n| function_code(&diamonds(n), &Measuring::from_cfg(&diamonds(n)), Part::All).table;
     let slots = MAX_ARRAY_SLOTS;
     assert_eq!(slots, 1 << 14);
     assert_eq!(table(14), Table::Array { slots });
@@ -143,7 +144,7 @@ fn a_diamond_is_counted_where_it_parts() {
     let text =
         "copy 0\nf: array of 2, 2 sites\n  b0.0:        count[0]++\n  b0.1:        count[1]++\n";
     assert_eq!(plan.text(|_| "f"), text);
-    let (graph, paths) = (diamonds(1), Measuring::made(&diamonds(1)));
+    let (graph, paths) = (diamonds(1), Measuring::from_cfg(&diamonds(1)));
     let code = function_code(&graph, &paths, Part::All);
     assert_eq!(code.placement.probes(), 2);
     let weights = ti_vec![9.0, 0.25, 3.75, 8.0, 8.0, 9.0];

@@ -265,7 +265,7 @@ mod tests {
         /// All edges of the CFG in order, with the counts of the DAG's.
         #[test]
         fn edges_have_their_counts(graph in any_cfg(12)) {
-            let paths = Measuring::made(&graph);
+            let paths = Measuring::from_cfg(&graph);
             let s = Structure { cfg: graph, paths };
             let dag = &s.paths.dag;
             let of: Vec<EdgeId> = dag.edge_ids().collect();

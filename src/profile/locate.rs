@@ -49,8 +49,9 @@ pub fn locate(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The profile or folder of a program by the name of `path`, or much like it, in the folders below the one that it would be in, or
-/// below the one around that: libtool links programs in `.libs`. What cannot be read, and what is behind links, is not searched.
+/// The profile or folder of a program by the name of `path`, or much like it, in the folders below the one that it
+/// would be in, or below the one around that: libtool links programs in `.libs`. What cannot be read, and what is
+/// behind links, is not searched.
 fn nearest(path: &Path) -> Option<PathBuf> {
     let wanted = path.file_name()?.to_string_lossy();
     let mut around = path.ancestors().skip(1).take(2);

@@ -29,7 +29,8 @@ pub enum Measurement {
     Estimated(Estimated),
 }
 
-/// Counts, for completed paths and for counted edges; how exact what follows from them is, [`super::left::Range`] tells.
+/// Counts, for completed paths and for counted edges; how exact what follows from them is, [`super::left::Range`]
+/// tells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exact {
     /// Paths, by canonical id.

@@ -1,8 +1,8 @@
 //! One profile of several programs: functions that they share, by name and control flow, have their counts added.
 //!
-//! Two functions are one if they have the same name and the same blocks, edges and cut edges, and, where only their modules see
-//! them, are of the same module or of the same line of the same source (compiled twice, by libtool for example): then their path
-//! ids mean the same paths. All else stays apart. What results is a profile of one copy.
+//! Two functions are one if they have the same name and the same blocks, edges and cut edges, and, where only their
+//! modules see them, are of the same module or of the same line of the same source (compiled twice, by libtool for
+//! example): then their path ids mean the same paths. All else stays apart. What results is a profile of one copy.
 
 mod evidence;
 mod news;

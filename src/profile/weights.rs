@@ -132,7 +132,7 @@ mod tests {
     /// leaves again.
     #[test]
     fn weights_of_few_executions_stay_near_static_ones() {
-        let paths = Measuring::made(&cfg(&[&[1, 2], &[3], &[3], &[]]));
+        let paths = Measuring::from_cfg(&cfg(&[&[1, 2], &[3], &[3], &[]]));
         let dag = &paths.dag;
         let other_side = |n: u64| {
             let counts = made::counts(&[(0, n)]);

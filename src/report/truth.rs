@@ -201,8 +201,8 @@ impl Branch<'_> {
         }
     }
 
-    /// Of a loop's condition at the end of an iteration: the edge that goes back into the loop's body. Behind the other one there
-    /// may be code of the body, too, which an optimiser sank out of the loop.
+    /// Of a loop's condition at the end of an iteration: the edge that goes back into the loop's body. Behind the other
+    /// one there may be code of the body, too, which an optimiser sank out of the loop.
     fn judge_by_back_edge(&self) -> Option<bool> {
         let continues = self.condition.continues?;
         let body = if continues {
@@ -222,7 +222,8 @@ impl Branch<'_> {
         }
     }
 
-    /// Of an assertion: the edge to the code that reports its failure, or the only one that asks on in the same assertion.
+    /// Of an assertion: the edge to the code that reports its failure, or the only one that asks on in the same
+    /// assertion.
     fn judge_by_failure(&self) -> Option<bool> {
         let succs = self.successors()?;
         let asks_on = |to| self.asks_towards_failure(to, MAX_QUESTIONS);
@@ -236,7 +237,8 @@ impl Branch<'_> {
         }
     }
 
-    /// Whether behind an edge the same assertion asks on, and fails at the end: a macro may also ask when what it asserts held.
+    /// Whether behind an edge the same assertion asks on, and fails at the end: a macro may also ask when what it
+    /// asserts held.
     fn asks_towards_failure(&self, to: BlockId, questions: usize) -> bool {
         let entry = self.around.entry;
         let Some(asking) = asking_block(entry, self.block, self.site, to) else {
@@ -303,8 +305,8 @@ impl Branch<'_> {
     }
 }
 
-/// Whether successor `to` of the branch at the end of `block` asks on at the same place: a macro may hold several branches,
-/// and what one of them finds is not what the whole finds.
+/// Whether successor `to` of the branch at the end of `block` asks on at the same place: a macro may hold several
+/// branches, and what one of them finds is not what the whole finds.
 pub(super) fn asks_on(entry: &FunctionEntry, block: BlockId, site: Site, to: BlockId) -> bool {
     asking_block(entry, block, site, to).is_some()
 }

@@ -403,8 +403,8 @@ fn add_ids(
     Ok(())
 }
 
-/// The function that a text names most precisely, with its paths: several only where they have one symbol. Why there is none, or
-/// more than one.
+/// The function that a text names most precisely, with its paths: several only where they have one symbol. Why there is
+/// none, or more than one.
 fn find_function<'a>(
     target: &'a Target,
     names: &TypedNames,

@@ -1,8 +1,8 @@
 //! What rewritten modules, the C runtime and the reader of raw profiles agree on: every constant and every
 //! structure once.
 //!
-//! `runtime-c/core/p3_abi.h`, `runtime-c/core/p3_format.h` and the tables of `docs/RAW_FORMAT.md` are written from these lists,
-//! which a test holds (`INSTA_UPDATE=always` writes them again).
+//! `runtime-c/core/p3_abi.h`, `runtime-c/core/p3_format.h` and the tables of `docs/RAW_FORMAT.md` are written from
+//! these lists, which a test holds (`INSTA_UPDATE=always` writes them again).
 
 pub mod abi;
 pub mod format;

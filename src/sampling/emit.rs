@@ -4,7 +4,7 @@ mod outlined;
 mod trampoline;
 
 use crate::emit::data::Data;
-use crate::emit::split::in_blocks;
+use crate::emit::split::predecessor_blocks;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::values::{self, Inst, Value};
 use crate::emit::{place, versions};
@@ -194,7 +194,7 @@ impl<'ctx> Shape<'_, 'ctx> {
         let mut renewed = HashMap::new();
         let numbers: HashMap<BasicBlock, BlockId> =
             own.iter_enumerated().map(|(n, b)| (*b, n)).collect();
-        let ins = in_blocks(&self.plan.cfg);
+        let ins = predecessor_blocks(&self.plan.cfg);
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
             for phi in values::phis(self.blocks[b]) {
                 let new = values::renewed(&self.builder, phi);

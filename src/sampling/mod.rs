@@ -1,5 +1,5 @@
-//! Subpaths, sampled: plans, the code that they become, what profiles hold of them, reports. Only schemes whose numbers are
-//! estimates need any of it.
+//! Subpaths, sampled: plans, the code that they become, what profiles hold of them, reports. Only schemes whose numbers
+//! are estimates need any of it.
 
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;

@@ -132,7 +132,7 @@ mod tests {
             chosen in proptest::collection::vec(any::<bool>(), 11),
             kind in 0..3u8,
         ) {
-            let paths = Measuring::made(&graph);
+            let paths = Measuring::from_cfg(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let iterations = Iterations::new(&graph, &paths);

@@ -28,7 +28,7 @@ const SCHEMES: [Scheme; 5] = [
 
 fn paths_with_cuts(graph: &Cfg, bits: u32) -> Measuring {
     let cuts = choose_cuts(graph, &Shape::new(graph), 1 << bits);
-    let cut = Measuring::made_with_cuts(graph, cuts).unwrap();
+    let cut = Measuring::from_cfg_with_cuts(graph, cuts).unwrap();
     let apart = apart::choose(graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
     cut.with_apart(apart)
 }

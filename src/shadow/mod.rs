@@ -1,5 +1,5 @@
-//! Shadows, which count paths in bursts: the functions that they run, what profiles hold of them, the report. Only schemes whose
-//! numbers are estimates need any of it.
+//! Shadows, which count paths in bursts: the functions that they run, what profiles hold of them, the report. Only
+//! schemes whose numbers are estimates need any of it.
 
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;

@@ -72,7 +72,8 @@ pub struct Operand {
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 /// What makes a condition more than a value.
 const CHOICES: [&str; 3] = ["?", "let", ":"];
-/// Operators by which a value may be 0 where a variable in it, or one bit of that, is not: optimisers compare the variable.
+/// Operators by which a value may be 0 where a variable in it, or one bit of that, is not: optimisers compare the
+/// variable.
 const OPPOSITES: [&str; 12] = [
     "!", "not", "~", "compl", "^", "xor", "-", "^=", "-=", "<<", ">>", ">>=",
 ];
@@ -282,7 +283,8 @@ fn may_reverse(scanned: &Scanned, mut range: Range, macros: &HashSet<String>) ->
     })
 }
 
-/// Whether a range is a statement by itself that asserts something: `assert(x > 0)`, `serverAssert(x)`, `debug_assert!(x)`.
+/// Whether a range is a statement by itself that asserts something: `assert(x > 0)`, `serverAssert(x)`,
+/// `debug_assert!(x)`.
 fn is_assertion(scanned: &Scanned, range: &Range) -> bool {
     let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
     let name = scanned.word(range.start).to_ascii_lowercase();

@@ -101,8 +101,8 @@ fn call_sites_are_counted_over_modules() {
     assert_eq!(sites(&library.unwrap(), "f"), 2);
 }
 
-/// An alias means the same for whoever calls it: its own module, a module without aliases, and one that has a function called
-/// as its target or an alias called as it is.
+/// An alias means the same for whoever calls it: its own module, a module without aliases, and one that has a function
+/// called as its target or an alias called as it is.
 #[test]
 fn calls_by_aliases_of_other_modules_are_calls_of_their_targets() {
     let program = load(&[

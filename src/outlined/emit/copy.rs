@@ -14,7 +14,7 @@ use inkwell::values::FunctionValue;
 use std::collections::HashMap;
 
 /// A function of the module alone, without a body, that runs as `of` does.
-pub(crate) fn beside<'ctx>(
+pub(crate) fn declare_beside<'ctx>(
     edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     name: &str,
@@ -32,13 +32,13 @@ pub(crate) fn beside<'ctx>(
         let kind = Attribute::get_named_enum_kind_id("allocsize");
         copy.remove_enum_attribute(AttributeLoc::Function, kind);
     }
-    stays_apart(context, copy);
+    forbid_inlining(context, copy);
     sys::copy_personality(of, copy);
     copy
 }
 
 /// Keeps a function from being inlined.
-pub(crate) fn stays_apart(context: &Context, f: FunctionValue) {
+pub(crate) fn forbid_inlining(context: &Context, f: FunctionValue) {
     let kind = Attribute::get_named_enum_kind_id;
     f.remove_enum_attribute(AttributeLoc::Function, kind("alwaysinline"));
     let noinline = context.create_enum_attribute(kind("noinline"), 0);
@@ -46,12 +46,12 @@ pub(crate) fn stays_apart(context: &Context, f: FunctionValue) {
 }
 
 /// A copy of the function with its parameters.
-pub(crate) fn whole<'ctx>(
+pub(crate) fn copy_function<'ctx>(
     edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     name: &str,
 ) -> FunctionValue<'ctx> {
-    let copy = beside(edit, of, name, of.get_type());
+    let copy = declare_beside(edit, of, name, of.get_type());
     copy.set_call_conventions(of.get_call_conventions());
     let mut parameters = HashMap::new();
     let pairs = values::parameters(of)

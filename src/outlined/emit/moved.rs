@@ -105,7 +105,8 @@ impl<'ctx> Moved<'ctx> {
         } else if let Some(next) = new.next() {
             next
         } else {
-            // The result of an `invoke`. Where others lead to the same block, only φs use it, and those take it from the edge.
+            // The result of an `invoke`. Where others lead to the same block, only φs use it, and those take it from
+            // the edge.
             let to = sys::successor(sys::terminator(new.block()), 0);
             if Value::of_block(to).users().len() > 1 {
                 return;

@@ -5,7 +5,7 @@
 //! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again. What
 //! code generators compute wherever it is used is computed there: what has several definitions they would keep in registers.
 
-use super::copy::{Copied, beside, copy_one};
+use super::copy::{Copied, copy_one, declare_beside};
 use super::jumps;
 use super::live::{How, Live, Saving, values_at};
 use super::moved::{Kept, Moved};
@@ -288,7 +288,7 @@ pub(crate) fn make<'ctx>(
         Buffer::Known(_) => vec![number],
         Buffer::Told => vec![number, address],
     };
-    let function = beside(edit, of, name, returning_as(context, of, &parameters));
+    let function = declare_beside(edit, of, name, returning_as(context, of, &parameters));
     let buffer = match buffer {
         Buffer::Known(buffer) => buffer,
         Buffer::Told => {

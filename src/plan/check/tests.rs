@@ -29,7 +29,7 @@ struct Case<'a> {
 
 impl<'a> Case<'a> {
     fn new(cfg: &'a Cfg, part: Option<IdSet<EdgeId>>, walks: Vec<Walk>) -> Self {
-        let paths = Measuring::made(cfg);
+        let paths = Measuring::from_cfg(cfg);
         let mut case = Case {
             cfg,
             paths,
@@ -367,7 +367,7 @@ proptest! {
     fn sound_plans_are_accepted(graph in any_cfg(24), copies in 1..6u32, bits in 11..63u32) {
         let functions = [input(&graph)];
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
-        let cut = Measuring::made_with_cuts(&graph, cuts).unwrap();
+        let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
         for all in [all_paths(&functions), vec![Some(cut)]] {
             for scheme in Scheme::ALL {
                 let strategy = scheme.strategy();

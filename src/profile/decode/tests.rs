@@ -14,7 +14,7 @@ use proptest::prelude::*;
 fn structure(graph: &Cfg) -> Structure {
     Structure {
         cfg: graph.clone(),
-        paths: Measuring::made(graph),
+        paths: Measuring::from_cfg(graph),
     }
 }
 
@@ -101,7 +101,7 @@ fn ids_that_nothing_has() {
 #[test]
 fn counters_become_edges() {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
-    let paths = Measuring::made(&graph);
+    let paths = Measuring::from_cfg(&graph);
     let counted = counted_edges(&paths.dag, &paths.weights, false);
     let decoded = |share: Share, ids: &[(u64, u64)]| {
         decode_edges(&counted, &share, CopyId(0), &ids.iter().copied().collect())

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 fn structure(graph: &Cfg) -> Structure {
     Structure {
         cfg: graph.clone(),
-        paths: Measuring::made(graph),
+        paths: Measuring::from_cfg(graph),
     }
 }
 

@@ -104,7 +104,8 @@ fn arguments_of(raw: &Raw, examples: &mut BTreeMap<Vec<Vec<u8>>, String>) -> Vec
     all
 }
 
-/// The test whose processes a file is of: `@TEST@` before the program's id in its name, as `runtime-c/core/p3_name.c` writes it.
+/// The test whose processes a file is of: `@TEST@` before the program's id in its name, as `runtime-c/core/p3_name.c`
+/// writes it.
 fn test_of(file: &Path, raw: &Raw) -> Option<String> {
     use std::fmt::Write;
     let mut program = String::from("@");

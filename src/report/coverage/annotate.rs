@@ -263,9 +263,9 @@ impl Ways {
         }
     }
 
-    /// The outcomes that never came up, in words. An optimiser may leave a condition other outcomes at one place than at
-    /// another, or outcomes that nobody can call true or false: what one place lacks may have come up there unseen, so that
-    /// no more than the places that have it is said.
+    /// The outcomes that never came up, in words. An optimiser may leave a condition other outcomes at one place than
+    /// at another, or outcomes that nobody can call true or false: what one place lacks may have come up there unseen,
+    /// so that no more than the places that have it is said.
     fn missing(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let wanted = self.outcomes.iter().filter(|(o, _)| is_wanted(o));
         let missing = wanted.filter_map(|(words, outcome)| {

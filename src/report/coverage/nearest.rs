@@ -212,7 +212,7 @@ mod tests {
             graph in any_cfg(10),
             ran in proptest::collection::vec(any::<bool>(), 300),
         ) {
-            let paths = Measuring::made(&graph);
+            let paths = Measuring::from_cfg(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() <= ran.len());
             let executed: Vec<Ran> = all
@@ -251,7 +251,7 @@ mod tests {
         let aside = (N + 1..2 * N).map(|i| vec![i + 1]);
         let succs: Vec<Vec<u32>> = main.chain([vec![]]).chain(aside).chain([vec![]]).collect();
         let succs: Vec<&[u32]> = succs.iter().map(|s| &s[..]).collect();
-        let paths = Measuring::made(&cfg(&succs));
+        let paths = Measuring::from_cfg(&cfg(&succs));
         let edges = paths
             .ids()
             .filter_map(|id| Some((id, paths.decode(id)?)))

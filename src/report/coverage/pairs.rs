@@ -77,7 +77,7 @@ mod tests {
         /// Where every path ran every pair did; one path runs as many as it has vertices inside.
         #[test]
         fn every_path_runs_every_pair(graph in any_cfg(9)) {
-            let paths = Measuring::made(&graph);
+            let paths = Measuring::from_cfg(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let ran: Vec<Ran> = all

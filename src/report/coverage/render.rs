@@ -84,7 +84,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             table.note(
                 0,
                 Style::new(),
-                wrapped(&left_out_near(row), layout.width, INDENT),
+                wrapped(&describe_left_out(row), layout.width, INDENT),
             );
         }
     }
@@ -92,7 +92,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
 }
 
 /// How many paths near those that ran are not explained, and what explains them.
-fn left_out_near(row: &FunctionCoverage) -> String {
+fn describe_left_out(row: &FunctionCoverage) -> String {
     let more = number_of(row.more_uncovered as u64, "more path");
     let all = row.uncovered.len() + row.more_uncovered;
     format!("… and {more} near those that ran (--nearest {all})")

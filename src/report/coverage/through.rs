@@ -144,7 +144,7 @@ mod tests {
             left_out in proptest::collection::vec(proptest::bool::weighted(0.1), 9),
             everywhere in any::<bool>(),
         ) {
-            let paths = Measuring::made(&graph);
+            let paths = Measuring::from_cfg(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let mut blocks = IdSet::with_capacity(graph.len());

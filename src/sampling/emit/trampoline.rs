@@ -2,7 +2,7 @@
 
 use crate::emit::edit::Edit;
 use crate::emit::values::{self, Value, phis};
-use crate::outlined::emit::copy::stays_apart;
+use crate::outlined::emit::copy::forbid_inlining;
 use crate::outlined::emit::resume::{
     Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
 };
@@ -284,6 +284,6 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
                 function.add_attribute(AttributeLoc::Return, attribute);
             }
         }
-        stays_apart(self.edit.context, function);
+        forbid_inlining(self.edit.context, function);
     }
 }

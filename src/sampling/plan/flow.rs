@@ -41,14 +41,14 @@ type Iteration = Option<(BlockId, u32)>;
 impl Flow {
     /// That of the function itself. O(V + E).
     pub fn plain(own: &Cfg, paths: &Measuring) -> Flow {
-        Flow::in_iterations(own, paths, &ShortLoops::default())
+        Flow::with_iterations(own, paths, &ShortLoops::default())
     }
 
     /// With loops that hold no other ones several times over, where they are short. O(V + E) of the result.
     ///
     /// Of a function that [`can_be_sampled`], which also this can be.
     pub fn new(own: &Cfg, paths: &Measuring) -> Flow {
-        let flow = Flow::in_iterations(own, paths, &ShortLoops::of(own, paths));
+        let flow = Flow::with_iterations(own, paths, &ShortLoops::of(own, paths));
         // What retreats in a loop with several entries is up to the order.
         if can_be_sampled(&flow.versions.cfg, &flow.versions.order) {
             flow
@@ -57,7 +57,7 @@ impl Flow {
         }
     }
 
-    fn in_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
+    fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
         let next = |now, e| loops.next(now, e, own.target(e));
         let product = Versions::product(own, &paths.shape.order, None, next);
         let first_backs = first_backs(&product);

@@ -8,7 +8,7 @@ use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 
 fn plain(own: &Cfg) -> Flow {
-    Flow::plain(own, &Measuring::made(own))
+    Flow::plain(own, &Measuring::from_cfg(own))
 }
 
 /// With every loop once.
@@ -18,7 +18,7 @@ fn plan(own: &Cfg, of: Sequence) -> SubpathPlan {
 
 /// With loops several times.
 fn plan_of_iterations(own: &Cfg) -> SubpathPlan {
-    let flow = Flow::new(own, &Measuring::made(own));
+    let flow = Flow::new(own, &Measuring::from_cfg(own));
     SubpathPlan::new(FuncId(0), 0, flow, Sequence::Activation)
 }
 
@@ -83,7 +83,7 @@ proptest! {
     /// All back edges are boundaries, and where none is the longest way is one block longer than the longest one behind.
     #[test]
     fn segments_are_paid_for(graph in any_cfg(30)) {
-        let flow = Flow::new(&graph, &Measuring::made(&graph));
+        let flow = Flow::new(&graph, &Measuring::from_cfg(&graph));
         let segments = Segments::new(&flow);
         let Versions { cfg: graph, order, .. } = &flow.versions;
         for &b in &order.rpo {
@@ -243,7 +243,7 @@ proptest! {
     ) {
         let callee = if calls { Callee::Indirect } else { Callee::Asm };
         let graph = with_calls(graph, &callee);
-        let flow = Flow::new(&graph, &Measuring::made(&graph));
+        let flow = Flow::new(&graph, &Measuring::from_cfg(&graph));
         let plan = SubpathPlan::new(FuncId(0), 0, flow, Sequence::Thread);
         let apart = plan.apart.as_deref().expect("there are no landing pads");
         prop_assert!(apart.skipping.modes.iter().flatten().all(|m| *m == Mode::Skipping));
@@ -373,7 +373,7 @@ fn with_code(succs: &[&[u32]], block: u32, instructions: u32) -> Cfg {
 /// A short loop pays for its first iteration, then once for four, or as many as make 256 instructions, and where it is left for what is behind it.
 #[test]
 fn a_short_loop() {
-    let times = |graph: &Cfg| times(graph, &Flow::new(graph, &Measuring::made(graph)));
+    let times = |graph: &Cfg| times(graph, &Flow::new(graph, &Measuring::from_cfg(graph)));
     let of = |code| times(&with_code(&[&[1], &[1, 2], &[]], 1, code));
     assert_eq!(of(1), [1, 5, 1]);
     assert_eq!(of(64), [1, 5, 1]);
@@ -392,7 +392,7 @@ fn a_short_loop() {
 fn loops_that_are_there_once() {
     let times = |succs: &[&[u32]]| {
         let graph = cfg(succs);
-        times(&graph, &Flow::new(&graph, &Measuring::made(&graph)))
+        times(&graph, &Flow::new(&graph, &Measuring::from_cfg(&graph)))
     };
     assert_eq!(times(&[&[1], &[2], &[2, 3], &[1, 4], &[]]), [1, 1, 5, 1, 1]);
     assert_eq!(times(&[&[1, 2], &[2], &[1, 3], &[]]), [1, 1, 1, 1]);
@@ -402,7 +402,7 @@ fn loops_that_are_there_once() {
 #[test]
 fn loops_that_do_not_go_round() {
     let graph = cfg(&[&[1], &[1, 2], &[]]);
-    let mut paths = Measuring::made(&graph);
+    let mut paths = Measuring::from_cfg(&graph);
     let weigh = |paths: &mut Measuring, back: f64, out: f64| {
         for e in paths.dag.edge_ids() {
             let kind = paths.dag.edge(e).kind;
@@ -422,7 +422,7 @@ proptest! {
     /// Whatever is there several times, back edges are the function's, and one iteration alone of a loop has its own.
     #[test]
     fn back_edges_stay(graph in any_cfg(20)) {
-        let paths = Measuring::made(&graph);
+        let paths = Measuring::from_cfg(&graph);
         let flow = Flow::new(&graph, &paths);
         let Versions { cfg, origin, order } = &flow.versions;
         let of = |(e, _): (CfgEdge, BlockId)| flow.versions.origin_of(e);

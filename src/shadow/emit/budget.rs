@@ -9,7 +9,7 @@
 
 use crate::dag::Order;
 use crate::emit::edit::Edit;
-use crate::emit::split::in_blocks;
+use crate::emit::split::predecessor_blocks;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::{place, shared};
 use crate::index::{BlockId, TiVec};
@@ -44,7 +44,7 @@ pub(super) fn spend<'ctx>(
         builder: context.create_builder(),
         left: sys::const_address(burst.as_pointer_value(), i64.const_int(LEFT, false)),
         blocks: sys::blocks(function),
-        ins: in_blocks(cfg),
+        ins: predecessor_blocks(cfg),
         ends: cfg.by_block(None),
         phis: Vec::new(),
         cfg,

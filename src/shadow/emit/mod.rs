@@ -80,7 +80,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         }
         let edit = self.edit;
         let name = format!("__p3_counting.{}", body.name);
-        let counting = copy::whole(edit, function, &name);
+        let counting = copy::copy_function(edit, function, &name);
         let passed = self.passed();
         let mut passes = Passes::from([(BlockId(0), passed)]);
         self.add_loops(function, body, plan, index, &mut passes);

@@ -1,12 +1,12 @@
 //! The places of a native function where control can go over to functions that count.
 
 use crate::dag::Order;
-use crate::emit::split::in_edges;
+use crate::emit::split::incoming_edges;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Cfg, Terminator};
-use crate::outlined::emit::copy::stays_apart;
+use crate::outlined::emit::copy::forbid_inlining;
 use crate::outlined::emit::resume::{Handed, Tail, place_in, return_call};
 use crate::outlined::plan::ResumePoint;
 use inkwell::attributes::AttributeLoc;
@@ -54,7 +54,7 @@ pub(super) fn mark_entry<'ctx>(
     cfg: &Cfg,
     order: &Order,
 ) {
-    stays_apart(context, function);
+    forbid_inlining(context, function);
     let nop = (!begins_apart(function, cfg, order)).then_some(TWO_BYTES);
     for (name, value) in nop.into_iter().chain([ROOM]) {
         let attribute = context.create_string_attribute(name, value);
@@ -126,7 +126,7 @@ pub(super) fn add_sites<'ctx>(
         tail: Tail::of(&blocks),
         builder: context.create_builder(),
     };
-    let ins = in_edges(cfg);
+    let ins = incoming_edges(cfg);
     for (n, (place, passed)) in places.all.iter().zip(places.passed).enumerate() {
         let rest = blocks[place.block];
         let head = context.prepend_basic_block(rest, "p3.head");
