@@ -33,8 +33,8 @@ base() {
     b commit -q --rm "$container" "$1" >/dev/null
 }
 
-base docker.io/library/rust:1-bookworm gcc,libc6-dev,make,ca-certificates
-base docker.io/library/debian:bookworm-slim ca-certificates
+base rust:1-bookworm gcc,libc6-dev,make,ca-certificates
+base debian:bookworm-slim ca-certificates
 b build --isolation chroot --pull-never -t p3 .
 
 # As its first lines say: a folder of the user's, a module in it. `doctor` is what it runs by itself.
