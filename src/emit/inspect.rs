@@ -2,12 +2,13 @@
 
 #[cfg(feature = "llvm-ir")]
 use super::by_llvm_ir;
-use super::{read, session};
+use super::{Parsed, read, session};
 use crate::error::Result;
 use crate::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
 use crate::ir::{Program, SkipReason};
 use crate::load::Admitted;
 use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
 use rayon::prelude::*;
 
 /// The attributes that forbid profiling, and the reason that each gives.
@@ -28,16 +29,29 @@ pub enum Loader {
     Llvm,
 }
 
-/// Loads all modules and assembles the program. Modules in parallel; linear.
+/// Of a module, llvm-ir makes values that take some 40 times the bytes of its bitcode. One of more bytes than this is seen through
+/// LLVM instead, which has it in memory anyway, so that rewriting takes not much more memory than optimising.
+#[cfg(feature = "llvm-ir")]
+const MOST_BYTES_FOR_LLVM_IR: usize = 1 << 20;
+
+/// Loads all modules and assembles the program, the only one from what was `parsed`, if it was and LLVM shows it. Modules in
+/// parallel; linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read, and symbols that two modules define.
-pub fn load(inputs: &[Admitted], options: &LoadOptions) -> Result<Program> {
-    #[cfg(feature = "llvm-ir")]
-    let loader = Loader::LlvmIr;
-    #[cfg(not(feature = "llvm-ir"))]
-    let loader = Loader::Llvm;
-    load_by(loader, inputs, options)
+pub fn load(
+    inputs: &[Admitted],
+    parsed: Option<&mut Parsed>,
+    options: &LoadOptions,
+) -> Result<Program> {
+    if let ([input], Some(parsed)) = (inputs, parsed)
+        && loader_of(input) == Loader::Llvm
+    {
+        let mut lowered = lower_module(input, &parsed.get().1, options);
+        lowered.add(&input.hidden);
+        return assemble(inputs, vec![lowered]);
+    }
+    load_each(loader_of, inputs, options)
 }
 
 /// The same with a given loader; the program is the same with each.
@@ -45,8 +59,29 @@ pub fn load(inputs: &[Admitted], options: &LoadOptions) -> Result<Program> {
 /// # Errors
 /// As [`load`].
 pub fn load_by(loader: Loader, inputs: &[Admitted], options: &LoadOptions) -> Result<Program> {
+    load_each(|_| loader, inputs, options)
+}
+
+#[cfg(feature = "llvm-ir")]
+fn loader_of(input: &Admitted) -> Loader {
+    match input.bytes.len() > MOST_BYTES_FOR_LLVM_IR {
+        true => Loader::Llvm,
+        false => Loader::LlvmIr,
+    }
+}
+
+#[cfg(not(feature = "llvm-ir"))]
+fn loader_of(_: &Admitted) -> Loader {
+    Loader::Llvm
+}
+
+fn load_each(
+    loader_of: impl Fn(&Admitted) -> Loader + Sync,
+    inputs: &[Admitted],
+    options: &LoadOptions,
+) -> Result<Program> {
     let lowered = inputs.par_iter().map(|input| {
-        let mut lowered = match loader {
+        let mut lowered = match loader_of(input) {
             #[cfg(feature = "llvm-ir")]
             Loader::LlvmIr => match by_llvm_ir::lowered(input, options)? {
                 Some(lowered) => Ok(lowered),
@@ -60,14 +95,16 @@ pub fn load_by(loader: Loader, inputs: &[Admitted], options: &LoadOptions) -> Re
     assemble(inputs, lowered.collect::<Result<_>>()?)
 }
 
+/// `module`, which is what LLVM made of `input`.
+fn lower_module(input: &Admitted, module: &Module, options: &LoadOptions) -> Lowered {
+    lower(read::view(module, &ATTRIBUTES), &input.positions, options)
+}
+
 fn by_llvm(input: &Admitted, options: &LoadOptions) -> Result<Lowered> {
     let context = session::context();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
     match context.create_module_from_ir(buffer) {
-        Ok(module) => {
-            let view = read::view(&module, &ATTRIBUTES);
-            Ok(lower(view, &input.positions, options))
-        }
+        Ok(module) => Ok(lower_module(input, &module, options)),
         Err(message) => Err(unreadable(input, &message.to_string())),
     }
 }

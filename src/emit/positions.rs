@@ -81,7 +81,10 @@ impl<'m> Finder<'m, '_> {
             }
             last = Some(i);
         }
-        positions.choice = last.and_then(choice);
+        if positions.instructions.iter().all(|&place| place == 0) {
+            positions.instructions = Vec::new();
+        }
+        positions.choice = last.and_then(choice).map(Box::new);
         let start = last.and_then(|end| end.loop_start(self.module));
         positions.loop_start = start.and_then(|l| self.place(l).checked_sub(1));
         if let (Some(choice), Some(end)) = (&mut positions.choice, last) {

@@ -78,10 +78,10 @@ pub struct BodyPositions {
 /// The positions of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockPositions {
-    /// Of each instruction but the φs: its number among [`Positions::places`] plus 1, or 0 where it has none.
+    /// Of each instruction but the φs: its number among [`Positions::places`] plus 1, or 0 where it has none. Empty if none has.
     pub instructions: Vec<u32>,
-    /// What is chosen at its end, if there is a choice.
-    pub choice: Option<Choice>,
+    /// What is chosen at its end, if there is a choice. Most blocks have none, and it is large.
+    pub choice: Option<Box<Choice>>,
     /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler keeps
     /// it for the block that ends an iteration (`!llvm.loop`).
     pub loop_start: Option<u32>,

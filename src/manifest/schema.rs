@@ -347,7 +347,7 @@ impl FunctionEntry {
             returns_twice: self.returns_twice.contains(&b),
             single: self.single.binary_search(&b).is_ok(),
             lines: self.spans(b).collect(),
-            choice: self.choice(b),
+            choice: self.choice(b).map(Box::new),
         });
         Cfg {
             blocks: blocks.collect(),

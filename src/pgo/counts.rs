@@ -90,7 +90,7 @@ enum OfBody {
 /// # Errors
 /// Modules that cannot be read, and a profile that knows nothing of any.
 pub(super) fn join(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
-    let mut program = emit::load(inputs, &LoadOptions::default())?;
+    let mut program = emit::load(inputs, None, &LoadOptions::default())?;
     take_names(&mut program.modules, &profile.manifest.modules);
     let index = Index::new(profile);
     let mut joined = Joined {

@@ -3,7 +3,7 @@
 use super::Clock;
 use super::Options;
 use crate::dag::Order;
-use crate::emit::{self, Callers};
+use crate::emit::{self, Callers, Parsed};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::lower::LoadOptions;
@@ -49,10 +49,11 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Loads and analyses the inputs, with the weights of `measured` where it knows a function.
+    /// Loads and analyses the inputs, the only one as it was `parsed` if it was, with the weights of `measured` where it knows a function.
     pub(super) fn new(
         options: &Options,
         inputs: &[Admitted],
+        parsed: Option<&mut Parsed>,
         measured: Option<&Profile>,
         clock: &mut Clock,
     ) -> Result<Analysis> {
@@ -60,7 +61,7 @@ impl Analysis {
             include: options.include.clone(),
             exclude: options.exclude.clone(),
         };
-        let mut program = emit::load(inputs, &chosen)?;
+        let mut program = emit::load(inputs, parsed, &chosen)?;
         if options.scheme.strategy().method == Method::Shadow {
             skip(&mut program, SkipReason::Single, |cfg| {
                 cfg.blocks.iter().any(has_no_copy)

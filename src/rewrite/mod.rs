@@ -144,12 +144,13 @@ fn measured(
 fn write_folder(
     options: &Options,
     inputs: &[Admitted],
-    parsed: Option<Parsed>,
+    mut parsed: Option<Parsed>,
     measured: Option<&Profile>,
     pool: ThreadPool,
     clock: &mut Clock,
 ) -> Result<Summary> {
-    let analysis = pool.install(|| Analysis::new(options, inputs, measured, clock))?;
+    let analysis =
+        pool.install(|| Analysis::new(options, inputs, parsed.as_mut(), measured, clock))?;
     let linking = linking(options, inputs, analysis.program.cxx);
     let folder = Folder::begin(options.out(), options.copies, &linking)?;
     if let Some(profile) = measured {

@@ -1,12 +1,13 @@
 //! The loader on llvm-ir and the one on LLVM: they see the same program, and what llvm-ir cannot represent is
 //! refused by none.
 
-use crate::support::{compile, peers, project, rewrite_here};
-use p3_rewrite::emit::{Loader, Names, admit, llvm_ir_suffices, load_by};
+use crate::support::{compile, llvm, peers, project, rewrite_here, run};
+use p3_rewrite::emit::{self, Loader, Names, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::ir::{Program, SkipReason};
 use p3_rewrite::load::{Admitted, Optimize, find_inputs};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn inputs(path: &Path) -> Vec<Admitted> {
     let inputs = find_inputs(&[path.to_path_buf()], Path::new(""), None).unwrap();
@@ -61,6 +62,34 @@ fn both_see_the_same_programs() {
             assert_equal(dir.path());
         }
     }
+}
+
+/// A large module is seen as LLVM has read it, without the names of its values.
+#[test]
+fn large_module_is_the_same_program() {
+    let dir = crate::support::folder();
+    let source = dir.path().join("large.c");
+    let demo = project("testdata/programs/demo.c");
+    let data = "x".repeat(2 << 20);
+    let text = format!(
+        "#include \"{}\"\nconst char data[] = \"{data}\";\n",
+        demo.display()
+    );
+    std::fs::write(&source, text).unwrap();
+    let path = dir.path().join("large.bc");
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(["-O1", "-g", "-w", "-c", "-emit-llvm"]);
+    run(clang.arg(&source).arg("-o").arg(&path));
+    assert!(path.metadata().unwrap().len() > 1 << 20);
+
+    assert_equal(&path);
+    let expected = load(Loader::Llvm, &path);
+    let found = find_inputs(std::slice::from_ref(&path), Path::new(""), None).unwrap();
+    let admission = admit(found, Names::Dropped, |_| Optimize::Never).unwrap();
+    let mut parsed = admission.parsed.expect("an input alone is kept");
+    let options = LoadOptions::default();
+    let program = emit::load(&admission.inputs, Some(&mut parsed), &options).unwrap();
+    assert!(program == expected);
 }
 
 /// Most modules here are what llvm-ir gives up on; the others are seen by both.

@@ -130,7 +130,8 @@ impl Lowering<'_> {
         block.instructions += 1;
         let site = self.site(positions, last);
         line(site, &mut block, noted);
-        block.choice = positions.choice.clone().map(|by| Decided { site, by });
+        let choice = positions.choice.as_deref().cloned();
+        block.choice = choice.map(|by| Box::new(Decided { site, by }));
         let placed: u32 = block.lines.iter().map(|s| s.instructions).sum();
         if let Some(first) = block.lines.first_mut() {
             first.instructions += block.instructions - placed;
