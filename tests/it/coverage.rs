@@ -2,6 +2,7 @@
 
 use crate::support::{PROF, execute, link, module, profile};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -551,6 +552,32 @@ fn functions_of_which_nothing_ran_are_listed() {
     let (_, all) = coverage(&profile, &[], None);
     let line = "1 function never ran (--never-ran lists them)";
     assert!(all.contains(line), "{all}");
+}
+
+/// What belongs to a registry of crates or to a toolchain is not the project's to test.
+#[test]
+fn sources_of_registries_and_toolchains_are_left_out() {
+    let dir = crate::support::folder();
+    let mut source = "int main(void) { return 0; }\n".to_string();
+    let foreign = [
+        "/home/u/.cargo/registry/src/index-1/either-1.0/src/lib.rs",
+        "/home/u/.cargo/git/checkouts/either-1/abc/src/lib.rs",
+        "/rustc/0123abc/library/core/src/option.rs",
+        "/opt/rust/lib/rustlib/src/rust/library/std/src/io.rs",
+        "/usr/include/c++/14/vector",
+    ];
+    for (n, file) in foreign.iter().enumerate() {
+        source += &format!("#line 1 \"{file}\"\nint foreign{n}(int n) {{ return n > 5; }}\n");
+    }
+    let profile = build_with(&dir.path().join("foreign"), &source, &["-O0"]);
+    let functions = |options: &[&str]| {
+        let report = json(&profile, options);
+        let names = report["functions"].as_array().unwrap().iter();
+        let names = names.map(|f| f["name"].as_str().unwrap().to_string());
+        names.collect::<BTreeSet<_>>()
+    };
+    assert_eq!(functions(&[]), BTreeSet::from(["main".to_string()]));
+    assert_eq!(functions(&["--all"]).len(), 1 + foreign.len());
 }
 
 /// Annotations and Cobertura name files from the repository, whatever folder of it a job works in.
