@@ -140,4 +140,7 @@ fn coverage_leaves_out_what_cannot_run() {
         "{text}"
     );
     assert!(!text.contains("not covered"), "{text}");
+    coverage.args(["--format", "json"]);
+    let json = crate::support::parsed(&run(&mut coverage).stdout);
+    assert_eq!(json["functions"][0]["contradictory"], 2, "{json:#}");
 }

@@ -179,6 +179,83 @@ fn coverage_of_patch_lists_its_lines() {
     );
 }
 
+/// Sources with counts, near the lines of a patch alone.
+#[test]
+fn annotate_with_patch_prints_its_lines() {
+    let dir = crate::support::folder();
+    let patch = dir.path().join("p.diff");
+    std::fs::write(&patch, PATCH).unwrap();
+    let new = build(dir.path(), "new", &after(), 4);
+    let (status, said) = coverage(&new, &["--patch", "-", "--annotate"], Some(&patch));
+    assert_eq!(status, Some(0), "{said}");
+    let numbers = |said: &str| -> Vec<String> {
+        let number = |l: &str| Some(l.get(10..)?.split_whitespace().next()?.to_string());
+        let lines = said.lines().skip(1);
+        lines
+            .filter_map(number)
+            .filter(|n| n.parse::<u32>().is_ok())
+            .collect()
+    };
+    // Lines 5, 7 and 10 of the patch; the file begins before.
+    let expected: Vec<String> = (3..=11).map(|n| n.to_string()).collect();
+    assert_eq!(numbers(&said), expected, "{said}");
+    assert!(
+        said.contains("a.c: 3 lines of the patch, and 2 around each"),
+        "{said}"
+    );
+    let (_, missing) = coverage(&new, &["--patch", "-", "--annotate=missing"], Some(&patch));
+    assert!(missing.contains("↳ never true: n % 2"), "{missing}");
+    let (status, none) = coverage(&new, &["--patch", "-", "--annotate"], None);
+    assert!(
+        status == Some(2) && none.contains("no line is in scope"),
+        "{none}"
+    );
+}
+
+/// What is said of a selection is said once, in the report.
+#[test]
+fn selection_is_reported_once() {
+    let dir = crate::support::folder();
+    let modules = [module(
+        "a.c",
+        BEFORE,
+        &["-g", "-O0", "-DNUMBER=4"],
+        dir.path(),
+    )];
+    let exe = dir.path().join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.path().join("once"));
+    let options = ["--paths", "through=a.c:4"];
+    let some = profile(
+        &modules,
+        &options,
+        1,
+        &[],
+        &expected,
+        &dir.path().join("out"),
+    );
+    let said = "only selected paths are counted (through=a.c:4)";
+    for options in [
+        &[][..],
+        &["--format", "markdown"],
+        &["--never-ran"],
+        &["--measure", "lines"],
+    ] {
+        let (_, text) = coverage(&some, options, None);
+        assert_eq!(text.matches(said).count(), 1, "{options:?}: {text}");
+        assert!(!text.contains("of selected paths"), "{text}");
+    }
+    let mut show = Command::new(PROF);
+    show.arg("show")
+        .arg(&some)
+        .args(["--function", "^classify$"]);
+    let text = String::from_utf8(show.output().unwrap().stdout).unwrap();
+    assert!(
+        text.contains("counted paths (") && !text.contains("of the program's"),
+        "{text}"
+    );
+}
+
 #[test]
 fn against_an_earlier_build() {
     let dir = crate::support::folder();

@@ -82,7 +82,8 @@ pub(super) struct CoverageArgs {
     /// Only functions of which nothing ran, not even inlined
     #[arg(long, conflicts_with_all = ["patch", "diff", "new", "annotate", "nearest"])]
     never_ran: bool,
-    /// Print the sources with counts, and the outcomes of conditions that never came up
+    /// Print the sources with counts, and the outcomes of conditions that never came up; with
+    /// --patch, near its lines
     #[arg(
         long,
         value_enum,
@@ -90,7 +91,7 @@ pub(super) struct CoverageArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "all",
-        conflicts_with_all = ["patch", "diff", "nearest", "fail_under", "measure", "top", "format"]
+        conflicts_with_all = ["diff", "nearest", "fail_under", "measure", "top", "format"]
     )]
     annotate: Option<Annotate>,
     /// The order of functions and files
@@ -155,6 +156,15 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         never_ran: args.never_ran,
         keeps_left_out: false,
     };
+    if let Some(patch) = &args.patch {
+        let parsed = Patch::parse(&content(patch)?, patch)?;
+        scope.touched = Some(Touched::find(
+            &parsed,
+            patch,
+            &profile.manifest.files,
+            &sources,
+        )?);
+    }
     if let Some(wanted) = args.annotate {
         let mut outcome = print_sources(args, wanted, &profile, &scope, &sources, layout)?;
         outcome.warnings.extend(notes);
@@ -169,15 +179,6 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     }
     if let Some(base) = &args.diff {
         return against(args, &profile, &trust.read(base)?, &scope, &sources, layout);
-    }
-    if let Some(patch) = &args.patch {
-        let parsed = Patch::parse(&content(patch)?, patch)?;
-        scope.touched = Some(Touched::find(
-            &parsed,
-            patch,
-            &profile.manifest.files,
-            &sources,
-        )?);
     }
     let text = args.format == CoverageFormat::Text;
     let explains =
@@ -207,7 +208,17 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     });
     judge(args, &covered, &mut outcome);
     outcome.warnings.extend(notes);
-    Ok(outcome.about(&[&profile]).told_by(&sources))
+    let has_notes = match args.format {
+        CoverageFormat::Text => alone.is_none(),
+        CoverageFormat::Markdown => true,
+        _ => false,
+    };
+    let outcome = if has_notes {
+        outcome.about_apart_from_selection(&profile)
+    } else {
+        outcome.about(&[&profile])
+    };
+    Ok(outcome.told_by(&sources))
 }
 
 /// The sources in scope with executions.

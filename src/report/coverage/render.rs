@@ -159,8 +159,8 @@ fn notes(coverage: &Coverage, layout: Layout) -> String {
 
 /// That all numbers are of selected paths, and how many functions have none.
 pub(super) fn of_selection(coverage: &Coverage) -> String {
-    let specs = printable(&coverage.selection.join(", ")).into_owned();
-    let mut out = format!("of selected paths ({specs}); whether others ran is not known\n");
+    let said = coverage.profile.said_selection().unwrap_or_default();
+    let mut out = format!("{}\n", printable(&said));
     if coverage.unselected > 0 {
         let functions = number_of(coverage.unselected as u64, "function");
         let verb = if coverage.unselected == 1 {
