@@ -767,3 +767,38 @@ fn patch_of_source_that_changed_since_is_refused() {
     assert!(said.contains("has changed since it was compiled"), "{said}");
     assert!(said.contains("build and run the program again"), "{said}");
 }
+
+/// Shared libraries that were built beside a program have profiles of their own, and a report of the program says so.
+#[test]
+fn report_of_program_names_its_libraries() {
+    let dir = crate::support::folder();
+    let merged = build(dir.path(), "built", BEFORE, 4);
+    let program = |name: &str| {
+        let folder = dir.path().join("p3").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("record.json"), "{}").unwrap();
+        std::fs::copy(&merged, folder.join("profile.p3prof")).unwrap();
+        folder.join("profile.p3prof")
+    };
+    let prog = program("prog.p3");
+    let none = coverage(&prog, &[], None).1;
+    assert!(!none.contains("shared libraries"), "{none}");
+    let library = program("libx.so.1.p3");
+    let said = format!(
+        "shared libraries are not in the report: {}; p3-prof union joins profiles",
+        library.display()
+    );
+    let one = coverage(&prog, &[], None).1;
+    assert_eq!(one.matches(&said).count(), 1, "{one}");
+    program("liby.so.p3");
+    let mut html = Command::new(PROF);
+    html.arg("html")
+        .arg(&prog)
+        .arg("-o")
+        .arg(dir.path().join("page"));
+    let two = String::from_utf8(html.output().unwrap().stderr).unwrap();
+    assert!(
+        two.contains("not in the page: ") && two.contains(" and 1 more library;"),
+        "{two}"
+    );
+}

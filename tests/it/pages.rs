@@ -635,7 +635,7 @@ fn first_view_of_picture_begins_at_entry() {
             const first = at[nodes.findIndex(g => g.dataset.blocks.split(' ')[0] === '0')];
             const left = Math.min(...at.map(a => a[0])), right = Math.max(...at.map(a => a[0])) + 168, low = Math.max(...at.map(a => a[1])) + 46;
             out.push({ begins: first[0] >= x && first[0] + 168 <= x + w && first[1] >= y, is_narrow: right - left <= w - 74,
-                is_tall: low - first[1] > h, is_whole: left >= x && right <= x + w, is_aside: Math.abs((left + right) / 2 - first[0] - 84) > 30 });
+                facts: document.querySelector('.headline p').textContent, is_tall: low - first[1] > h, is_whole: left >= x && right <= x + w, is_aside: Math.abs((left + right) / 2 - first[0] - 84) > 30 });
         }
         return out;";
     let seen = in_browser(&page(&profile, &[]), script, dir.path());
@@ -645,6 +645,18 @@ fn first_view_of_picture_begins_at_entry() {
         assert!(is(f, "begins"), "{seen:#?}");
         assert!(is(f, "is_whole") || !is(f, "is_narrow"), "{seen:#?}");
     }
+    let mut text = Command::new(PROF);
+    text.arg("coverage")
+        .arg(&profile)
+        .args(["--function", "^f$", "--format", "json"]);
+    let text = parsed(&run(&mut text).stdout);
+    let cannot = text["functions"][0]["contradictory"].as_u64().unwrap();
+    let told = format!(" · {cannot} more cannot run");
+    assert!(
+        seen.iter()
+            .any(|f| f["facts"].as_str().unwrap().contains(&told)),
+        "{seen:#?}"
+    );
     let is_hard = |f: &&Value| is(f, "is_tall") && is(f, "is_narrow") && is(f, "is_aside");
     assert!(seen.iter().any(|f| is_hard(&f)), "{seen:#?}");
 }

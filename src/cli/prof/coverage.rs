@@ -142,9 +142,10 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     };
     let Several {
         mut profile,
-        notes,
+        mut notes,
         parts,
     } = several::read(&args.profiles, trust)?;
+    notes.extend(several::libraries_left_out(&profile, "the report"));
     args.sources.rename(&mut profile);
     let sources = args.sources.marked(&profile, &args.markers);
     let mut scope = Scope {

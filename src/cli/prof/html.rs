@@ -1,17 +1,15 @@
 //! `p3-prof html`.
 
 use super::Outcome;
+use super::several::libraries_left_out;
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::cli::ForceArgs;
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::output::{Destination, check_folder_name, write_files};
-use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::locate::MERGED;
 use crate::profile::verdict::Trust;
 use crate::report::html::{self, PARTS, Page};
-use crate::table::number_of;
 use clap::Args;
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -81,38 +79,10 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     };
     let profiles: Vec<_> = std::iter::once(&profile).chain(&baseline).collect();
     let mut outcome = Outcome::print(text).about(&profiles).told_by(&sources);
-    outcome.warnings.extend(libraries_left_out(&profile));
+    outcome
+        .warnings
+        .extend(libraries_left_out(&profile, "the page"));
     Ok(outcome)
-}
-
-/// The line about shared libraries that were built in the folder of the program: their code is in profiles of their own.
-fn libraries_left_out(profile: &Profile) -> Option<String> {
-    let own = profile.path.parent()?;
-    let is_build = own.join("record.json").is_file();
-    let beside = own.parent().filter(|_| is_build)?;
-    let is_library = |p: &PathBuf| {
-        let name = p.file_name().unwrap_or_default().to_string_lossy();
-        name.contains(".so.") && p != own && p.join(MERGED).is_file()
-    };
-    let mut libraries: Vec<PathBuf> = beside
-        .read_dir()
-        .ok()?
-        .flatten()
-        .map(|e| e.path())
-        .collect();
-    libraries.retain(is_library);
-    libraries.sort();
-    let first = libraries.first()?.join(MERGED);
-    let more = match libraries.len() {
-        1 => String::new(),
-        n => format!(" and {}", number_of(n as u64 - 1, "more library")),
-    };
-    let shown = |p: &Path| printable(&p.display().to_string()).into_owned();
-    Some(format!(
-        "{}: shared libraries are not in the page: {}{more}; p3-prof union joins profiles",
-        shown(&profile.path),
-        shown(&first),
-    ))
 }
 
 /// A folder with files of someone else's is not written to.
