@@ -343,7 +343,14 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
         return std::fs::write(path, bytes).map_err(|e| Error::write(path, e));
     }
     let fill = |file: &mut File| file.write_all(bytes);
-    write_by_rename(path, fill, tempfile::Builder::new().prefix(".p3-"))
+    write_by_rename(path, fill, &mut temporary())
+}
+
+/// The temporary name of a file that is on no list.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".p3-");
+    builder
 }
 
 /// The temporary name of a file of the list, by which it is deleted after a crash.
@@ -364,13 +371,26 @@ fn write_by_rename(
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    let file = stage(path, fill, temporary)?;
+    file.persist(path)
+        .map(drop)
+        .map_err(|e| Error::write(path, without_path(e.error)))
+}
+
+/// Writes a file beside the place that it is for, in a folder that exists. It is gone when it is dropped, unless it is persisted.
+fn stage(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> std::io::Result<()>,
+    temporary: &mut tempfile::Builder,
+) -> Result<NamedTempFile> {
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let file = temporary
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
         .tempfile_in(folder);
-    let write = |mut file: NamedTempFile| {
-        fill(file.as_file_mut())?;
-        file.persist(path).map(drop).map_err(|e| e.error)
-    };
+    let write = |mut file: NamedTempFile| fill(file.as_file_mut()).map(|()| file);
     file.and_then(write)
         .map_err(|e| Error::write(path, without_path(e)))
 }

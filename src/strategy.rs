@@ -189,7 +189,7 @@ schemes! {
     /// Gives whole functions to copies: to compare
     Pbl "pbl" PATHS
 
-    /// One copy counts everything: if copies cannot run alike
+    /// One copy, about twice the overhead: if copies cannot run alike
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
     /// Estimates by forked shadows, at full speed: for servers

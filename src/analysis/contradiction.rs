@@ -1,12 +1,12 @@
 //! Paths that no input can take, because their conditions contradict each other.
 //!
-//! The manifest says what branches compare ([`Compared`]), and which values are the same on a path. Each outcome on a path leaves
-//! its value a set of numbers, and two values an order. A path on which a set or an order is empty cannot run. Nothing is
-//! claimed of other paths: this is no proof that they can.
+//! The manifest says what branches compare ([`Compared`]), which values are the same on a path, and where a value becomes a
+//! constant ([`BecomesConstant`]). Each outcome on a path leaves its value a set of numbers, and two values an order. A path on
+//! which a set or an order is empty cannot run. Nothing is claimed of other paths: this is no proof that they can.
 
 use crate::dag::{Path, PathEnd};
 use crate::index::{BlockId, PathId};
-use crate::load::positions::{Choice, Compared, Operand, Predicate, Variable};
+use crate::load::positions::{BecomesConstant, Choice, Compared, Operand, Predicate, Variable};
 use crate::manifest::FunctionEntry;
 use crate::paths::Measuring;
 use std::collections::HashMap;
@@ -20,8 +20,18 @@ const WIDEST: u32 = 64;
 pub struct Contradictions<'a> {
     entry: &'a FunctionEntry,
     choices: HashMap<BlockId, &'a Choice>,
+    /// By block: the values that become a constant there.
+    constants: HashMap<BlockId, Vec<Fixed<'a>>>,
     /// Whether outcomes follow from where control came from ([`FunctionEntry::implied`]).
     implies: bool,
+}
+
+/// A value that is a constant from a block on.
+struct Fixed<'a> {
+    variable: &'a Variable,
+    bits: u32,
+    at: &'a BecomesConstant,
+    constant: u64,
 }
 
 impl<'a> Contradictions<'a> {
@@ -35,16 +45,24 @@ impl<'a> Contradictions<'a> {
             .clone()
             .any(|c| c.by.test.as_ref().is_some_and(|t| !t.known.is_empty()));
         let choices = choices.filter(|c| c.by.compared.is_some());
+        let mut constants: HashMap<BlockId, Vec<Fixed>> = HashMap::new();
+        for compared in choices.clone().filter_map(|c| c.by.compared.as_ref()) {
+            for fixed in fixed_values(compared) {
+                let block = BlockId(fixed.at.block);
+                constants.entry(block).or_default().push(fixed);
+            }
+        }
         Contradictions {
             entry,
             implies,
+            constants,
             choices: choices.map(|c| (c.block, &c.by)).collect(),
         }
     }
 
     /// Whether no path of the function can be found out.
     pub fn is_empty(&self) -> bool {
-        self.choices.len() < 2 && !self.implies
+        self.choices.len() < 2 && self.constants.is_empty() && !self.implies
     }
 
     /// Whether the conditions of a path contradict each other: the block whose outcome contradicts earlier ones. O(length ·
@@ -64,9 +82,14 @@ impl<'a> Contradictions<'a> {
         for &block in &path.blocks {
             known.forget(block);
             let succ = succs.next().flatten();
+            let came = before.replace(block);
+            let fixed = self.constants.get(&block).into_iter().flatten();
+            for f in fixed.filter(|f| f.at.from.is_none_or(|b| came == Some(BlockId(b)))) {
+                known.fix(f);
+            }
             if self.implies
-                && let Some((before, succ)) = before.replace(block).zip(succ)
-                && self.entry.implied(block, before).is_some_and(|s| s != succ)
+                && let Some((came, succ)) = came.zip(succ)
+                && self.entry.implied(block, came).is_some_and(|s| s != succ)
             {
                 return Some(block);
             }
@@ -96,6 +119,28 @@ impl<'a> Contradictions<'a> {
         let cannot = |id: &PathId| !self.allow(paths, *id) && wanted(*id);
         paths.ids().filter(cannot).count() as u64
     }
+}
+
+/// The values of a comparison that become constants somewhere.
+fn fixed_values(compared: &Compared) -> Vec<Fixed<'_>> {
+    let right = match &compared.right {
+        Some(Operand::Variable(v)) => Some(v),
+        _ => None,
+    };
+    let bits = compared.bits;
+    let mut found = Vec::new();
+    for variable in [&compared.left].into_iter().chain(right) {
+        let known = (1..=WIDEST).contains(&bits);
+        for at in variable.constants.iter().filter(|_| known) {
+            found.extend(constant(&at.constant, bits).map(|constant| Fixed {
+                variable,
+                bits,
+                at,
+                constant,
+            }));
+        }
+    }
+    found
 }
 
 /// What outcomes on a path have told so far.
@@ -130,6 +175,14 @@ impl<'a> Known<'a> {
         }
     }
 
+    /// Adds that a value is a constant. What was known of it is of an earlier value.
+    fn fix(&mut self, fixed: &Fixed<'a>) {
+        let (n, c) = (fixed.variable.number, fixed.constant);
+        let set = Set::related(Predicate::Eq, c, fixed.bits);
+        self.values.insert(n, (set, fixed.variable));
+        self.orders.retain(|(a, b), _| *a != n && *b != n);
+    }
+
     /// Adds the outcome of a choice; whether it agrees with what is known.
     fn learn(&mut self, choice: &'a Choice, succ: u32) -> bool {
         let Some(compared) = choice
@@ -161,7 +214,7 @@ impl<'a> Known<'a> {
                 let predicate = if succ == 0 {
                     predicate
                 } else {
-                    inverse(predicate)
+                    predicate.inverse()
                 };
                 self.relate(compared, predicate, right)
             }
@@ -255,21 +308,6 @@ fn order_of(predicate: Predicate) -> (Order, Option<bool>) {
         Predicate::Ule => (LESS | EQUAL, Some(false)),
         Predicate::Ugt => (GREATER, Some(false)),
         Predicate::Uge => (GREATER | EQUAL, Some(false)),
-    }
-}
-
-fn inverse(predicate: Predicate) -> Predicate {
-    match predicate {
-        Predicate::Eq => Predicate::Ne,
-        Predicate::Ne => Predicate::Eq,
-        Predicate::Slt => Predicate::Sge,
-        Predicate::Sle => Predicate::Sgt,
-        Predicate::Sgt => Predicate::Sle,
-        Predicate::Sge => Predicate::Slt,
-        Predicate::Ult => Predicate::Uge,
-        Predicate::Ule => Predicate::Ugt,
-        Predicate::Ugt => Predicate::Ule,
-        Predicate::Uge => Predicate::Ult,
     }
 }
 

@@ -160,6 +160,10 @@ pub struct SuiteArgs {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
+    /// Print only warnings, and what the command prints
+    #[arg(short, long)]
+    quiet: bool,
+
     /// The command that runs the programs, after --; it runs once for every copy
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -368,15 +372,21 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         environment: Vec::new(),
     };
     watch(OnSignal::PutInOrder);
-    let gathered = suite.run(report_progress);
+    let gathered = suite.run(|progress| {
+        if !args.quiet {
+            report_progress(progress);
+        }
+    });
     end_if_interrupted();
     let gathered = gathered?;
     if let Some(folder) = &args.keep {
         let kept = keep::keep_profiles(folder, &gathered)?;
         let profiles = number_of(kept, "profile");
-        say(&format!("{}: {profiles} added", shown(folder)));
+        if !args.quiet {
+            say(&format!("{}: {profiles} added", shown(folder)));
+        }
     }
-    Ok(code(ended(&suite, &gathered)))
+    Ok(code(ended(&suite, &gathered, args.quiet)))
 }
 
 /// Prints that a round is over, or repeated.
@@ -396,8 +406,13 @@ pub(super) fn report_progress(progress: Progress) {
     }
 }
 
-/// Tells of what was merged after a suite, of what is wrong with it, and what may help. The status of the rounds.
-pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
+/// Tells of what was merged after a suite (unless `quiet`), of what is wrong with it, and what may help. The status of the rounds.
+pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
+    let say = |line: &str| {
+        if !quiet {
+            say(line);
+        }
+    };
     let (mut idle, mut unselected) = (0, 0);
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {

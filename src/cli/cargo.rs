@@ -143,7 +143,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     };
     let gathered = suite.run(report_progress);
     end_if_interrupted();
-    let status = ended(&suite, &gathered?);
+    let status = ended(&suite, &gathered?, false);
     say(&format!(
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
         shown(&out)

@@ -2,10 +2,14 @@
 //! contradict each other (`analysis::contradiction`).
 //!
 //! A value has one number wherever it is the same on an acyclic path. That holds of what LLVM computes once (SSA), and of a local
-//! variable in memory between stores, if its address is used by loads and stores alone.
+//! variable in memory between stores, if its address is used by loads and stores alone. It becomes a constant where one is
+//! stored, and where control comes from a block of which a φ has a constant.
 
+use super::conditions;
 use super::read::sys::{Block, Value};
-use crate::load::positions::{BlockPositions, Compared, Operand, Predicate, Variable};
+use crate::load::positions::{
+    BecomesConstant, BlockPositions, Compared, Operand, Predicate, Variable,
+};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
@@ -13,13 +17,19 @@ use std::collections::HashMap;
 const MOST_STORES: usize = 16;
 /// A variable with more uses is not looked at.
 const MOST_USES: usize = 1 << 12;
+/// Constants are followed through so many conversions: a module may nest them without end.
+const DEEPEST: usize = 8;
+/// Wider integers are not looked at.
+const WIDEST: u32 = 64;
 
-/// A value, with the conversion that it went through.
+/// A value, or what a local variable has in memory, with the conversion that it went through.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key<'m> {
     value: Value<'m>,
     conversion: Option<Conversion>,
     bits: u32,
+    /// Of a local variable: the bits that are loaded.
+    loaded: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +46,16 @@ struct Known {
     stores: Vec<u32>,
 }
 
-/// Notes at the choices of a function what they compare, where the same value is asked for elsewhere. O(instructions).
+/// A constant as a number without a sign, and the block from which a φ of another block has it, if it is one of several.
+#[derive(Clone, Copy)]
+struct Constant<'m> {
+    number: u64,
+    bits: u32,
+    of_phi: Option<(Block<'m>, Block<'m>)>,
+}
+
+/// Notes at the choices of a function what they compare, where the same value is asked for elsewhere or becomes a constant.
+/// O(instructions).
 pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
     let mut finder = Finder {
         numbers: function.blocks().zip(0..).collect(),
@@ -51,14 +70,22 @@ pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
             .is_some_and(|c| c.catches.is_none());
         compared.push(chooses.then(|| finder.compared(block)).flatten());
     }
-    // What is asked for once contradicts nothing.
+    // What is asked for once contradicts nothing, unless it is a constant.
     let mut asked: HashMap<u32, u32> = HashMap::new();
     for variable in compared.iter().flatten().flat_map(variables) {
         *asked.entry(variable.number).or_default() += 1;
     }
-    let again = |c: &Compared| variables(c).any(|v| asked[&v.number] > 1);
+    let mut constants = finder.find_constants(function);
+    let known: Vec<u32> = constants.keys().copied().collect();
+    let is_of_use =
+        |c: &Compared| variables(c).any(|v| asked[&v.number] > 1 || known.contains(&v.number));
     for (positions, compared) in found.iter_mut().zip(compared) {
-        if let (Some(choice), Some(compared)) = (&mut positions.choice, compared.filter(again)) {
+        if let (Some(choice), Some(mut compared)) =
+            (&mut positions.choice, compared.filter(is_of_use))
+        {
+            for variable in variables_mut(&mut compared) {
+                variable.constants = constants.remove(&variable.number).unwrap_or_default();
+            }
             choice.compared = Some(compared);
         }
     }
@@ -70,6 +97,14 @@ fn variables(compared: &Compared) -> impl Iterator<Item = &Variable> {
         _ => None,
     };
     std::iter::once(&compared.left).chain(right)
+}
+
+fn variables_mut(compared: &mut Compared) -> impl Iterator<Item = &mut Variable> {
+    let right = match &mut compared.right {
+        Some(Operand::Variable(v)) => Some(v),
+        _ => None,
+    };
+    std::iter::once(&mut compared.left).chain(right)
 }
 
 struct Finder<'m> {
@@ -96,11 +131,20 @@ impl<'m> Finder<'m> {
         if end.opcode() != LLVMOpcode::LLVMBr || !condition.is_condition() {
             return None;
         }
+        let plain = conditions::strip_equal(condition);
+        let asked = |predicate: Predicate| {
+            if plain.negated {
+                predicate.inverse()
+            } else {
+                predicate
+            }
+        };
+        let condition = plain.value;
         if !condition.is_instruction() || condition.opcode() != LLVMOpcode::LLVMICmp {
             let (left, bits) = self.variable(condition, block)?;
             return Some(Compared {
                 left,
-                predicate: Some(Predicate::Ne),
+                predicate: Some(asked(Predicate::Ne)),
                 right: Some(Operand::Constant("0".into())),
                 bits,
             });
@@ -115,7 +159,7 @@ impl<'m> Finder<'m> {
         };
         Some(Compared {
             left,
-            predicate: Some(condition.predicate()),
+            predicate: Some(asked(condition.predicate())),
             right: Some(right),
             bits,
         })
@@ -123,23 +167,16 @@ impl<'m> Finder<'m> {
 
     /// The number of a value at the end of `block`, and its bits; `None` of constants, and of what is no integer or pointer.
     fn variable(&mut self, value: Value<'m>, block: Block<'m>) -> Option<(Variable, u32)> {
-        use LLVMOpcode::*;
         if value.is_constant() || value.is_global() {
             return None;
         }
         let bits = value.bits()?;
-        let converts = |v: Value| match v.is_instruction().then(|| v.opcode())? {
-            LLVMZExt => Some(Conversion::Zero),
-            LLVMSExt => Some(Conversion::Sign),
-            LLVMTrunc => Some(Conversion::Truncate),
-            _ => None,
-        };
-        let conversion = converts(value);
+        let conversion = conversion(value);
         let inner = match conversion {
             Some(_) => value.operands().next()?,
             None => value,
         };
-        let loads = inner.is_instruction() && inner.opcode() == LLVMLoad;
+        let loads = inner.is_instruction() && inner.opcode() == LLVMOpcode::LLVMLoad;
         let slot = loads.then(|| inner.operands().next()).flatten();
         let stores = slot.and_then(|slot| self.stores(slot));
         let in_memory = slot.zip(stores);
@@ -150,16 +187,15 @@ impl<'m> Finder<'m> {
                 value,
                 conversion: None,
                 bits,
+                loaded: None,
             };
             return Some((self.known(key, Vec::new()), bits));
         };
-        let width = inner.bits()?;
-        let conversion = conversion.map(|c| (c, width));
         let key = Key {
             value: slot,
-            conversion: conversion.map(|c| c.0),
-            // Both widths tell conversions apart.
-            bits: bits << 16 | conversion.map_or(0, |c| c.1),
+            conversion,
+            bits,
+            loaded: Some(inner.bits()?),
         };
         Some((self.known(key, stores), bits))
     }
@@ -173,6 +209,7 @@ impl<'m> Finder<'m> {
         Variable {
             number: known.number,
             stores: known.stores.clone(),
+            constants: Vec::new(),
         }
     }
 
@@ -210,6 +247,161 @@ impl<'m> Finder<'m> {
         stores.dedup();
         (stores.len() <= MOST_STORES).then_some(stores)
     }
+}
+
+impl<'m> Finder<'m> {
+    /// By number: where each value that is compared becomes a constant, ascending. O(instructions).
+    fn find_constants(&self, function: Value<'m>) -> HashMap<u32, Vec<BecomesConstant>> {
+        let mut in_memory: HashMap<Value, Vec<(Key, u32)>> = HashMap::new();
+        let mut found: HashMap<u32, Vec<BecomesConstant>> = HashMap::new();
+        for (key, known) in &self.known {
+            if key.loaded.is_some() {
+                let keys = in_memory.entry(key.value).or_default();
+                keys.push((*key, known.number));
+                continue;
+            }
+            for constant in constants_of(key.value, DEEPEST) {
+                // A constant by itself is none of the values that are followed.
+                let Some((from, block)) = constant.of_phi else {
+                    continue;
+                };
+                let at = self.becomes(block, Some(from), constant.number);
+                found.entry(known.number).or_default().push(at);
+            }
+        }
+        for block in function.blocks() {
+            for (slot, stored) in last_stores(block, &in_memory) {
+                for (key, number) in &in_memory[&slot] {
+                    let constants = constants_of(stored, DEEPEST).into_iter();
+                    let loaded = constants.filter(|c| key.loaded == Some(c.bits));
+                    let at = loaded.filter_map(|c| self.stored(block, *key, c));
+                    found.entry(*number).or_default().extend(at);
+                }
+            }
+        }
+        found.retain(|_, at| !at.is_empty());
+        for at in found.values_mut() {
+            at.sort_unstable();
+            at.dedup();
+        }
+        found
+    }
+
+    /// Where a local variable becomes a constant that `block` stores; of constants of a φ, only if the φ is in the block too.
+    fn stored(&self, block: Block<'m>, key: Key<'m>, c: Constant<'m>) -> Option<BecomesConstant> {
+        let from = match c.of_phi {
+            None => None,
+            Some((from, of)) if of == block => Some(from),
+            Some(_) => return None,
+        };
+        let number = match key.conversion {
+            Some(conversion) => converted(c.number, c.bits, conversion, key.bits),
+            None => c.number,
+        };
+        Some(self.becomes(block, from, number))
+    }
+
+    fn becomes(&self, block: Block<'m>, from: Option<Block<'m>>, number: u64) -> BecomesConstant {
+        BecomesConstant {
+            block: self.numbers[&block],
+            from: from.map(|from| self.numbers[&from]),
+            constant: number.to_string(),
+        }
+    }
+}
+
+fn conversion(value: Value) -> Option<Conversion> {
+    match value.is_instruction().then(|| value.opcode())? {
+        LLVMOpcode::LLVMZExt => Some(Conversion::Zero),
+        LLVMOpcode::LLVMSExt => Some(Conversion::Sign),
+        LLVMOpcode::LLVMTrunc => Some(Conversion::Truncate),
+        _ => None,
+    }
+}
+
+/// What a block has stored at its end to some local variables.
+fn last_stores<'m, T>(
+    block: Block<'m>,
+    slots: &HashMap<Value<'m>, T>,
+) -> HashMap<Value<'m>, Value<'m>> {
+    let stores = block
+        .instructions()
+        .filter(|i| i.opcode() == LLVMOpcode::LLVMStore);
+    let stored = stores.filter_map(|store| {
+        let mut operands = store.operands();
+        let (value, slot) = (operands.next()?, operands.next()?);
+        slots.contains_key(&slot).then_some((slot, value))
+    });
+    stored.collect()
+}
+
+/// The constants that a value is: itself, or those that come into a φ, through conversions and negations.
+fn constants_of(value: Value, depth: usize) -> Vec<Constant> {
+    use LLVMOpcode::*;
+    let Some(bits) = value.bits().filter(|bits| (1..=WIDEST).contains(bits)) else {
+        return Vec::new();
+    };
+    let constant = |value: Value, of_phi| {
+        let number = match value.number() {
+            Some(text) => text.parse::<i128>().ok()?,
+            None if value.is_null() => 0,
+            None => return None,
+        };
+        let number = number as u64 & mask(bits);
+        Some(Constant {
+            number,
+            bits,
+            of_phi,
+        })
+    };
+    if value.is_constant() {
+        return constant(value, None).into_iter().collect();
+    }
+    if depth == 0 || !value.is_instruction() {
+        return Vec::new();
+    }
+    let inner = || {
+        let operand = value.operands().next();
+        operand.map_or(Vec::new(), |v| constants_of(v, depth - 1))
+    };
+    let flips = || value.operands().nth(1).is_some_and(conditions::is_true);
+    let change = |c: Constant| match value.opcode() {
+        LLVMXor => c.number ^ 1,
+        LLVMFreeze => c.number,
+        _ => conversion(value).map_or(c.number, |by| converted(c.number, c.bits, by, bits)),
+    };
+    match value.opcode() {
+        LLVMPHI => {
+            let block = value.block();
+            let incoming = value.incoming();
+            let constants = incoming.filter_map(|(v, from)| constant(v, Some((from, block))));
+            constants.collect()
+        }
+        LLVMXor if !flips() => Vec::new(),
+        LLVMXor | LLVMFreeze | LLVMZExt | LLVMSExt | LLVMTrunc => {
+            let changed = inner().into_iter().map(|c| Constant {
+                number: change(c),
+                bits,
+                ..c
+            });
+            changed.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A number of `from` bits in `to` bits.
+fn converted(number: u64, from: u32, by: Conversion, to: u32) -> u64 {
+    let unused = u64::BITS - from;
+    match by {
+        Conversion::Zero => number,
+        Conversion::Sign => ((number << unused) as i64 >> unused) as u64 & mask(to),
+        Conversion::Truncate => number & mask(to),
+    }
+}
+
+fn mask(bits: u32) -> u64 {
+    u64::MAX >> (u64::BITS - bits)
 }
 
 /// Whether a load in `block` finds what is in memory at the end of the block.

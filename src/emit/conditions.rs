@@ -35,21 +35,27 @@ impl<'m> Blocks<'m> {
 }
 
 /// A condition without what changes nothing about its truth.
-struct Plain<'m> {
-    value: Value<'m>,
-    negated: bool,
+pub(super) struct Plain<'m> {
+    pub(super) value: Value<'m>,
+    pub(super) negated: bool,
 }
 
-/// What a branch on `condition` tests. `place` says where an instruction is, as seen from the branch, and whether it is in
+/// What the branch that ends `block` tests by `condition`. `place` says where an instruction is, as seen from the branch, and whether it is in
 /// a call that was inlined there; O(operands of a φ), and else O(1).
 pub(super) fn find<'m>(
     condition: Value<'m>,
+    block: Block<'m>,
     blocks: &Blocks<'m>,
     place: &mut impl FnMut(Value<'m>) -> Option<Seen>,
 ) -> Test {
     let plain = strip(condition);
     if !is(plain.value, LLVMOpcode::LLVMPHI) {
         return comparison(plain, place);
+    }
+    // Which constant a φ of another block has does not follow from where control came to this one: of a loop's header, for
+    // example, the block that goes back may also be the one that leaves.
+    if plain.value.block() != block {
+        return joined(plain.value, plain.negated, place);
     }
     let mut known = Vec::new();
     let mut open = Vec::new();
@@ -111,7 +117,17 @@ fn operand<'m>(value: Value<'m>, n: usize) -> Value<'m> {
 }
 
 /// Looks through conversions of truth values, negations and hints.
-fn strip(mut value: Value) -> Plain {
+fn strip(value: Value) -> Plain {
+    strip_through(value, true)
+}
+
+/// The same; two conditions without `freeze` are equal if what they come down to is the same value. Two `freeze` of one undefined
+/// value may differ.
+pub(super) fn strip_equal(value: Value) -> Plain {
+    strip_through(value, false)
+}
+
+fn strip_through(mut value: Value, frozen: bool) -> Plain {
     use LLVMOpcode::*;
     let mut negated = false;
     for _ in 0..DEEPEST {
@@ -123,10 +139,10 @@ fn strip(mut value: Value) -> Plain {
                 negated = !negated;
                 value = operand(value, 0);
             }
-            LLVMFreeze => value = operand(value, 0),
+            LLVMFreeze if frozen => value = operand(value, 0),
             // Whether a truth value, or one that a hint passed on, is not 0.
             LLVMICmp if operand(value, 1).is_null() => {
-                let Some(inner) = truth_value(operand(value, 0)) else {
+                let Some(inner) = truth_value(operand(value, 0), frozen) else {
                     break;
                 };
                 match value.integer_question().0 {
@@ -142,12 +158,12 @@ fn strip(mut value: Value) -> Plain {
     Plain { value, negated }
 }
 
-fn is_true(value: Value) -> bool {
+pub(super) fn is_true(value: Value) -> bool {
     value.is_condition() && value.number().is_some_and(|n| n != "0")
 }
 
 /// The truth value that an integer was made from.
-fn truth_value(value: Value) -> Option<Value> {
+fn truth_value(value: Value, frozen: bool) -> Option<Value> {
     use LLVMOpcode::*;
     let mut value = value;
     for _ in 0..DEEPEST {
@@ -158,7 +174,8 @@ fn truth_value(value: Value) -> Option<Value> {
             return None;
         }
         match value.opcode() {
-            LLVMZExt | LLVMSExt | LLVMFreeze => value = operand(value, 0),
+            LLVMZExt | LLVMSExt => value = operand(value, 0),
+            LLVMFreeze if frozen => value = operand(value, 0),
             LLVMCall if value.callee().name().starts_with(EXPECT) => value = operand(value, 0),
             _ => return None,
         }

@@ -107,7 +107,12 @@ impl<'m> Finder<'m, '_> {
             let seen = self.found.places[number as usize];
             conditions::see(seen, at, |call| call_place(&inlined[call as usize]))
         };
-        Some(conditions::find(condition, blocks, &mut place))
+        Some(conditions::find(
+            condition,
+            branch.block(),
+            blocks,
+            &mut place,
+        ))
     }
 
     fn place(&mut self, location: Node<'m>) -> u32 {

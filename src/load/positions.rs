@@ -148,6 +148,23 @@ pub struct Variable {
     /// The blocks that may store another value, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stores: Vec<u32>,
+    /// Where it becomes a constant. Only the first choice that is about the value has this list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constants: Vec<BecomesConstant>,
+}
+
+/// Where a value of a function is a constant from then on, until a block stores another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BecomesConstant {
+    /// The block that stores the constant, or whose φ it is.
+    pub block: u32,
+    /// Only where control comes from this block: the constant is one of several of a φ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<u32>,
+    /// The constant's bits as a number without a sign, in decimal.
+    pub constant: String,
 }
 
 /// A predicate of LLVM's `icmp`.
@@ -166,6 +183,24 @@ pub enum Predicate {
     Ule,
     Ugt,
     Uge,
+}
+
+impl Predicate {
+    /// The predicate that holds of two operands exactly if this one does not.
+    pub fn inverse(self) -> Predicate {
+        match self {
+            Predicate::Eq => Predicate::Ne,
+            Predicate::Ne => Predicate::Eq,
+            Predicate::Slt => Predicate::Sge,
+            Predicate::Sle => Predicate::Sgt,
+            Predicate::Sgt => Predicate::Sle,
+            Predicate::Sge => Predicate::Slt,
+            Predicate::Ult => Predicate::Uge,
+            Predicate::Ule => Predicate::Ugt,
+            Predicate::Ugt => Predicate::Ule,
+            Predicate::Uge => Predicate::Ult,
+        }
+    }
 }
 
 /// What a conditional branch tests, as its instructions show it: the evidence by which reports find out which of its

@@ -98,8 +98,10 @@ pub(crate) fn nearest_names<'a>(pattern: &str, symbols: &[&'a str]) -> Vec<Strin
     let score = |symbol: &'a str| {
         let name = readable(symbol);
         let short = brief(symbol).to_lowercase();
+        let base = short.rsplit("::").next().unwrap_or(&short);
         let like = likeness(&wanted, &name.to_lowercase());
-        (like.max(strsim::jaro_winkler(&wanted, &short)), name)
+        let of_short = [&short, base].map(|n| strsim::jaro_winkler(&wanted, n));
+        (of_short.into_iter().fold(like, f64::max), name)
     };
     let scored = symbols.iter().copied().map(score);
     let mut like: Vec<_> = scored.filter(|(score, _)| *score >= LIKE).collect();
@@ -195,6 +197,9 @@ mod tests {
             );
         }
         assert!(unmatched(&["xylophone"]).ends_with(INLINED));
+        // A method of a template, without the arguments of it.
+        let methods = ["_ZN1VIiE4pushEi", "_ZN1VIiE3popEv"];
+        assert_eq!(nearest_names("puhs", &methods), ["V<int>::push(int)"]);
         // One match of several is enough.
         assert!(unmatched(&["main", "x\n"]).contains(r"'x\n'"));
         let elsewhere =

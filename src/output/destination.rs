@@ -4,7 +4,7 @@
 //! kind, if it already holds the same bytes, or if the user asks for it (`--force`). A file that the command reads is never
 //! replaced. A symbolic link is not followed, unless it leads to a device or pipe; those are written to as they are.
 
-use super::{list, write_whole};
+use super::{list, stage, temporary, write_whole};
 use crate::error::{Error, Result};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal, Read, Write};
@@ -226,10 +226,55 @@ pub(crate) fn write_files(
         destination.check_for(bytes)?;
         destinations.push((destination, bytes));
     }
-    for (destination, bytes) in destinations {
-        destination.write(bytes)?;
+    write_all_or_none(folder, &destinations)
+}
+
+/// Writes each file beside its place before any is in it, so that nothing is half-written where there is no room for all. Folders that
+/// were made for them are removed then.
+fn write_all_or_none(folder: &Path, files: &[(Destination, &Vec<u8>)]) -> Result<()> {
+    let mut made = MadeFolders::default();
+    let mut staged = Vec::with_capacity(files.len());
+    for (destination, bytes) in files {
+        let path = &destination.path;
+        let parent = path.parent().unwrap_or(folder);
+        made.make(parent).map_err(|e| Error::write(parent, e))?;
+        let fill = |file: &mut File| file.write_all(bytes);
+        staged.push((stage(path, fill, &mut temporary())?, path));
     }
+    for (file, path) in staged {
+        file.persist(path)
+            .map_err(|e| Error::write(path, e.error))?;
+    }
+    made.keep();
     Ok(())
+}
+
+/// Folders that did not exist before, the outermost first; those that are empty are removed when it is dropped, unless they are kept.
+#[derive(Default)]
+struct MadeFolders(Vec<PathBuf>);
+
+impl MadeFolders {
+    fn make(&mut self, folder: &Path) -> std::io::Result<()> {
+        let missing = |f: &&Path| !f.as_os_str().is_empty() && !f.exists();
+        let missing: Vec<&Path> = folder.ancestors().take_while(missing).collect();
+        for folder in missing.into_iter().rev() {
+            std::fs::create_dir(folder)?;
+            self.0.push(folder.to_path_buf());
+        }
+        Ok(())
+    }
+
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
 }
 
 /// Whether the file `there`, called `path`, is read where a command reads `input`.

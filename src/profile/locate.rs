@@ -53,7 +53,7 @@ pub fn locate(path: &Path) -> Result<PathBuf> {
 /// would be in, or below the one around that: libtool links programs in `.libs`. What cannot be read, and what is
 /// behind links, is not searched.
 fn nearest(path: &Path) -> Option<PathBuf> {
-    let wanted = path.file_name()?.to_string_lossy();
+    let wanted = path.file_name()?.to_string_lossy().to_lowercase();
     let mut around = path.ancestors().skip(1).take(2);
     let parent = around.find(|p| p.is_dir() || p.as_os_str().is_empty())?;
     let parent = if parent.as_os_str().is_empty() {
@@ -75,7 +75,7 @@ fn nearest(path: &Path) -> Option<PathBuf> {
     });
     let likeness = |p: &PathBuf| {
         let name = p.file_name().unwrap_or_default().to_string_lossy();
-        strsim::jaro_winkler(&wanted, &name)
+        strsim::jaro_winkler(&wanted, &name.to_lowercase())
     };
     let near = named
         .by_ref()
@@ -273,6 +273,7 @@ mod tests {
             "jq.p3",
             "src/jp.p3",
             "src/jq.p3/profile.p3prof",
+            "src/JQ.p3",
         ] {
             let end = format!("; the nearest is {}", there.display());
             let said = said(&dir.path().join(name));

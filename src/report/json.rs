@@ -54,9 +54,16 @@ struct Loop<'a> {
     instruction_share: f64,
     /// How many different paths begin at its header.
     paths: usize,
+    /// How often a copy of its test failed before the header.
+    #[serde(skip_serializing_if = "is_zero")]
+    not_entered: u64,
     /// Entries with one iteration, two, and more: the least and the most that agree with the counts of all paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     trips: Option<TripBounds>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 #[derive(Serialize)]
@@ -257,6 +264,7 @@ fn loops<'a>(report: &Report<'a>) -> Vec<Loop<'a>> {
             instructions: row.instructions,
             instruction_share: rounded(share),
             paths: row.paths,
+            not_entered: row.not_entered,
             trips: row.trips.as_ref().map(|trips| TripBounds {
                 once: both(&trips.once),
                 twice: both(&trips.twice),

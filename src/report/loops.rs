@@ -5,14 +5,15 @@ use super::steps::Steps;
 use super::text::{BOLD, DIM, WIDE, columns_for};
 use crate::dag::{Path, PathEnd, PathStart};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId, TiVec};
+use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
+use crate::ir::{Cfg, Site};
 use crate::profile::Structure;
 use crate::profile::measurement::PathProfile;
-use crate::table::{Align, Columns, Layout, exactly, grouped, percent};
+use crate::table::{Align, Columns, Layout, exactly, grouped, number_of, percent};
 use anstyle::Style;
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 /// In a narrow table, a longer place is on a line of its own.
@@ -33,6 +34,9 @@ pub struct LoopRow {
     pub instructions: u128,
     /// How many different paths begin there.
     pub paths: usize,
+    /// How often the loop's test failed before the header, so that it was not entered: an optimiser put a copy of the test there
+    /// and made a `do` of a `while`. 0 where the header is the test, or no copy is known.
+    pub not_entered: u64,
     /// How many entries had one iteration, two, and more. `None` where a call returns twice: such a path has one beginning and
     /// several ends.
     pub trips: Option<Trips>,
@@ -133,9 +137,14 @@ fn row(
 ) -> LoopRow {
     let cfg = &structure.cfg;
     let body = body(structure, header);
+    let failing = failing_tests_before(cfg, header, &body);
+    let mut not_entered = 0;
     let mut entering = Entering::default();
     let (mut instructions, mut distinct) = (0, 0);
     for (path, count) in paths {
+        if !failing.is_empty() && edges_of(path).any(|edge| failing.contains(&edge)) {
+            not_entered += count;
+        }
         if path.start == PathStart::Loop && path.blocks[0] == header {
             let length = path
                 .blocks
@@ -159,19 +168,70 @@ fn row(
         entries: entering.all(),
         instructions,
         paths: distinct,
+        not_entered,
         trips: entering.trips(back).filter(|_| !returns_twice),
     }
 }
 
-/// By block: whether control may go from it back to `header` by a back edge without coming through the header before. O(edges).
-fn body(structure: &Structure, header: BlockId) -> TiVec<BlockId, bool> {
-    let Structure { cfg, paths } = structure;
+/// The control-flow edges of a path.
+fn edges_of(path: &Path) -> impl Iterator<Item = CfgEdge> + '_ {
+    let last = match path.end {
+        PathEnd::Back(edge, _) => Some(edge.succ),
+        PathEnd::Exit => None,
+    };
+    let succs = path.succs.iter().copied().chain(last);
+    let edge = |(&block, succ)| CfgEdge { block, succ };
+    path.blocks.iter().zip(succs).map(edge)
+}
+
+/// The ways past a loop out of copies of its test that stand before it: a test that control comes to on the way to the header, at the
+/// place of one by which the loop is left, comparing at the same place. O(edges).
+fn failing_tests_before(
+    cfg: &Cfg,
+    header: BlockId,
+    body: &TiVec<BlockId, bool>,
+) -> BTreeSet<CfgEdge> {
+    let test = |b: BlockId| -> Option<(Site, [u32; 2])> {
+        let choice = cfg.block(b).choice.as_ref()?;
+        Some((choice.site?, choice.by.test.as_ref()?.at?))
+    };
+    let leaves = |b: &BlockId| body[*b] && cfg.block(*b).succs.iter().any(|s| !body[*s]);
+    let tests: Vec<_> = cfg.ids().filter(leaves).filter_map(test).collect();
+    let predecessors = predecessors(cfg);
+    // Blocks from which control comes to the header, unless a copy of the test fails on the way.
+    let mut entering = BTreeSet::from([header]);
+    let mut open = vec![header];
+    while let Some(b) = open.pop() {
+        for &before in predecessors[b].iter().filter(|before| !body[**before]) {
+            let is_straight = cfg.block(before).succs.iter().all(|s| *s == b);
+            let is_copy = || test(before).is_some_and(|t| tests.contains(&t));
+            if (is_straight || is_copy()) && entering.insert(before) {
+                open.push(before);
+            }
+        }
+    }
+    let edges = entering.iter().filter(|b| !body[**b]).flat_map(|&block| {
+        let succs = cfg.block(block).succs.iter().zip(0..);
+        succs.map(move |(to, succ)| (CfgEdge { block, succ }, *to))
+    });
+    let failing = edges.filter(|(_, to)| !entering.contains(to));
+    failing.map(|(edge, _)| edge).collect()
+}
+
+fn predecessors(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
     let mut before: TiVec<BlockId, Vec<BlockId>> = cfg.by_block(Vec::new());
     for b in cfg.ids() {
         for &succ in &cfg.block(b).succs {
             before[succ].push(b);
         }
     }
+    before
+}
+
+/// By block: whether control may go from it back to `header` by a back edge without coming through the header before. O(edges).
+fn body(structure: &Structure, header: BlockId) -> TiVec<BlockId, bool> {
+    let Structure { cfg, paths } = structure;
+    let before = predecessors(cfg);
     let mut inside = cfg.by_block(false);
     inside[header] = true;
     let back = paths.shape.order.back_edges(cfg);
@@ -216,6 +276,11 @@ pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -
         }
         if let Some(trips) = trips(row) {
             table.note(1, DIM, trips);
+        }
+        if row.not_entered > 0 {
+            let n = number_of(row.not_entered, "time");
+            let told = format!("not entered {n}: its test failed before the first iteration");
+            table.note(1, DIM, told);
         }
     }
     if report.loops.len() > top {

@@ -31,10 +31,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// The place of code that compilers make, which has no line.
 const NO_LINE: &str = "–";
 
-/// A path has at most this many rows, unless everything is asked for.
-const MAX_ROWS: usize = 6;
-/// Of a path with more rows, so many of the first ones are shown.
+/// So many of a path's first rows are always shown.
 const FIRST_ROWS: usize = 2;
+/// So many of its last ones, too.
+const LAST_ROWS: usize = 3;
+/// Of the rows between, fewer in turn are not folded: one more line would hide more than it saves.
+const FEWEST_FOLDED: usize = 4;
 
 /// Tells paths of a profile in steps.
 pub struct Steps<'a> {
@@ -144,36 +146,20 @@ impl<'a> Steps<'a> {
 
     /// The same; the decision at the end of block `shown` is among them, however many they are.
     pub fn rows_with(&self, line: &Line, shown: Option<BlockId>) -> Vec<Row> {
-        let said = self.words.decisions(line);
-        let rows = self.all_rows(line, &said);
-        if self.full || rows.len() <= MAX_ROWS {
+        let (rows, kept) = self.rows_and_shown(line, shown);
+        if self.full {
             return rows;
         }
+        folded(&rows, |i| kept == Some(i))
+    }
+
+    /// The rows, all of them, and which is that of the decision at the end of block `shown`.
+    fn rows_and_shown(&self, line: &Line, shown: Option<BlockId>) -> (Vec<Row>, Option<usize>) {
+        let said = self.words.decisions(line);
+        let rows = self.all_rows(line, &said);
         let decision = said.iter().position(|s| Some(s.block) == shown);
         let up_to = decision.map(|i| self.decision_rows(line.func, &said[..=i]).len());
-        let kept = up_to.and_then(|n| n.checked_sub(1));
-        let last = MAX_ROWS - FIRST_ROWS - 1;
-        let kept = kept.filter(|k| (FIRST_ROWS..rows.len() - last).contains(k));
-        let (first, last) = match kept {
-            None => (FIRST_ROWS, last),
-            // Another row says how many are left out on its other side.
-            Some(_) => (FIRST_ROWS - 1, last - 1),
-        };
-        let mut some = rows[..first].to_vec();
-        let mut at = first;
-        for next in kept.into_iter().chain([rows.len() - last]) {
-            match next - at {
-                0 => {}
-                1 => some.push(rows[at].clone()),
-                left_out => some.push(Row::More(left_out)),
-            }
-            if Some(next) == kept {
-                some.push(rows[next].clone());
-                at = next + 1;
-            }
-        }
-        some.extend_from_slice(&rows[rows.len() - last..]);
-        some
+        (rows, up_to.and_then(|n| n.checked_sub(1)))
     }
 
     /// The rows below a path's headline, however many they are; `said` are the path's decisions in words.
@@ -414,6 +400,25 @@ impl Step {
         }
         text
     }
+}
+
+/// Rows without most of those in the middle: the first, the last and those that `is_kept` stay.
+fn folded(rows: &[Row], is_kept: impl Fn(usize) -> bool) -> Vec<Row> {
+    let last = rows.len().saturating_sub(LAST_ROWS);
+    let stays = |i: usize| i < FIRST_ROWS || i >= last || is_kept(i);
+    let mut some = Vec::new();
+    let mut at = 0;
+    while at < rows.len() {
+        let behind = (at..rows.len()).find(|i| stays(*i)).unwrap_or(rows.len());
+        if behind - at >= FEWEST_FOLDED {
+            some.push(Row::More(behind - at));
+        } else {
+            some.extend_from_slice(&rows[at..behind]);
+        }
+        some.extend(rows.get(behind).cloned());
+        at = behind + 1;
+    }
+    some
 }
 
 /// Whether people are told a decision: not what returned as it should, nor what was known before.

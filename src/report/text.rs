@@ -360,10 +360,19 @@ fn summary(report: &Report, layout: Layout) -> String {
 fn of_program(report: &Report) -> String {
     let (paths, instructions) = report.selected();
     let share = |part: u128, all: u128| percent(part as f64 / all.max(1) as f64);
+    // Of a selection, the program ran other paths besides, which nobody counted.
+    let all = exactly(report.total_paths);
+    let (paths_of, instructions_of) = if report.profile.is_partial() {
+        (
+            format!("the {all} counted paths"),
+            "of the instructions on them",
+        )
+    } else {
+        (format!("the program's {all} paths"), "of its instructions")
+    };
     format!(
-        "{} of the program's {} paths ({} distinct), {} of its instructions",
+        "{} of {paths_of} ({} distinct), {} {instructions_of}",
         share(paths, report.total_paths),
-        exactly(report.total_paths),
         exactly(report.total_distinct as u64),
         share(instructions, report.total_instructions),
     )

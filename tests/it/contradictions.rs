@@ -3,6 +3,7 @@
 use crate::export::profiled;
 use crate::support::folder;
 use p3_rewrite::analysis::contradiction::Contradictions;
+use p3_rewrite::index::BlockId;
 use p3_rewrite::profile::Profile;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -42,10 +43,71 @@ fn impossible_paths_are_those_that_no_input_takes() {
     assert!(cannot > 0 && ran + cannot < all, "{found:?}");
 }
 
+/// The same where constants are stored in local variables; and what is stored elsewhere is not followed.
+#[test]
+fn paths_against_stored_constants_are_impossible() {
+    let dir = folder();
+    let found = looked_at(&profiled("constants", &["-O0", "-g"], dir.path()));
+    for name in ["flagged", "negated", "pointed", "narrowed"] {
+        let [ran, cannot, all] = found[name];
+        assert_eq!(ran + cannot, all, "{name}: {found:?}");
+        assert!(cannot > 0, "{name}");
+    }
+    // Of `a > 10 && b > 10` the constant is followed, and not the comparison.
+    let [ran, cannot, all] = found["joined"];
+    assert!(cannot > 0 && ran + cannot < all, "{found:?}");
+    assert_eq!(found["escaped"][1], 0, "{found:?}");
+}
+
+/// A loop whose header has a φ of constants, which is asked where the loop is left by the block that goes back: the constant of that
+/// edge is the next iteration's.
+#[test]
+fn constant_of_next_iteration_does_not_decide_this_one() {
+    let dir = folder();
+    let profile = Profile::read(&profiled("constants", &["-O1", "-g"], dir.path())).unwrap();
+    let f = profile
+        .functions()
+        .find(|f| profile.entry(*f).name == "repeated");
+    let entry = profile.entry(f.unwrap());
+    let blocks = || (0..entry.succs.len()).map(BlockId::new);
+    let asked = blocks().filter(|b| entry.succs[*b].len() == 2);
+    assert!(asked.clone().count() >= 2, "no branch behind the loop");
+    for b in asked {
+        assert!(blocks().all(|before| entry.implied(b, before).is_none()));
+    }
+}
+
+/// No path that ran is called impossible, in any program that tests of C and C++ run.
+#[test]
+fn no_path_that_ran_is_impossible() {
+    for name in [
+        "assertions",
+        "callbacks",
+        "cleanups",
+        "computed_goto",
+        "demo",
+        "iterations",
+        "joined_loops",
+        "lambdas",
+        "many_paths",
+        "recursion",
+        "scan",
+        "shapes",
+        "tails",
+        "vectors",
+        "warm",
+        "words",
+    ] {
+        let dir = folder();
+        looked_at(&profiled(name, &["-O0", "-g"], dir.path()));
+    }
+}
+
 /// Whatever an optimiser makes of conditions, no path that ran is called impossible.
 #[test]
 fn paths_that_ran_are_possible() {
     for name in [
+        "constants",
         "contradictions",
         "outcomes",
         "conditions",
@@ -78,4 +140,7 @@ fn coverage_leaves_out_what_cannot_run() {
         "{text}"
     );
     assert!(!text.contains("not covered"), "{text}");
+    coverage.args(["--format", "json"]);
+    let json = crate::support::parsed(&run(&mut coverage).stdout);
+    assert_eq!(json["functions"][0]["contradictory"], 2, "{json:#}");
 }

@@ -180,6 +180,83 @@ fn coverage_of_patch_lists_its_lines() {
     );
 }
 
+/// Sources with counts, near the lines of a patch alone.
+#[test]
+fn annotate_with_patch_prints_its_lines() {
+    let dir = crate::support::folder();
+    let patch = dir.path().join("p.diff");
+    std::fs::write(&patch, PATCH).unwrap();
+    let new = build(dir.path(), "new", &after(), 4);
+    let (status, said) = coverage(&new, &["--patch", "-", "--annotate"], Some(&patch));
+    assert_eq!(status, Some(0), "{said}");
+    let numbers = |said: &str| -> Vec<String> {
+        let number = |l: &str| Some(l.get(10..)?.split_whitespace().next()?.to_string());
+        let lines = said.lines().skip(1);
+        lines
+            .filter_map(number)
+            .filter(|n| n.parse::<u32>().is_ok())
+            .collect()
+    };
+    // Lines 5, 7 and 10 of the patch; the file begins before.
+    let expected: Vec<String> = (3..=11).map(|n| n.to_string()).collect();
+    assert_eq!(numbers(&said), expected, "{said}");
+    assert!(
+        said.contains("a.c: 3 lines of the patch, and 2 around each"),
+        "{said}"
+    );
+    let (_, missing) = coverage(&new, &["--patch", "-", "--annotate=missing"], Some(&patch));
+    assert!(missing.contains("↳ never true: n % 2"), "{missing}");
+    let (status, none) = coverage(&new, &["--patch", "-", "--annotate"], None);
+    assert!(
+        status == Some(2) && none.contains("no line is in scope"),
+        "{none}"
+    );
+}
+
+/// What is said of a selection is said once, in the report.
+#[test]
+fn selection_is_reported_once() {
+    let dir = crate::support::folder();
+    let modules = [module(
+        "a.c",
+        BEFORE,
+        &["-g", "-O0", "-DNUMBER=4"],
+        dir.path(),
+    )];
+    let exe = dir.path().join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.path().join("once"));
+    let options = ["--paths", "through=a.c:4"];
+    let some = profile(
+        &modules,
+        &options,
+        1,
+        &[],
+        &expected,
+        &dir.path().join("out"),
+    );
+    let said = "only selected paths are counted (through=a.c:4)";
+    for options in [
+        &[][..],
+        &["--format", "markdown"],
+        &["--never-ran"],
+        &["--measure", "lines"],
+    ] {
+        let (_, text) = coverage(&some, options, None);
+        assert_eq!(text.matches(said).count(), 1, "{options:?}: {text}");
+        assert!(!text.contains("of selected paths"), "{text}");
+    }
+    let mut show = Command::new(PROF);
+    show.arg("show")
+        .arg(&some)
+        .args(["--function", "^classify$"]);
+    let text = String::from_utf8(show.output().unwrap().stdout).unwrap();
+    assert!(
+        text.contains("counted paths (") && !text.contains("of the program's"),
+        "{text}"
+    );
+}
+
 #[test]
 fn against_an_earlier_build() {
     let dir = crate::support::folder();
@@ -716,4 +793,39 @@ fn patch_of_source_that_changed_since_is_refused() {
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("has changed since it was compiled"), "{said}");
     assert!(said.contains("build and run the program again"), "{said}");
+}
+
+/// Shared libraries that were built beside a program have profiles of their own, and a report of the program says so.
+#[test]
+fn report_of_program_names_its_libraries() {
+    let dir = crate::support::folder();
+    let merged = build(dir.path(), "built", BEFORE, 4);
+    let program = |name: &str| {
+        let folder = dir.path().join("p3").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("record.json"), "{}").unwrap();
+        std::fs::copy(&merged, folder.join("profile.p3prof")).unwrap();
+        folder.join("profile.p3prof")
+    };
+    let prog = program("prog.p3");
+    let none = coverage(&prog, &[], None).1;
+    assert!(!none.contains("shared libraries"), "{none}");
+    let library = program("libx.so.1.p3");
+    let said = format!(
+        "shared libraries are not in the report: {}; p3-prof union joins profiles",
+        library.display()
+    );
+    let one = coverage(&prog, &[], None).1;
+    assert_eq!(one.matches(&said).count(), 1, "{one}");
+    program("liby.so.p3");
+    let mut html = Command::new(PROF);
+    html.arg("html")
+        .arg(&prog)
+        .arg("-o")
+        .arg(dir.path().join("page"));
+    let two = String::from_utf8(html.output().unwrap().stderr).unwrap();
+    assert!(
+        two.contains("not in the page: ") && two.contains(" and 1 more library;"),
+        "{two}"
+    );
 }

@@ -210,3 +210,35 @@ fn weighted_is_no_worse_than_pbl_by_its_costs() {
     }
     assert!(split > 10, "{split} functions split");
 }
+
+/// Functions are printed for one scheme and number of copies.
+#[test]
+fn functions_of_several_schemes_are_refused() {
+    let dir = crate::support::folder();
+    let profile = crate::export::profiled("demo", &["-O1"], dir.path());
+    let simulate = |options: &[&str]| {
+        let mut simulate = Command::new(PROF);
+        let output = simulate
+            .arg("simulate")
+            .arg(&profile)
+            .args(options)
+            .output();
+        output.unwrap()
+    };
+    for options in [
+        &["--functions"][..],
+        &["--functions", "--scheme", "p3,pbl", "-k", "2"],
+        &["--functions", "--scheme", "p3"],
+    ] {
+        let output = simulate(options);
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+        assert!(output.stdout.is_empty());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            said,
+            "error: --functions is for one scheme: add --scheme NAME -k K\n"
+        );
+    }
+    let one = simulate(&["--functions", "--scheme", "p3", "-k", "2"]);
+    assert!(one.status.success() && !one.stdout.is_empty());
+}

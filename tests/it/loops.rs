@@ -231,3 +231,39 @@ fn loop_that_can_be_left_keeps_its_registers() {
     assert_eq!(native, [6, 9, 12, 28]);
     assert_eq!(shadowed, [6, 9, 12, 30]);
 }
+
+/// A `while` that an optimiser made a `do`: how often the copy of its test before the loop failed, in text and JSON.
+#[test]
+fn entries_that_fail_first_test_are_reported() {
+    use crate::support::{PROF, parsed};
+    let dir = crate::support::folder();
+    let source = "#include <stdio.h>\n__attribute__((noinline)) int f(int n) {\n  int m = 0;\n  \
+        while (n > 0) {\n    m += n % 3;\n    n = printf(\"%s\", n % 2 ? \"\" : \"a\") ? n / 2 : n - 3;\n  }\n  return m;\n}\n\
+        int main(void) {\n  int s = 0;\n  for (int i = -20; i < 5; i++) s += f(i);\n  return s < 0;\n}\n";
+    let modules = [crate::support::module(
+        "f.c",
+        source,
+        &["-O1", "-g"],
+        dir.path(),
+    )];
+    let exe = dir.path().join("native");
+    crate::support::link(&modules, &[], &[], &exe);
+    let expected = crate::support::execute(&exe, &dir.path().join("once"));
+    let profile =
+        crate::support::profile(&modules, &[], 2, &[], &expected, &dir.path().join("out"));
+    let show = |options: &[&str]| {
+        let mut show = Command::new(PROF);
+        show.arg("show").arg(&profile).args(["--by", "loop"]);
+        run(show.args(options)).stdout
+    };
+    // From -20 to 0.
+    let text = String::from_utf8(show(&[])).unwrap();
+    let expected = "not entered 21 times: its test failed before the first iteration";
+    assert_eq!(text.matches(expected).count(), 1, "{text}");
+    let json = parsed(&show(&["--format", "json"]));
+    let loops = json["loops"].as_array().unwrap();
+    let of = |name: &str| loops.iter().find(|l| l["function"] == name).unwrap();
+    assert_eq!(of("f")["not_entered"], 21, "{json:#}");
+    assert_eq!(of("f")["entries"], 4, "{json:#}");
+    assert!(of("main").get("not_entered").is_none(), "{json:#}");
+}

@@ -613,3 +613,50 @@ fn long_and_textless_functions_are_legible() {
     let without = in_browser(&page(&profile, &[]), script, dir.path());
     assert!(without["absent"].as_u64().unwrap() > 0, "{without:#}");
 }
+
+/// At first, a picture shows where the path begins, and cuts nothing off at a side if it is narrow enough.
+#[test]
+#[ignore = "make test-viewers"]
+fn first_view_of_picture_begins_at_entry() {
+    let dir = crate::support::folder();
+    let source = "int g(int n) { return n; }\n\
+        int f(int n) {\n  if (n > 1)\n    if (n > 2) {\n      if (n > 4) g(4);\n      if (n > 5) g(5);\n      if (n > 6) g(6);\n    }\n  \
+        return n;\n}\nint main(int c, char **v) { return f(c) - 1; }\n";
+    let profile = compiled("tall.c", source, dir.path());
+    let script = r"
+        const out = [];
+        for (let f = 0; f < p3.data.functions.length; f++) {
+            history.replaceState(null, '', `#f=${f}`);
+            p3.route();
+            await new Promise(r => setTimeout(r, 100));
+            const svg = document.querySelector('.pic svg'), nodes = [...svg.querySelectorAll('g.b')];
+            const [x, y, w, h] = svg.getAttribute('viewBox').split(' ').map(Number);
+            const at = nodes.map(g => g.getAttribute('transform').match(/-?[\d.]+/g).map(Number));
+            const first = at[nodes.findIndex(g => g.dataset.blocks.split(' ')[0] === '0')];
+            const left = Math.min(...at.map(a => a[0])), right = Math.max(...at.map(a => a[0])) + 168, low = Math.max(...at.map(a => a[1])) + 46;
+            out.push({ begins: first[0] >= x && first[0] + 168 <= x + w && first[1] >= y, is_narrow: right - left <= w - 74,
+                facts: document.querySelector('.headline p').textContent, is_tall: low - first[1] > h, is_whole: left >= x && right <= x + w, is_aside: Math.abs((left + right) / 2 - first[0] - 84) > 30 });
+        }
+        return out;";
+    let seen = in_browser(&page(&profile, &[]), script, dir.path());
+    let seen = seen.as_array().unwrap();
+    let is = |f: &Value, what: &str| f[what].as_bool().unwrap();
+    for f in seen {
+        assert!(is(f, "begins"), "{seen:#?}");
+        assert!(is(f, "is_whole") || !is(f, "is_narrow"), "{seen:#?}");
+    }
+    let mut text = Command::new(PROF);
+    text.arg("coverage")
+        .arg(&profile)
+        .args(["--function", "^f$", "--format", "json"]);
+    let text = parsed(&run(&mut text).stdout);
+    let cannot = text["functions"][0]["contradictory"].as_u64().unwrap();
+    let told = format!(" · {cannot} more cannot run");
+    assert!(
+        seen.iter()
+            .any(|f| f["facts"].as_str().unwrap().contains(&told)),
+        "{seen:#?}"
+    );
+    let is_hard = |f: &&Value| is(f, "is_tall") && is(f, "is_narrow") && is(f, "is_aside");
+    assert!(seen.iter().any(|f| is_hard(&f)), "{seen:#?}");
+}

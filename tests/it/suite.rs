@@ -211,3 +211,39 @@ fn programs_with_fewer_copies_count_each_run_once() {
     let runs: Vec<&str> = runs.map(str::trim).collect();
     assert_eq!(runs, ["1 of each copy", "2 of each copy"], "{said:#?}");
 }
+
+/// The exit status is that of the command, and a warning says in which round it failed; `-q` leaves out everything but warnings.
+#[test]
+fn suite_ends_with_status_of_its_command() {
+    let dir = two_copies();
+    let run = |options: &[&str], script: &str| {
+        let all = [&["suite", "-o", "p3"], options, &["--", "sh", "-c", script]];
+        let output = command(REWRITE, dir.path()).args(all.concat()).output();
+        let output = output.unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    let ended = |status: u32, copy: u32| {
+        format!(
+            "warning: the command itself ended with status {status} in the round of copy {copy}: the exit status is the same\n"
+        )
+    };
+    let differ = "the rounds ended with different statuses: the copies did not run alike";
+    let (status, said) = run(&[], "./prog; exit 3");
+    assert_eq!(status, Some(3), "{said}");
+    assert!(
+        said.contains(&ended(3, 0)) && !said.contains(differ),
+        "{said}"
+    );
+    assert!(said.contains("p3: copy 0: status 3"), "{said}");
+    let (status, said) = run(&["-q"], "./prog; exit 3");
+    assert_eq!((status, said), (Some(3), ended(3, 0)));
+    let (status, said) = run(&["-q"], "./prog");
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let once = "./prog; [ -e failed ] && exit 0; touch failed; exit 5";
+    let (status, said) = run(&["--no-repeat"], once);
+    assert_eq!(status, Some(5), "{said}");
+    assert!(
+        said.contains(differ) && said.contains(&ended(5, 0)),
+        "{said}"
+    );
+}

@@ -41,7 +41,7 @@ fn sets_are_those_of_the_predicates() {
             for v in 0..8 {
                 let inside = set.0.iter().any(|(from, to)| (*from..=*to).contains(&v));
                 assert_eq!(inside, holds(predicate, v, c), "{v} {predicate:?} {c}");
-                assert_eq!(holds(inverse(predicate), v, c), !holds(predicate, v, c));
+                assert_eq!(holds(predicate.inverse(), v, c), !holds(predicate, v, c));
                 assert_eq!(holds(swapped(predicate), c, v), holds(predicate, v, c));
             }
         }
@@ -55,6 +55,7 @@ fn choice((left, predicate, right, constant, _): Asked) -> Choice {
     let variable = |number| Variable {
         number,
         stores: Vec::new(),
+        constants: Vec::new(),
     };
     // As LLVM prints it: with a sign.
     let signed = if constant >= 4 {

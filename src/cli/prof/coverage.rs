@@ -82,7 +82,8 @@ pub(super) struct CoverageArgs {
     /// Only functions of which nothing ran, not even inlined
     #[arg(long, conflicts_with_all = ["patch", "diff", "new", "annotate", "nearest"])]
     never_ran: bool,
-    /// Print the sources with counts, and the outcomes of conditions that never came up
+    /// Print the sources with counts, and the outcomes of conditions that never came up; with
+    /// --patch, near its lines
     #[arg(
         long,
         value_enum,
@@ -90,7 +91,7 @@ pub(super) struct CoverageArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "all",
-        conflicts_with_all = ["patch", "diff", "nearest", "fail_under", "measure", "top", "format"]
+        conflicts_with_all = ["diff", "nearest", "fail_under", "measure", "top", "format"]
     )]
     annotate: Option<Annotate>,
     /// The order of functions and files
@@ -141,9 +142,10 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     };
     let Several {
         mut profile,
-        notes,
+        mut notes,
         parts,
     } = several::read(&args.profiles, trust)?;
+    notes.extend(several::libraries_left_out(&profile, "the report"));
     args.sources.rename(&mut profile);
     let sources = args.sources.marked(&profile, &args.markers);
     let mut scope = Scope {
@@ -155,6 +157,15 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         never_ran: args.never_ran,
         keeps_left_out: false,
     };
+    if let Some(patch) = &args.patch {
+        let parsed = Patch::parse(&content(patch)?, patch)?;
+        scope.touched = Some(Touched::find(
+            &parsed,
+            patch,
+            &profile.manifest.files,
+            &sources,
+        )?);
+    }
     if let Some(wanted) = args.annotate {
         let mut outcome = print_sources(args, wanted, &profile, &scope, &sources, layout)?;
         outcome.warnings.extend(notes);
@@ -169,15 +180,6 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     }
     if let Some(base) = &args.diff {
         return against(args, &profile, &trust.read(base)?, &scope, &sources, layout);
-    }
-    if let Some(patch) = &args.patch {
-        let parsed = Patch::parse(&content(patch)?, patch)?;
-        scope.touched = Some(Touched::find(
-            &parsed,
-            patch,
-            &profile.manifest.files,
-            &sources,
-        )?);
     }
     let text = args.format == CoverageFormat::Text;
     let explains =
@@ -207,7 +209,17 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     });
     judge(args, &covered, &mut outcome);
     outcome.warnings.extend(notes);
-    Ok(outcome.about(&[&profile]).told_by(&sources))
+    let has_notes = match args.format {
+        CoverageFormat::Text => alone.is_none(),
+        CoverageFormat::Markdown => true,
+        _ => false,
+    };
+    let outcome = if has_notes {
+        outcome.about_apart_from_selection(&profile)
+    } else {
+        outcome.about(&[&profile])
+    };
+    Ok(outcome.told_by(&sources))
 }
 
 /// The sources in scope with executions.

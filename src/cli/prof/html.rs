@@ -1,9 +1,11 @@
 //! `p3-prof html`.
 
 use super::Outcome;
+use super::several::libraries_left_out;
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::cli::ForceArgs;
 use crate::error::{Error, Result};
+use crate::names::printable;
 use crate::output::{Destination, check_folder_name, write_files};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
@@ -69,17 +71,18 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         write_files(&args.output, &page.files(), args.force.force)?;
         args.output.join("index.html")
     };
-    let text = format!(
-        "open {}\n",
-        crate::names::printable(&shown.display().to_string())
-    );
+    let text = format!("open {}\n", printable(&shown.display().to_string()));
     let text = if args.single && at.is_stdout() {
         String::new()
     } else {
         text
     };
     let profiles: Vec<_> = std::iter::once(&profile).chain(&baseline).collect();
-    Ok(Outcome::print(text).about(&profiles).told_by(&sources))
+    let mut outcome = Outcome::print(text).about(&profiles).told_by(&sources);
+    outcome
+        .warnings
+        .extend(libraries_left_out(&profile, "the page"));
+    Ok(outcome)
 }
 
 /// A folder with files of someone else's is not written to.

@@ -38,9 +38,8 @@ impl Outcome {
         }
     }
 
-    /// The same for what is about new paths alone: which known ones are not selected is of no
-    /// interest there.
-    pub(super) fn about_new_paths_of(mut self, profile: &Profile) -> Outcome {
+    /// The same where the selection needs no line: the text has it, or is about new paths alone.
+    pub(super) fn about_apart_from_selection(mut self, profile: &Profile) -> Outcome {
         let of = |line: String| format!("{}: {line}", profile.path.display());
         self.warnings.extend(profile.said().map(of));
         self

@@ -127,6 +127,37 @@ fn unlinked_note(folder: &Path, unlinked: &[Profile]) -> Option<String> {
     (!names.is_empty()).then_some(note)
 }
 
+/// The line about shared libraries that were built in the folder of the program: their code is in profiles of
+/// their own, and so not in a `report` of this one.
+pub(super) fn libraries_left_out(profile: &Profile, report: &str) -> Option<String> {
+    let own = profile.path.parent()?;
+    let is_build = own.join("record.json").is_file();
+    let beside = own.parent().filter(|_| is_build)?;
+    let is_library = |p: &PathBuf| {
+        let name = p.file_name().unwrap_or_default().to_string_lossy();
+        name.contains(".so.") && *p != own && p.join(MERGED).is_file()
+    };
+    let mut libraries: Vec<PathBuf> = beside
+        .read_dir()
+        .ok()?
+        .flatten()
+        .map(|e| e.path())
+        .collect();
+    libraries.retain(is_library);
+    libraries.sort();
+    let first = libraries.first()?.join(MERGED);
+    let more = match libraries.len() {
+        1 => String::new(),
+        n => format!(" and {}", number_of(n as u64 - 1, "more library")),
+    };
+    let shown = |p: &Path| printable(&p.display().to_string()).into_owned();
+    Some(format!(
+        "{}: shared libraries are not in {report}: {}{more}; p3-prof union joins profiles",
+        shown(&profile.path),
+        shown(&first),
+    ))
+}
+
 /// The folders below `folder` that p3-rewrite made, by name.
 fn programs(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

@@ -138,3 +138,15 @@ fn files_of_a_folder_are_written_all_or_none() {
     assert!(said.contains("b: is a symbolic link"), "{said}");
     assert!(check_folder_name(Path::new("-")).is_err());
 }
+
+/// One that cannot be put in its place: no file of the others stays, nor a folder that was made for them.
+#[test]
+fn files_that_cannot_be_written_leave_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("page/inner");
+    // The same name is a file and a folder.
+    let file = |name: &str| (name.to_string(), OURS.to_vec(), Mark::None);
+    let files = [file("a"), file("b/c"), file("a/d")];
+    assert!(write_files(&out, &files, false).is_err());
+    assert!(!dir.path().join("page").exists());
+}

@@ -40,8 +40,13 @@ fn copies(profile: &Profile) -> String {
         1 => "has",
         _ => "have",
     };
+    let busy = profile.manifest.copies as usize - idle.len();
+    let remedy = match busy {
+        0 => String::new(),
+        n => format!(" (use -k {n})"),
+    };
     let idle = copies_named(&idle);
-    format!("{present}; {idle} {have} nothing to profile")
+    format!("{present}; {idle} {have} nothing to profile{remedy}")
 }
 
 /// How often copies were started, of those that were.

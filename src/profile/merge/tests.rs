@@ -95,7 +95,7 @@ fn a_copy_with_nothing_to_profile_is_told() {
     p.processes[CopyId(0)].runs = 1;
     p.processes[CopyId(1)..].fill(Processes::default());
     let said = summary(&p, "x");
-    let copies = "\n  copies        1 of 3; copies 1, 2 have nothing to profile\n";
+    let copies = "\n  copies        1 of 3; copies 1, 2 have nothing to profile (use -k 1)\n";
     assert!(said.contains(copies), "{said}");
 }
 

@@ -16,7 +16,7 @@ use crate::report::steps::Steps;
 use crate::report::words::{Disambiguation, Said};
 use crate::report::{Decision, To};
 use crate::source::{Sources, Text};
-use crate::table::{Layout, display_width, grouped, wrapped};
+use crate::table::{Layout, display_width, grouped, number_of, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -42,8 +42,8 @@ pub enum Annotate {
     Missing,
 }
 
-/// The sources in scope, each with its lines; with a selection of functions, the lines of these. Near-linear in blocks and
-/// text.
+/// The sources in scope, each with its lines; with a selection of functions, the lines of these, and with a patch those near its own.
+/// Near-linear in blocks and text.
 ///
 /// # Errors
 /// A damaged profile.
@@ -71,7 +71,9 @@ pub fn annotated(
             .filter_map(|f| lines.functions.get(&f.entry.name))
             .map(|f| f.line..=f.end)
             .collect();
-        if partial && ranges.is_empty() {
+        let touched = scope.touched.as_ref();
+        let touched = touched.map(|t| t.lines_of_file(profile, name));
+        if partial && ranges.is_empty() || touched.as_ref().is_some_and(BTreeSet::is_empty) {
             continue;
         }
         let number = profile.manifest.files.iter().position(|f| f == name);
@@ -83,6 +85,7 @@ pub fn annotated(
             never: never.remove(name).unwrap_or_default(),
             excluded: scope.markers.lines(number),
             ranges: partial.then_some(ranges),
+            touched,
         };
         out += &page.render(wanted, layout);
     }
@@ -296,17 +299,24 @@ struct Page<'a> {
     excluded: BTreeSet<u32>,
     /// The lines that are asked for, if not all are.
     ranges: Option<Vec<RangeInclusive<u32>>>,
+    /// With a patch, its lines.
+    touched: Option<BTreeSet<u32>>,
 }
 
 impl Page<'_> {
     fn render(&self, wanted: Annotate, layout: Layout) -> String {
-        let sums = SourceSums::of(&self.lines);
-        let mut out = format!(
-            "{BOLD}{}{BOLD:#}: lines {}, branches {}\n",
-            printable(self.name),
-            share_text(&sums.lines),
-            share_text(&sums.branches)
-        );
+        let of = match &self.touched {
+            None => {
+                let sums = SourceSums::of(&self.lines);
+                let (lines, branches) = (share_text(&sums.lines), share_text(&sums.branches));
+                format!("lines {lines}, branches {branches}")
+            }
+            Some(lines) => {
+                let lines = number_of(lines.len() as u64, "line");
+                format!("{lines} of the patch, and {AROUND} around each")
+            }
+        };
+        let mut out = format!("{BOLD}{}{BOLD:#}: {of}\n", printable(self.name));
         if self.text.is_none() {
             out += "  the text is not there as it was compiled (--source-dir, --path-map)\n";
         }
@@ -340,6 +350,10 @@ impl Page<'_> {
             return false;
         }
         let near = line.saturating_sub(AROUND)..=line.saturating_add(AROUND);
+        let mut touched = self.touched.iter().map(|lines| lines.range(near.clone()));
+        if touched.any(|mut lines| lines.next().is_none()) {
+            return false;
+        }
         wanted == Annotate::All
             || counts.range(near.clone()).any(|(_, n)| *n == 0)
             || self.never.range(near).next().is_some()

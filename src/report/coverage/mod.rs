@@ -104,6 +104,8 @@ pub struct FunctionCoverage {
     pub excluded: u128,
     /// How many paths cannot run, since their conditions contradict each other, as far as that is known. They are no part of `paths`.
     pub contradictory: u64,
+    /// How many of them are near those that ran. In functions with many paths only these are found.
+    pub contradictory_near: u64,
     /// Whether one of these paths ran.
     pub ran: bool,
     /// The touched lines with code in it, and whether each ran.
@@ -270,6 +272,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
             near: Paths::default(),
             excluded: left_out(&paths.dag, blocks.as_ref(), &excluded),
             contradictory: 0,
+            contradictory_near: 0,
             ran: false,
             lines,
             uncovered: Vec::new(),
@@ -292,7 +295,10 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     } else {
         nearest::admitted(&structure.paths, &executed, &through)
     };
-    near.retain(|path| is_possible(path.id));
+    near.retain(|path| is_counted(path.id));
+    let all_near = near.len();
+    near.retain(|path| contradictions.allow(&structure.paths, path.id));
+    let contradictory_near = (all_near - near.len()) as u64;
     let next = near.len() as u128;
     let decisions = LazyCell::new(|| never::decisions(dag, entry, &executed));
     let never_taken =
@@ -312,8 +318,12 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         0 => Vec::new(),
         n => {
             if near.is_empty() && !is_everything {
-                let any = nearest::first_not_run(&structure.paths, &executed, &through, is_counted);
-                near.extend(any.filter(|path| is_possible(path.id)));
+                near.extend(nearest::first_not_run(
+                    &structure.paths,
+                    &executed,
+                    &through,
+                    is_possible,
+                ));
             }
             more_uncovered = near.len().saturating_sub(n);
             let never = touched.map_or(Vec::new(), never_taken);
@@ -348,6 +358,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     Ok(FunctionCoverage {
         f,
         contradictory,
+        contradictory_near,
         paths,
         pairs: pairs::pairs(dag, &executed, &through, counted.certain()),
         near: Paths {

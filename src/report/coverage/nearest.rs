@@ -16,6 +16,9 @@ use std::collections::HashSet;
 /// The search looks at so many edges at most: the hottest paths come first.
 const BUDGET: usize = 1 << 22;
 
+/// So many paths are looked at until one is possible, where none is near an executed one.
+const MOST_TRIED: usize = 1 << 12;
+
 /// An executed path, how often it ran, and how many blocks it has in common with another from their start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Near {
@@ -63,18 +66,20 @@ pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<N
     found
 }
 
-/// Any counted path that is `through` some blocks and did not run: for where none is one decision away from an executed path.
+/// Any possible path that is `through` some blocks and did not run, of the first few thousand: for where none is one decision away
+/// from an executed path.
 pub(super) fn first_not_run(
     paths: &Measuring,
     executed: &[Ran],
     through: &Through,
-    is_counted: impl Fn(PathId) -> bool,
+    is_possible: impl Fn(PathId) -> bool,
 ) -> Option<NotRun> {
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     let known: HashSet<EdgeId> = executed.iter().flat_map(|e| e.edges.clone()).collect();
     let all = (0..).map_while(|n| through.nth(n));
-    let mut all = all.map(|edges| (paths.id(&edges), edges));
-    let (id, edges) = all.find(|(id, _)| !ran.contains(id) && is_counted(*id))?;
+    let all = all.map(|edges| (paths.id(&edges), edges));
+    let mut others = all.filter(|(id, _)| !ran.contains(id)).take(MOST_TRIED);
+    let (id, edges) = others.find(|(id, _)| is_possible(*id))?;
     Some(NotRun {
         id,
         near: None,

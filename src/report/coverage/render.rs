@@ -98,17 +98,20 @@ fn describe_left_out(row: &FunctionCoverage) -> String {
     format!("… and {more} near those that ran (--nearest {all})")
 }
 
-/// How many paths cannot run, if some cannot.
+/// How many paths cannot run, if some cannot: of all, or of those near executed ones where there are too many to look at each.
 fn contradictory(row: &FunctionCoverage) -> Option<String> {
-    let n = row.contradictory;
-    let paths = if n == 1 { "path" } else { "paths" };
-    let why = "cannot run: the outcomes on it contradict each other";
-    let why = if n == 1 {
-        why.into()
-    } else {
-        why.replace("on it", "on each")
+    let (n, near) = match (row.contradictory, row.contradictory_near) {
+        (0, 0) => return None,
+        (0, near) => (near, " near those that ran"),
+        (all, _) => (all, ""),
     };
-    (n > 0).then(|| format!("{} more {paths} {why}", exactly(n)))
+    let (paths, on) = if n == 1 {
+        ("path", "on it")
+    } else {
+        ("paths", "on each")
+    };
+    let why = format!("cannot run: the outcomes {on} contradict each other");
+    Some(format!("{} more {paths}{near} {why}", exactly(n)))
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -156,8 +159,8 @@ fn notes(coverage: &Coverage, layout: Layout) -> String {
 
 /// That all numbers are of selected paths, and how many functions have none.
 pub(super) fn of_selection(coverage: &Coverage) -> String {
-    let specs = printable(&coverage.selection.join(", ")).into_owned();
-    let mut out = format!("of selected paths ({specs}); whether others ran is not known\n");
+    let said = coverage.profile.said_selection().unwrap_or_default();
+    let mut out = format!("{}\n", printable(&said));
     if coverage.unselected > 0 {
         let functions = number_of(coverage.unselected as u64, "function");
         let verb = if coverage.unselected == 1 {
@@ -369,6 +372,9 @@ struct JsonFunction<'a> {
     own: Option<JsonLines<'a>>,
     #[serde(skip_serializing_if = "is_zero")]
     contradictory: u64,
+    /// How many of these are near those that ran; of functions with more than 4,096 paths, only these are found.
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory_near: u64,
     uncovered: Vec<JsonPath<'a>>,
     /// How many paths near those that ran are not among these, where some are asked for.
     #[serde(skip_serializing_if = "is_zero")]
@@ -446,6 +452,7 @@ fn json_function<'a>(
         paths: numbers(&row.paths, &row.pairs),
         own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
         contradictory: row.contradictory,
+        contradictory_near: row.contradictory_near,
         uncovered: row.uncovered.iter().map(path).collect(),
         more_uncovered: row.more_uncovered as u64,
         never_ran: row.never_ran,

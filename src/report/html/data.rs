@@ -81,6 +81,11 @@ struct FunctionData {
     feasible: String,
     pairs: String,
     ran_pairs: String,
+    /// Paths that cannot run, as far as that is known: of all, and of those near paths that ran.
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory_near: u64,
     /// Of the paths that control flow allows, those that ran; not those that markers leave out.
     covered: u64,
     /// Lines and ways out of branches of its own code, inlined or not: those that ran, and all but those that markers leave out.
@@ -95,6 +100,10 @@ struct FunctionData {
     uncovered: Vec<UncoveredData>,
     /// Lines with conditions that have no branch.
     branchless: Vec<u32>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// What a baseline has of a function.
@@ -261,6 +270,8 @@ impl Maker<'_> {
             feasible: row.paths.feasible.to_string(),
             pairs: row.pairs.feasible.to_string(),
             ran_pairs: row.pairs.executed.to_string(),
+            contradictory: row.contradictory,
+            contradictory_near: row.contradictory_near,
             before: Before::None,
             covered: row.paths.executed as u64,
             lines: both(own.map(|s| s.lines)),

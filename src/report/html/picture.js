@@ -85,7 +85,7 @@ const alone = (f, p) => {
     });
     parts.push(node(f, run.blocks, [0, y], true, most));
   });
-  return { parts, start: [60, 0] };
+  return { parts, start: [-NODE.width, 0] };
 };
 
 // `state` keeps mode, scale and place between the paths of one function.
@@ -119,8 +119,11 @@ const picture = (f, p, state) => {
   const begin = () => {
     const b = bounds("g.b");
     if (!b || !box.clientWidth) return;
-    if (!over(b, .92)) Object.assign(state, { scale: 1, x: drawn.start[0], y: drawn.start[1] + box.clientHeight / 2 - NODE.height });
-    else {
+    if (!over(b, .92)) {
+      // Nothing is cut off at a side where the other one has room.
+      const half = box.clientWidth / 2, x = b[2] - b[0] <= 2 * half ? (b[0] + b[2]) / 2 : Math.min(b[2] - half, Math.max(b[0] + half, drawn.start[0]));
+      Object.assign(state, { scale: 1, x, y: drawn.start[1] + box.clientHeight / 2 - NODE.height });
+    } else {
       state.scale = Math.min(1, state.scale);
       state.y = b[1] + box.clientHeight / 2 / state.scale;
     }

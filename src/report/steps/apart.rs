@@ -1,11 +1,12 @@
 //! Rows of paths that are shown one below the other, so that no two are alike.
 
-use super::{Line, Row, Steps, in_a_line};
-use crate::index::BlockId;
-use std::collections::HashMap;
+use super::{Line, Row, Steps, folded, in_a_line};
+use crate::index::{BlockId, FuncId};
+use std::collections::{HashMap, HashSet};
 
 impl Steps<'_> {
-    /// The rows of each of several paths ([`Steps::rows_with`]). Where paths of one function differ in nothing but decisions that
+    /// The rows of each of several paths ([`Steps::rows_with`]). The conditions by which a path differs from those of its function
+    /// that are listed before and after it are among them. Where paths of one function still differ in nothing but decisions that
     /// are left out, each has one more row: the first of these that tells it from the others. O(total length of those alike,
     /// squared in their number).
     pub fn rows_of_each<'l>(
@@ -13,13 +14,26 @@ impl Steps<'_> {
         lines: impl Iterator<Item = (&'l Line, Option<BlockId>)>,
     ) -> Vec<Vec<Row>> {
         let lines: Vec<_> = lines.collect();
-        let rows = lines
+        let all: Vec<(Vec<Row>, Option<usize>)> = lines
             .iter()
-            .map(|(line, shown)| self.rows_with(line, *shown));
-        let mut rows: Vec<Vec<Row>> = rows.collect();
+            .map(|(line, shown)| self.rows_and_shown(line, *shown))
+            .collect();
         if self.full {
-            return rows;
+            return all.into_iter().map(|(rows, _)| rows).collect();
         }
+        let mut kept: Vec<HashSet<usize>> = all.iter().map(|a| a.1.into_iter().collect()).collect();
+        let mut last: HashMap<(FuncId, String), usize> = HashMap::new();
+        for (i, (line, _)) in lines.iter().enumerate() {
+            let Some(before) = last.insert((line.func, self.start(line)), i) else {
+                continue;
+            };
+            kept[i].extend(deciding_rows(&all[i].0, &all[before].0));
+            kept[before].extend(deciding_rows(&all[before].0, &all[i].0));
+        }
+        let rows = all.iter().zip(&kept);
+        let mut rows: Vec<Vec<Row>> = rows
+            .map(|((rows, _), kept)| folded(rows, |i| kept.contains(&i)))
+            .collect();
         let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
         for (i, (line, _)) in lines.iter().enumerate() {
             let key = (line.func, self.start(line), rows[i].clone());
@@ -46,5 +60,30 @@ impl Steps<'_> {
     fn full_rows(&self, line: &Line) -> Vec<Row> {
         let said = self.words.decisions(line);
         self.ended(line, self.told_rows(line.func, &said, true))
+    }
+}
+
+/// Which rows tell a path from a neighbour: the first that differs, and each condition that has another outcome there.
+pub(super) fn deciding_rows(rows: &[Row], neighbour: &[Row]) -> Vec<usize> {
+    let common = rows.iter().zip(neighbour).take_while(|(a, b)| a == b);
+    let first = Some(common.count()).filter(|i| *i < rows.len());
+    let outcomes: HashSet<_> = neighbour.iter().filter_map(asked_and_outcome).collect();
+    let asked: HashSet<_> = outcomes.iter().map(|(asked, _)| *asked).collect();
+    let differs = |row: &Row| {
+        asked_and_outcome(row)
+            .is_some_and(|told| asked.contains(&told.0) && !outcomes.contains(&told))
+    };
+    let others = (0..rows.len()).filter(|i| differs(&rows[*i]));
+    first.into_iter().chain(others).collect()
+}
+
+/// A condition, by its place and text, and its outcome.
+fn asked_and_outcome(row: &Row) -> Option<([&str; 3], &str)> {
+    match row {
+        Row::Step(step) => {
+            let within = step.within.as_deref().unwrap_or_default();
+            Some(([&step.place, within, &step.text], &step.outcome))
+        }
+        _ => None,
     }
 }

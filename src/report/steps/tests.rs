@@ -44,3 +44,66 @@ fn full_rows_of_different_paths_differ() {
     }
     assert!(looked_at > 1000, "{looked_at}");
 }
+
+fn row(place: usize, outcome: &str) -> Row {
+    Row::Step(Step {
+        place: place.to_string(),
+        line: None,
+        within: None,
+        text: format!("c{place}"),
+        outcome: outcome.into(),
+        note: String::new(),
+        times: 1,
+    })
+}
+
+fn rows(outcomes: &str) -> Vec<Row> {
+    let outcome = |c| if c == 't' { "true" } else { "false" };
+    let rows = outcomes.chars().enumerate();
+    rows.map(|(i, c)| row(i, outcome(c))).collect()
+}
+
+/// The numbers of rows that are shown; `⋯ 4` for what is folded.
+fn shown(rows: &[Row]) -> String {
+    let of = |row: &Row| match row {
+        Row::Step(step) => step.place.clone(),
+        Row::More(n) => format!("⋯{n}"),
+        _ => panic!("{row:?}"),
+    };
+    rows.iter().map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// Fewer than four rows are not worth a fold, whatever is kept between them.
+#[test]
+fn fold_hides_at_least_four_rows() {
+    let all = |n: usize| rows(&"t".repeat(n));
+    assert_eq!(shown(&folded(&all(8), |_| false)), "0 1 2 3 4 5 6 7");
+    assert_eq!(shown(&folded(&all(9), |_| false)), "0 1 ⋯4 6 7 8");
+    assert_eq!(shown(&folded(&all(9), |i| i == 4)), "0 1 2 3 4 5 6 7 8");
+    assert_eq!(shown(&folded(&all(14), |i| i == 6)), "0 1 ⋯4 6 ⋯4 11 12 13");
+    assert_eq!(shown(&folded(&[], |_| false)), "");
+    for n in 0..30 {
+        for kept in 0..n {
+            let some = folded(&all(n), |i| i == kept || i == 17);
+            let hidden = some.iter().map(|r| match r {
+                Row::More(n) => *n,
+                _ => 1,
+            });
+            assert_eq!(hidden.sum::<usize>(), n);
+            assert!(!some.iter().any(|r| matches!(r, Row::More(0..=3))));
+            assert!(some.contains(&row(kept, "true")));
+        }
+    }
+}
+
+/// What differs between two paths is kept in both: the first row, and each condition with another outcome.
+#[test]
+fn deciding_row_is_not_folded() {
+    let (a, b) = (rows("tttttttttttttt"), rows("tttttftttftttt"));
+    assert_eq!(apart::deciding_rows(&a, &b), [5, 5, 9]);
+    assert_eq!(apart::deciding_rows(&b, &a), [5, 5, 9]);
+    assert!(apart::deciding_rows(&a, &a).is_empty());
+    // One that ends earlier: the first row that the other does not have.
+    assert_eq!(apart::deciding_rows(&a, &a[..6]), [6]);
+    assert!(apart::deciding_rows(&a[..6], &a).is_empty());
+}

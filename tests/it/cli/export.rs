@@ -103,3 +103,28 @@ fn bad_exports() {
     );
     assert!(text.ends_with("exit 1\n"), "{text}");
 }
+
+/// A page for which there is no room: one line, and no folder.
+#[test]
+fn page_without_room_leaves_no_folder() {
+    let dir = crate::support::folder();
+    let (merged, _) = profiled(dir.path());
+    let page = |limit: &str| {
+        // Where files may not grow, writing fails as on a full disk.
+        let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$@\"");
+        let mut html = Command::new("sh");
+        html.args(["-c", &script, "sh", PROF, "html"]).arg(&merged);
+        html.args(["-o", "page"]).current_dir(dir.path());
+        html.output().unwrap()
+    };
+    let failed = page("8");
+    let said = String::from_utf8(failed.stderr).unwrap();
+    assert_eq!(failed.status.code(), Some(2), "{said}");
+    assert!(
+        said.starts_with("error: page/") && said.lines().count() == 1,
+        "{said}"
+    );
+    assert!(!dir.path().join("page").exists(), "{said}");
+    assert!(page("unlimited").status.success());
+    assert!(dir.path().join("page/index.html").exists());
+}

@@ -44,6 +44,44 @@ fn help_fits_one_screen() {
     }
 }
 
+/// On a terminal of 80 columns no line is wider, but for usage lines, which are not wrapped.
+#[test]
+fn help_fits_80_columns() {
+    let commands = |program: &'static str, names: &'static [&'static str]| {
+        let names = names.iter().map(Some).chain([None]);
+        names.map(move |name| (program, name))
+    };
+    let of_prof = &[
+        "show", "coverage", "html", "browse", "top", "diff", "verify", "merge", "export", "union",
+        "paths", "compare", "simulate", "accuracy", "hits",
+    ];
+    let of_rewrite = &[
+        "build",
+        "suite",
+        "use",
+        "integrate",
+        "annotate",
+        "proftext",
+        "doctor",
+    ];
+    for (program, name) in commands(PROF, of_prof).chain(commands(REWRITE, of_rewrite)) {
+        let mut help = Command::new(program);
+        let text = run(help.args(name).arg("--help").env("COLUMNS", "80")).stdout;
+        let text = String::from_utf8(text).unwrap();
+        let fits = |l: &str| l.chars().count() <= 80 || l.starts_with("Usage: ");
+        assert!(text.lines().all(fits), "{name:?}: {text}");
+    }
+}
+
+/// A compiler that cannot print its version fails, as clang does.
+#[test]
+fn version_of_compiler_that_cannot_be_written_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let mut version = Command::new(env!("CARGO_BIN_EXE_p3-cc"));
+    let status = version.arg("--version").stdout(full.unwrap()).output();
+    assert!(!status.unwrap().status.success());
+}
+
 /// Each scheme has one line of 80 columns in the help, which says when to choose it.
 #[test]
 fn schemes_have_one_line_of_80_columns() {

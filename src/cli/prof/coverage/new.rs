@@ -49,7 +49,7 @@ pub(super) fn run(
     });
     judge(args, &found, &mut outcome);
     outcome.warnings.extend(notes);
-    Ok(outcome.about_new_paths_of(profile).told_by(sources))
+    Ok(outcome.about_apart_from_selection(profile).told_by(sources))
 }
 
 /// What the selections of the builds left out as known. A union of programs may be one of all paths, so its parts say
