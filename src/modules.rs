@@ -27,9 +27,7 @@ const ESTIMATES: [&str; 4] = ["estimate", "outlined", "sampling", "shadow"];
 
 /// The modules besides them that may import them, whatever the order: where what a profile holds, or what is made of
 /// it, is one of several things, and an estimate is one of these.
-const DOORS: [(&str, &str); 24] = [
-    ("emit", "a copy samples, or has shadows"),
-    ("emit/data", "the description of a module"),
+const DOORS: [(&str, &str); 22] = [
     ("options", "the settings of samples"),
     ("rewrite/analysis", "the functions that can be sampled"),
     ("rewrite/copies", "what one copy does"),
