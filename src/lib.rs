@@ -9,7 +9,7 @@
 //! runtime   what rewritten modules, the C runtime and raw profiles share
 //! names     symbols and file names as people and formats take them
 //! table     columns for people, CSV for programs
-//! estimate  a number and how far it may be off
+//! estimate  estimates as profiles hold them: the kinds, and what each says
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! engine    programs for each LLVM, and which of them reads the inputs
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
@@ -36,10 +36,9 @@
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
 //! profile   raw files -> merged profile
-//! sampling/profile  samples of subpaths: merged, joined over calls
-//! sampling/raw   samples in raw files
-//! shadow/raw     bursts in raw files
-//! shadow/profile bursts: merged, and what they say of shares
+//! sampling/profile  what a sample says of subpaths
+//! sampling/join  subpaths that overlap, as longer ones
+//! shadow/profile bursts of a profile
 //! analysis  what is computed of merged profiles
 //! report    what people and programs read: paths, coverage, exports, the page
 //! sampling/report  what people and programs read of samples

@@ -3,6 +3,7 @@
 //! To add one, add a row to the table. What it needs beyond what is there (another way to distribute, other costs) is a
 //! function in a file of its own in [`crate::partition`].
 
+use crate::estimate::Kind;
 use crate::hot;
 use crate::partition::{
     Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, to_the_first,
@@ -20,10 +21,8 @@ pub enum Measure {
     Paths,
     /// Counts of edges, with the fewest counters.
     Edges,
-    /// Estimates of how often subpaths ran, from a sample.
-    Subpaths,
-    /// Estimates of the shares of paths, from bursts in which all are counted.
-    Bursts,
+    /// What a sample says of counts.
+    Estimated(Kind),
 }
 
 impl Measure {
@@ -31,7 +30,7 @@ impl Measure {
     pub fn is_exact(self) -> bool {
         match self {
             Measure::Paths | Measure::Edges => true,
-            Measure::Subpaths | Measure::Bursts => false,
+            Measure::Estimated(_) => false,
         }
     }
 }
@@ -94,7 +93,7 @@ impl Strategy {
         mut layout: Layout,
     ) -> Measuring {
         let counted = match self.measure {
-            Measure::Paths | Measure::Subpaths | Measure::Bursts => Counted::Paths,
+            Measure::Paths | Measure::Estimated(_) => Counted::Paths,
             Measure::Edges => Counted::edges(f.cfg, paths, &expected.weights),
         };
         if self.versions != VersionsOf::Loops {
@@ -193,13 +192,13 @@ schemes! {
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
     /// Estimates by forked shadows, at full speed: for servers
-    Shadow "shadow" Strategy { measure: Measure::Bursts, method: Method::Shadow, most_copies: 1, ..PATHS }
+    Shadow "shadow" Strategy { measure: Measure::Estimated(Kind::Bursts), method: Method::Shadow, most_copies: 1, ..PATHS }
 
     /// Counts edges, with the fewest counters: if paths are not needed
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
     /// Estimates of sequences across loops and calls, in bounded memory
-    Subpath "subpath" Strategy { measure: Measure::Subpaths, method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
+    Subpath "subpath" Strategy { measure: Measure::Estimated(Kind::Subpaths), method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
     VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, is_hidden: true, ..PATHS }

@@ -1,9 +1,10 @@
 //! Estimates against exact counts of the same run: how many of the hot paths bursts found, and how alike the profiles are.
 
 use crate::error::{Error, Result};
+use crate::estimate::bursts::Bursts;
 use crate::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
-use crate::shadow::profile::{BurstProfile, Bursts};
+use crate::shadow::profile::BurstProfile;
 use crate::table::{self, Align, Columns, number_of, percent};
 use serde::Serialize;
 

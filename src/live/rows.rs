@@ -1,10 +1,11 @@
 //! The rows of a look: paths, or subpaths, with shares and rates.
 
 use crate::error::{Error, Result};
+use crate::estimate::Estimated;
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::{Estimated, Exact, Measurement};
+use crate::profile::measurement::{Exact, Measurement};
 use crate::report::lines;
 use crate::report::steps::Steps;
 use crate::sampling::report::{self, ProgramBlock, Report};

@@ -4,11 +4,12 @@ use super::Options;
 use super::analysis::Analysis;
 use crate::dump::{self, View};
 use crate::error::Result;
+use crate::estimate::Settings;
 use crate::index::FuncId;
 use crate::ir::ProgFunction;
 use crate::output::{Folder, Mark, is_inside, write_files};
 use crate::plan::CopyPlan;
-use crate::sampling::plan::{SampledFunction, Settings};
+use crate::sampling::plan::SampledFunction;
 
 /// Writes what `--dump` asks for.
 pub(super) fn write(

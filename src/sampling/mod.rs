@@ -3,7 +3,7 @@
 
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;
+pub(crate) mod join;
 pub mod plan;
 pub mod profile;
-pub(crate) mod raw;
 pub mod report;

@@ -38,7 +38,6 @@ mod modes;
 mod nest;
 mod quiet;
 mod segments;
-mod settings;
 mod text;
 
 #[cfg(test)]
@@ -47,7 +46,6 @@ mod tests;
 pub use flow::Flow;
 pub use nest::{Loop, Nest};
 pub use segments::Segments;
-pub use settings::{HotList, Length, Sampling, Sequence, Settings};
 pub use text::Figures;
 
 /// A plan in which the sampling version is a function of its own, so that the other one has neither
@@ -124,6 +122,15 @@ impl SampledFunction<'_> {
         let flow = Flow::new(self.cfg, self.paths);
         SubpathPlan::new(self.func, self.first, flow, self.sequence)
     }
+}
+
+/// What a subpath is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// The blocks of a thread, through calls and returns.
+    Thread,
+    /// The blocks of each activation by itself.
+    Activation,
 }
 
 /// The versions.

@@ -4,5 +4,4 @@
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;
 pub(crate) mod profile;
-pub(crate) mod raw;
 pub(crate) mod report;

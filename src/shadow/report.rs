@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::Estimate;
+use crate::estimate::bursts::Bursts;
 use crate::index::{FuncId, PathId};
 use crate::names::printable;
 use crate::profile::Profile;
@@ -10,7 +11,7 @@ use crate::profile::measurement::{Exact, Measurement};
 use crate::report::Report;
 use crate::report::steps::Steps;
 use crate::runtime::format;
-use crate::shadow::profile::{BurstProfile, Bursts};
+use crate::shadow::profile::BurstProfile;
 use crate::source::Sources;
 use crate::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};

@@ -1,8 +1,9 @@
 //! Options of `--scheme subpath`.
 
 use crate::error::{Error, Result};
+use crate::estimate::Settings;
+use crate::estimate::subpaths::{HotList, Sampling};
 use crate::runtime::abi::MOST_LENGTHS;
-use crate::sampling::plan::{HotList, Sampling, Settings};
 use crate::strategy::Scheme;
 use clap::{Args, ValueEnum};
 

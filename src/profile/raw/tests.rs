@@ -2,6 +2,7 @@
 
 use super::version::OLDEST;
 use super::*;
+use crate::runtime::window::WINDOW;
 use crate::profile::tests::{PAGE, check, raw_profile, seal};
 use std::cell::Cell;
 

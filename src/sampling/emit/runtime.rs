@@ -3,8 +3,8 @@
 use crate::emit::data::description;
 use crate::emit::edit::Edit;
 use crate::emit::shared::{record, runtime_function, runtime_global};
+use crate::estimate::subpaths::{HotList, Settings};
 use crate::runtime::abi;
-use crate::sampling::plan::{HotList, Settings};
 use inkwell::ThreadLocalMode;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};

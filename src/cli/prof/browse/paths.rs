@@ -3,12 +3,12 @@
 use super::data::{Cells, Items, Sort, share};
 use super::lit::{Lit, files};
 use crate::error::Result;
+use crate::estimate::bursts::Bursts;
 use crate::index::{FuncId, PathId};
 use crate::profile::{Profile, Structure};
 use crate::report::steps::{Steps, in_a_line};
 use crate::report::words::Said;
 use crate::report::{Line, line};
-use crate::shadow::profile::Bursts;
 use crate::source::Sources;
 use crate::table::{exactly, grouped, number_of, percent};
 use std::cmp::Reverse;

@@ -2,14 +2,15 @@
 
 use super::data::{Items, Sort};
 use super::*;
+use crate::estimate::Estimated;
+use crate::estimate::bursts::{Bursts, InBursts};
+use crate::estimate::subpaths::{HotList, Length, Points, Sampling, Subpaths};
 use crate::index::{FuncId, PathId};
 use crate::manifest::ShareEntry;
 use crate::profile::Profile;
-use crate::profile::measurement::{Estimated, Exact, Measurement};
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::tests::views;
 use crate::report::steps::in_a_line;
-use crate::sampling::profile::{HotList, Length, Points, Sampling, Subpaths};
-use crate::shadow::profile::{Bursts, InBursts};
 use crate::source::{Search, Sources};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

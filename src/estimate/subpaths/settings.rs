@@ -2,15 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a subpath is a part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sequence {
-    /// The blocks of a thread, through calls and returns.
-    Thread,
-    /// The blocks of each activation by itself.
-    Activation,
-}
-
 /// A length of subpaths, in blocks, and how often it is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

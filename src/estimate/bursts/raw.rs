@@ -1,8 +1,10 @@
 //! What shadows counted in bursts.
 
+use crate::estimate::Place;
 use crate::index::FuncId;
-use crate::profile::raw::{Crc, Problem, Reader, damaged};
 use crate::runtime::format::{self, Burst as Record, BurstCall, BurstPath, Shadows as Numbers};
+use crate::runtime::problem::{Problem, damaged};
+use crate::runtime::window::{Crc, Window};
 use std::mem::{offset_of, size_of};
 use zerocopy::FromBytes;
 use zerocopy::byteorder::{ByteOrder, LE};
@@ -63,14 +65,11 @@ pub struct Shadows {
     pub ended: u64,
 }
 
-/// Reads the burst whose block is from `at` to `end`, behind its header.
-pub(crate) fn read<O: ByteOrder>(
-    reader: &mut Reader<O>,
-    at: u64,
-    end: u64,
-) -> Result<Burst, Problem> {
+/// Reads the burst whose block is at `place`.
+pub(crate) fn read<O: ByteOrder>(window: &mut Window<O>, place: Place) -> Result<Burst, Problem> {
+    let (at, end) = (place.inside, place.end);
     let wrong = || damaged(format!("the burst at {at}"));
-    let head = reader.bytes(at, SIZE)?.to_vec();
+    let head = window.bytes(at, SIZE)?.to_vec();
     let record = Record::<O>::read_from_bytes(&head).expect("of its size");
     let (paths, calls) = (record.n_paths.get(), u64::from(record.n_calls.get()));
     let size = paths
@@ -92,14 +91,14 @@ pub(crate) fn read<O: ByteOrder>(
     };
     let first_call = at + SIZE as u64 + paths * PATH as u64;
     for i in 0..paths {
-        let bytes = reader.bytes(at + SIZE as u64 + i * PATH as u64, PATH)?;
+        let bytes = window.bytes(at + SIZE as u64 + i * PATH as u64, PATH)?;
         crc.update(bytes);
         let path = BurstPath::<O>::read_from_bytes(bytes).expect("of its size");
         let func = FuncId(path.func.get());
         burst.paths.push((func, path.id.get(), path.count.get()));
     }
     for i in 0..calls {
-        let bytes = reader.bytes(first_call + i * CALL as u64, CALL)?;
+        let bytes = window.bytes(first_call + i * CALL as u64, CALL)?;
         crc.update(bytes);
         let call = BurstCall::<O>::read_from_bytes(bytes).expect("of its size");
         let call = (call.number.get(), call.treatment.get(), call.count.get());
@@ -111,7 +110,7 @@ pub(crate) fn read<O: ByteOrder>(
         && record.timed.get() <= 1
         && burst.calls.iter().all(|c| c.1 <= format::CALL_ENDED)
         && burst.paths.iter().all(|p| p.2 > 0);
-    let whole = size + crate::profile::raw::BLOCK_SIZE as u64 == record.size.get();
+    let whole = size + size_of::<format::Block<LE>>() as u64 == record.size.get();
     if !known || !whole || crc.finalize() != record.crc.get() {
         return Err(wrong());
     }
@@ -119,8 +118,8 @@ pub(crate) fn read<O: ByteOrder>(
 }
 
 /// Reads the numbers at `at`, which may still change.
-pub(crate) fn numbers<O: ByteOrder>(reader: &mut Reader<O>, at: u64) -> Result<Shadows, Problem> {
-    let bytes = reader.bytes(at, size_of::<Numbers<O>>())?;
+pub(crate) fn numbers<O: ByteOrder>(window: &mut Window<O>, at: u64) -> Result<Shadows, Problem> {
+    let bytes = window.bytes(at, size_of::<Numbers<O>>())?;
     let numbers = Numbers::<O>::read_from_bytes(bytes).expect("of its size");
     Ok(Shadows {
         burst: numbers.burst.get(),

@@ -13,12 +13,12 @@
 //! *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
 
 pub(crate) mod merge;
+pub(crate) mod raw;
 
-use crate::error::{Error, Result};
-use crate::estimate::{Estimate, Z95};
+pub use raw::{Burst, Shadows};
+
+use super::{Estimate, Z95};
 use crate::index::{FuncId, PathId, TiVec, ti_vec};
-use crate::profile::Profile;
-use crate::profile::measurement::{Estimated, Measurement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -116,37 +116,6 @@ impl InBursts {
             squares: self.squares + other.squares,
             products: self.products + other.products,
         })
-    }
-}
-
-/// A profile of bursts. Made by [`Profile::bursts`].
-#[derive(Clone, Copy)]
-pub struct BurstProfile<'a> {
-    /// The profile.
-    pub profile: &'a Profile,
-    /// The bursts.
-    pub bursts: &'a Bursts,
-}
-
-impl Profile {
-    /// The profile as one of bursts.
-    ///
-    /// # Errors
-    /// Another one.
-    pub fn bursts(&self) -> Result<BurstProfile<'_>> {
-        match &self.measured {
-            Measurement::Estimated(Estimated::Bursts(bursts)) => Ok(BurstProfile {
-                profile: self,
-                bursts,
-            }),
-            Measurement::Exact(_) | Measurement::Estimated(Estimated::Sampled(_)) => {
-                Err(Error::profile(
-                    &self.path,
-                    "it holds no bursts of shadows",
-                    "profile with p3-rewrite --scheme shadow",
-                ))
-            }
-        }
     }
 }
 

@@ -1,13 +1,10 @@
 //! Bursts of many processes and runs → what all of them say.
 
-use super::{Bursts, InBursts, tally};
-use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, PathId, ti_vec};
-use crate::profile::decode::{CountProblem, decode_paths};
-use crate::profile::raw::{Burst, Raw};
-use crate::profile::{Profile, Structure};
+use super::{Burst, Bursts, InBursts, tally};
+use crate::error::Result;
+use crate::estimate::{InRaw, Overflow};
+use crate::index::{FuncId, PathId, ti_vec};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.
 #[derive(Default)]
@@ -77,7 +74,7 @@ impl Paces {
 
 impl Gathered {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
-    pub(crate) fn add(&mut self, raw: &Raw) -> Result<(), Overflow> {
+    pub(crate) fn add(&mut self, raw: &InRaw) -> Result<(), Overflow> {
         let sum = &mut self.sum;
         for shadows in &raw.shadows {
             if std::mem::replace(&mut self.any, true) {
@@ -136,7 +133,8 @@ impl Gathered {
         Ok(())
     }
 
-    fn count_untimed(&mut self) -> Result<(), Overflow> {
+    /// Adds those that waited for all others.
+    pub(crate) fn count_untimed(&mut self) -> Result<(), Overflow> {
         for (burst, n) in std::mem::take(&mut self.untimed) {
             let native = self.paces.native(&burst, n);
             self.count(&burst, n, native)?;
@@ -144,50 +142,34 @@ impl Gathered {
         Ok(())
     }
 
-    /// The same by canonical ids, for `profile`, whose copy `copy` counted it.
+    /// The same by canonical ids, of a program with so many functions. `canonical` translates the ids of one function,
+    /// with a number for each, one to one.
     ///
     /// # Errors
-    /// Ids that no path has, or counts that overflow.
-    pub(crate) fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
-        let damaged =
-            |problem: &dyn Display| Error::profile(&profile.path, problem, "run the program again");
-        self.count_untimed().map_err(|problem| damaged(&problem))?;
+    /// Those of `canonical`.
+    pub(crate) fn finish(
+        mut self,
+        functions: usize,
+        mut canonical: impl FnMut(FuncId, &BTreeMap<u64, u64>) -> Result<Vec<(PathId, u64)>>,
+    ) -> Result<Bursts> {
         let mut bursts = std::mem::take(&mut self.sum);
-        bursts.counts = ti_vec![Vec::new(); profile.manifest.functions.len()];
+        bursts.counts = ti_vec![Vec::new(); functions];
         for (f, counts) in self.counts {
-            bursts.counts[f] = canonical(profile, f, copy, &counts)
-                .map_err(|problem| damaged(&format_args!("{}: {problem}", profile.name(f))))?;
+            // Each gets its place for a number.
+            let places = counts.keys().copied().zip(0u64..).collect();
+            let said: Vec<InBursts> = counts.into_values().collect();
+            let paths = canonical(f, &places)?.into_iter();
+            let placed = paths.map(|(id, place)| (id, said[place as usize]));
+            bursts.counts[f] = placed.collect();
         }
         Ok(bursts)
     }
 }
 
-/// A sum of counts that is larger than any process can have counted.
-#[derive(Debug, thiserror::Error)]
-#[error("damaged: a count overflows")]
-pub(crate) struct Overflow;
-
 /// Executed paths.
 fn executed(burst: &Burst) -> Result<u64, Overflow> {
     let mut counts = burst.paths.iter().map(|p| p.2);
     counts.try_fold(0u64, u64::checked_add).ok_or(Overflow)
-}
-
-/// Ids are translated one to one, so each is given its place in `counts` for a count.
-fn canonical(
-    profile: &Profile,
-    f: FuncId,
-    copy: CopyId,
-    counts: &BTreeMap<u64, InBursts>,
-) -> Result<Vec<(PathId, InBursts)>, CountProblem> {
-    let entry = profile.entry(f);
-    let structure = Structure::new(entry)?;
-    let share = entry.share(&structure.cfg, &structure.paths)?;
-    let places = counts.keys().copied().zip(0u64..).collect();
-    let said: Vec<InBursts> = counts.values().copied().collect();
-    let paths = decode_paths(&structure, &share, copy, &places)?;
-    let of = |(id, place): (PathId, u64)| (id, said[place as usize]);
-    Ok(paths.into_iter().map(of).collect())
 }
 
 impl Bursts {
@@ -302,9 +284,9 @@ mod tests {
         };
         let mut gathered = Gathered::default();
         for burst in [&untimed, &empty, &timed] {
-            let raw = Raw {
+            let raw = InRaw {
                 bursts: vec![burst.clone()],
-                ..Raw::default()
+                ..InRaw::default()
             };
             gathered.add(&raw).unwrap();
         }
