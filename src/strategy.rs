@@ -3,6 +3,7 @@
 //! To add one, add a row to the table. What it needs beyond what is there (another way to distribute, other costs) is a
 //! function in a file of its own in [`crate::partition`].
 
+use crate::error::{Error, Result};
 use crate::estimate::Kind;
 use crate::hot;
 use crate::partition::{
@@ -211,6 +212,22 @@ schemes! {
 }
 
 impl Scheme {
+    /// Whether this build has it: those that estimate need the feature `estimates`.
+    pub fn is_built(self) -> bool {
+        cfg!(feature = "estimates") || self.strategy().measure.is_exact()
+    }
+
+    /// # Errors
+    /// A scheme that this build does not have.
+    pub(crate) fn must_be_built(self) -> Result<()> {
+        if self.is_built() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "--scheme {self}: this build has no schemes that estimate; choose another scheme, or build with the cargo feature estimates"
+        )))
+    }
+
     /// Whether it can count some paths only ([`crate::selection`]).
     pub fn takes_selections(self) -> bool {
         let strategy = self.strategy();

@@ -1,9 +1,9 @@
 //! The kinds of estimates: the only place that names all of them.
 
 use super::bursts::{self, Burst, Bursts, Shadows};
+use super::interface::{Kind, Overflow, Place, Program, Refused, Size};
 use super::subpaths::merge::{Part, union};
 use super::subpaths::{self, Subpaths};
-use super::{Kind, Overflow, Place, Program, Refused, Saved, Size};
 use crate::error::Error;
 use crate::index::{CopyId, FuncId};
 use crate::runtime::format;
@@ -20,10 +20,6 @@ pub use super::subpaths::saved::SavedSample;
 
 /// The estimates of a profile.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of it for each profile"
-)]
 pub enum Estimated {
     /// A sample of subpaths.
     Sampled(Subpaths),
@@ -37,6 +33,13 @@ impl Estimated {
         match kind {
             Kind::Subpaths => Estimated::Sampled(Subpaths::default()),
             Kind::Bursts => Estimated::Bursts(Bursts::none(functions)),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Estimated::Sampled(_) => Kind::Subpaths,
+            Estimated::Bursts(_) => Kind::Bursts,
         }
     }
 
@@ -91,6 +94,13 @@ impl Estimated {
             }
         }
     }
+}
+
+/// Estimates in the payload of a profile's file: of one kind at most.
+#[derive(Default)]
+pub(crate) struct Saved {
+    pub sample: Option<SavedSample>,
+    pub bursts: Option<SavedBursts>,
 }
 
 /// What one raw profile has of estimates.
@@ -150,7 +160,8 @@ impl Gathered {
         unique: [u8; 16],
         raw: InRaw,
     ) -> Result<(), Overflow> {
-        self.bursts.entry(copy).or_default().add(&raw)?;
+        let bursts = self.bursts.entry(copy).or_default();
+        bursts.add(&raw.bursts, &raw.shadows)?;
         let sample = raw.sample.map(|sample| Part { unique, sample });
         self.samples.extend(sample);
         Ok(())

@@ -1,7 +1,7 @@
 //! A build without the feature `estimates`: nothing is estimated. Schemes that estimate are refused where they are named
 //! ([`crate::strategy::Scheme::is_built`]), in options and in manifests, so [`Estimated`] has no value.
 
-use super::{Kind, Overflow, Place, Program, Refused, Saved, Size};
+use super::interface::{Asked, Kind, Overflow, Place, Program, Refused, Size};
 use crate::index::{CopyId, FuncId};
 use crate::runtime::problem::Problem;
 use crate::runtime::window::Window;
@@ -17,6 +17,12 @@ pub enum Estimated {}
 #[derive(Clone, Debug)]
 pub enum Settings {}
 
+impl Settings {
+    pub(crate) fn new(_: Asked) -> Option<Settings> {
+        None
+    }
+}
+
 /// A sample in a file, of which nothing is read.
 #[derive(Serialize, Deserialize)]
 pub struct SavedSample {}
@@ -28,6 +34,10 @@ pub struct SavedBursts {}
 impl Estimated {
     pub(crate) fn none(kind: Kind, _: usize) -> Estimated {
         unreachable!("{kind:?}: its manifest is refused")
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match *self {}
     }
 
     pub(crate) fn distinct(&self, _: FuncId) -> usize {
@@ -45,6 +55,13 @@ impl Estimated {
     pub(crate) fn read(kind: Kind, _: Saved, _: Size) -> Result<Estimated, &'static str> {
         unreachable!("{kind:?}: its manifest is refused")
     }
+}
+
+/// Estimates in the payload of a profile's file: of one kind at most.
+#[derive(Default)]
+pub(crate) struct Saved {
+    pub sample: Option<SavedSample>,
+    pub bursts: Option<SavedBursts>,
 }
 
 /// What one raw profile has of estimates: nothing is read.

@@ -12,7 +12,7 @@ use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
 use crate::estimate::{Estimated, Saved, SavedBursts, SavedSample};
 use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, NotBuilt};
 use crate::output::{Content, Mark, write_whole};
 use crate::strategy::Measure;
 use base64::Engine;
@@ -100,8 +100,13 @@ impl Profile {
     pub fn read(path: &Path) -> Result<Profile> {
         let path = &locate(path)?;
         let bytes = read_declared(path).map_err(|e| Error::read(path, e))?;
-        Profile::parse(&bytes, path)
-            .map_err(|problem| Error::profile(path, problem, remedy(&bytes)))
+        Profile::parse(&bytes, path).map_err(|problem| {
+            let remedy = match problem {
+                ProfileProblem::NotBuilt(_) => NotBuilt::REMEDY,
+                _ => remedy(&bytes),
+            };
+            Error::profile(path, problem, remedy)
+        })
     }
 
     /// Parses and checks a file's bytes; `path` is for messages.
@@ -109,6 +114,7 @@ impl Profile {
         let payload: Result<Payload, _> = serde_json::from_slice(&unpack(bytes)?);
         let payload = payload.map_err(ProfileProblem::NotOfSchema)?;
         let mut manifest = payload.manifest;
+        NotBuilt::refuse(manifest.scheme)?;
         manifest.check()?;
         manifest.normalise_files();
         let known = |f: FuncId| f.index() < manifest.functions.len();

@@ -17,6 +17,10 @@ pub type ExactCounts<Id> = TiVec<FuncId, Vec<(Id, u64)>>;
 /// alone, and whatever else reads counts matches on this type and does not compile before it says what it makes of an
 /// estimate.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one of it for each profile"
+)]
 pub enum Measurement {
     /// Counts.
     Exact(Exact),
@@ -90,6 +94,24 @@ impl Profile {
             Measurement::Exact(_) => Ok(()),
             Measurement::Estimated(_) => Err(self.only_estimates()),
         }
+    }
+
+    /// The error for a profile that is no sample of subpaths, where one is needed.
+    pub(crate) fn no_sample(&self) -> Error {
+        Error::profile(
+            &self.path,
+            "it holds exact counts, no sample",
+            "show it without --longest",
+        )
+    }
+
+    /// The error for a profile without bursts, where some are needed.
+    pub(crate) fn no_bursts(&self) -> Error {
+        Error::profile(
+            &self.path,
+            "it holds no bursts of shadows",
+            "profile with p3-rewrite --scheme shadow",
+        )
     }
 
     /// The error for a profile of estimates, where exact counts are needed.

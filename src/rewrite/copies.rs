@@ -1,7 +1,7 @@
 //! Writing the copies: of a single module by processes that share what LLVM has read, of several by threads that read them again.
 
-use super::Options;
 use super::analysis::Analysis;
+use super::{Options, estimates};
 use crate::dump::View;
 use crate::emit::work::{CopyWork, Trace};
 use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Source};
@@ -10,8 +10,6 @@ use crate::index::{CopyId, ModuleId};
 use crate::load::Admitted;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
-use crate::sampling::emit::Sample;
-use crate::shadow::emit::Shadow;
 use crate::strategy::{Method, VersionsOf};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
@@ -145,14 +143,9 @@ impl<'a> Copies<'a> {
         let work: Box<dyn CopyWork> = match self.options.scheme.strategy().method {
             Method::Count => Box::new(self.plan(copy)),
             Method::Trace => Box::new(Trace(self.analysis.profiled().collect())),
-            Method::Shadow => Box::new(Shadow(self.plan(copy))),
+            Method::Shadow => estimates::shadow(self.plan(copy)),
             Method::Sample => {
-                let settings = self.options.sampling.clone();
-                let settings = settings.expect("a scheme that samples has settings");
-                Box::new(Sample {
-                    functions: self.analysis.sampled(&settings),
-                    settings,
-                })
+                estimates::sample(self.analysis.measured(), self.options.sampling.as_ref())
             }
         };
         Insertion {

@@ -1,6 +1,6 @@
 //! Profiles of sampled subpaths ([`crate::estimate::subpaths`]): what the points of a subpath say of how often it ran.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate::subpaths::{Points, Subpaths};
 use crate::estimate::{Estimate, Estimated};
 use crate::profile::Profile;
@@ -27,11 +27,7 @@ impl Profile {
                 sample,
             }),
             Measurement::Exact(_) | Measurement::Estimated(Estimated::Bursts(_)) => {
-                Err(Error::profile(
-                    &self.path,
-                    "it holds exact counts, no sample",
-                    "show it without --longest",
-                ))
+                Err(self.no_sample())
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Profiles of bursts ([`crate::estimate::bursts`]).
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate::Estimated;
 use crate::estimate::bursts::Bursts;
 use crate::profile::Profile;
@@ -27,11 +27,7 @@ impl Profile {
                 bursts,
             }),
             Measurement::Exact(_) | Measurement::Estimated(Estimated::Sampled(_)) => {
-                Err(Error::profile(
-                    &self.path,
-                    "it holds no bursts of shadows",
-                    "profile with p3-rewrite --scheme shadow",
-                ))
+                Err(self.no_bursts())
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Bursts of many processes and runs → what all of them say.
 
-use super::{Burst, Bursts, InBursts, tally};
+use super::{Burst, Bursts, InBursts, Shadows, tally};
 use crate::error::Result;
-use crate::estimate::{InRaw, Overflow};
+use crate::estimate::interface::Overflow;
 use crate::index::{FuncId, PathId, ti_vec};
 use std::collections::BTreeMap;
 
@@ -74,9 +74,9 @@ impl Paces {
 
 impl Gathered {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
-    pub(crate) fn add(&mut self, raw: &InRaw) -> Result<(), Overflow> {
+    pub(crate) fn add(&mut self, bursts: &[Burst], shadows: &[Shadows]) -> Result<(), Overflow> {
         let sum = &mut self.sum;
-        for shadows in &raw.shadows {
+        for shadows in shadows {
             if std::mem::replace(&mut self.any, true) {
                 sum.ask_alike(shadows.burst, shadows.load, shadows.cost);
             } else {
@@ -93,7 +93,7 @@ impl Gathered {
             sum.filtered += u64::from(shadows.ended == 1);
             sum.signal_taken += u64::from(shadows.ended == 2);
         }
-        for burst in &raw.bursts {
+        for burst in bursts {
             let sum = &mut self.sum;
             let ended = [(burst.why, burst.detail, 1)];
             sum.ended = tally(std::mem::take(&mut sum.ended).into_iter().chain(ended));
@@ -284,11 +284,7 @@ mod tests {
         };
         let mut gathered = Gathered::default();
         for burst in [&untimed, &empty, &timed] {
-            let raw = InRaw {
-                bursts: vec![burst.clone()],
-                ..InRaw::default()
-            };
-            gathered.add(&raw).unwrap();
+            gathered.add(std::slice::from_ref(burst), &[]).unwrap();
         }
         gathered.count_untimed().unwrap();
         let sum = &gathered.sum;

@@ -17,7 +17,7 @@ pub(crate) mod raw;
 
 pub use raw::{Burst, Shadows};
 
-use super::{Estimate, Z95};
+use super::number::{Estimate, Z95};
 use crate::index::{FuncId, PathId, TiVec, ti_vec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

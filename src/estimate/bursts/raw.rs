@@ -1,6 +1,6 @@
 //! What shadows counted in bursts.
 
-use crate::estimate::Place;
+use crate::estimate::interface::Place;
 use crate::index::FuncId;
 use crate::runtime::format::{self, Burst as Record, BurstCall, BurstPath, Shadows as Numbers};
 use crate::runtime::problem::{Problem, damaged};

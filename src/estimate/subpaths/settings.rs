@@ -1,5 +1,6 @@
 //! What is sampled, and how often.
 
+use crate::estimate::interface::Asked;
 use serde::{Deserialize, Serialize};
 
 /// A length of subpaths, in blocks, and how often it is chosen.
@@ -91,6 +92,26 @@ pub struct Settings {
     pub memory: u64,
     /// The seed, of this copy; `None`: each process draws one.
     pub seed: Option<u64>,
+}
+
+impl Settings {
+    /// What is asked for; `None` where a length would never be chosen.
+    pub(crate) fn new(asked: Asked) -> Option<Settings> {
+        Some(Settings {
+            sampling: Sampling {
+                period: asked.period,
+                lengths: Sampling::biased(asked.lengths, asked.bias)?,
+                within_functions: asked.within_functions,
+                list: if asked.counting {
+                    HotList::Counting
+                } else {
+                    HotList::Concise
+                },
+            },
+            memory: asked.memory,
+            seed: asked.seed,
+        })
+    }
 }
 
 #[cfg(test)]

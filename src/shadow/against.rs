@@ -9,11 +9,11 @@ use crate::table::{self, Align, Columns, number_of, percent};
 use serde::Serialize;
 
 /// The shares from which a path is hot, in percent of executed paths: that of Moseley et al., and two lower ones.
-pub const THRESHOLDS: [f64; 3] = [2.0, 1.0, 0.5];
+pub(crate) const THRESHOLDS: [f64; 3] = [2.0, 1.0, 0.5];
 
 /// How good the estimates are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Against {
+pub(crate) struct Against {
     /// By threshold.
     pub hot: Vec<Hot>,
     /// What both profiles give to the same paths, of 1: the sum of the smaller shares.
@@ -26,7 +26,7 @@ pub struct Against {
 
 /// The paths above one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Hot {
+pub(crate) struct Hot {
     /// In percent of all executed paths.
     pub threshold: f64,
     /// How many have at least that share.
@@ -44,7 +44,7 @@ pub struct Hot {
 ///
 /// # Errors
 /// Profiles of different programs.
-pub fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Against> {
+pub(crate) fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Against> {
     let (a, b) = (&estimated.profile.manifest, &exact.manifest);
     let alike = a.functions.len() == b.functions.len()
         && a.functions
@@ -96,7 +96,7 @@ fn hot(bursts: &Bursts, paths: &[(FuncId, PathId, f64)], threshold: f64) -> Hot 
 }
 
 /// For people.
-pub fn text(of: &Against) -> String {
+pub(crate) fn text(of: &Against) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     let heads = ["share from", "paths", "seen", "found", "in interval", ""];
@@ -121,12 +121,12 @@ pub fn text(of: &Against) -> String {
 }
 
 /// For programs.
-pub fn json(of: &Against) -> String {
+pub(crate) fn json(of: &Against) -> String {
     serde_json::to_string(of).expect("figures serialise") + "\n"
 }
 
 /// For tables.
-pub fn csv(of: &Against) -> String {
+pub(crate) fn csv(of: &Against) -> String {
     let rows = of.hot.iter().map(|h| {
         [
             h.threshold.to_string(),
