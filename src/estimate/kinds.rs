@@ -1,6 +1,6 @@
 //! The kinds of estimates: the only place that names all of them.
 
-use super::bursts::{self, Burst, Bursts, Shadows};
+use super::bursts::{self, Burst, Bursts, ShadowsOfProcess};
 use super::interface::{Kind, Overflow, Place, Program, Refused, Size};
 use super::subpaths::merge::{Part, union};
 use super::subpaths::{self, Subpaths};
@@ -111,7 +111,7 @@ pub struct InRaw {
     /// What shadows counted.
     pub bursts: Vec<Burst>,
     /// What became of shadows: of one process, or none.
-    pub shadows: Vec<Shadows>,
+    pub shadows: Vec<ShadowsOfProcess>,
 }
 
 impl InRaw {

@@ -181,4 +181,7 @@ impl FunctionPlan {
 }
 
 #[cfg(test)]
+pub(crate) mod made;
+
+#[cfg(test)]
 mod tests;

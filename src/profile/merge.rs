@@ -148,7 +148,10 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
         }
         Measurement::Exact(_) => {
             let findings = verify::verify(&profile)?;
-            profile.verdict.interrupted.extend(findings.apart.said());
+            profile
+                .verdict
+                .interrupted
+                .extend(findings.apart.describe());
             violations.extend(findings.violations);
         }
     }

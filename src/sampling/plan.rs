@@ -287,7 +287,7 @@ impl OutlinedPlans {
         for (succ, place) in (0..).zip(&places) {
             let block = BlockId(0);
             let enters = builder.enters(CfgEdge { block, succ }, place.slots);
-            if let (Some(number), Some(_)) = (nest.of(place.block), place.slots) {
+            if let (Some(number), Some(_)) = (nest.find_headed_by(place.block), place.slots) {
                 builder.goes_back(enters, number);
             }
         }
@@ -301,7 +301,7 @@ impl OutlinedPlans {
         for &(edge, to) in &segments.boundaries {
             let slots = segments.longest[to];
             let decides = builder.boundary(behind_entry(edge), slots, End::Decides(slots));
-            if let Some(number) = nest.of(to) {
+            if let Some(number) = nest.find_headed_by(to) {
                 builder.goes_back(decides, number);
             }
         }

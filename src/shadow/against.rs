@@ -65,8 +65,8 @@ pub(crate) fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Aga
         .map(|(f, id, n)| (f, id, n as f64 / total))
         .collect();
     let bursts = estimated.bursts;
-    let seen = |p: &&(FuncId, PathId, f64)| bursts.of(p.0, p.1).count > 0;
-    let least = |p: &(FuncId, PathId, f64)| p.2.min(bursts.share(bursts.of(p.0, p.1)).count);
+    let seen = |p: &&(FuncId, PathId, f64)| bursts.find_path(p.0, p.1).count > 0;
+    let least = |p: &(FuncId, PathId, f64)| p.2.min(bursts.share(bursts.find_path(p.0, p.1)).count);
     Ok(Against {
         hot: THRESHOLDS.iter().map(|&t| hot(bursts, &paths, t)).collect(),
         overlap: paths.iter().map(least).sum(),
@@ -85,7 +85,7 @@ fn hot(bursts: &Bursts, paths: &[(FuncId, PathId, f64)], threshold: f64) -> Hot 
         held: 0,
     };
     for &(f, id, share) in paths.iter().filter(|p| p.2 >= least) {
-        let path = bursts.of(f, id);
+        let path = bursts.find_path(f, id);
         let estimate = bursts.share(path);
         hot.paths += 1;
         hot.seen += usize::from(path.count > 0);

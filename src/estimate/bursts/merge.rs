@@ -1,6 +1,6 @@
 //! Bursts of many processes and runs → what all of them say.
 
-use super::{Burst, Bursts, InBursts, Shadows, tally};
+use super::{Burst, Bursts, InBursts, ShadowsOfProcess, tally};
 use crate::error::Result;
 use crate::estimate::interface::Overflow;
 use crate::index::{FuncId, PathId, ti_vec};
@@ -74,22 +74,18 @@ impl Paces {
 
 impl Gathered {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
-    pub(crate) fn add(&mut self, bursts: &[Burst], shadows: &[Shadows]) -> Result<(), Overflow> {
+    pub(crate) fn add(
+        &mut self,
+        bursts: &[Burst],
+        shadows: &[ShadowsOfProcess],
+    ) -> Result<(), Overflow> {
         let sum = &mut self.sum;
         for shadows in shadows {
-            if std::mem::replace(&mut self.any, true) {
-                sum.ask_alike(shadows.burst, shadows.load, shadows.cost);
+            sum.shadows = if std::mem::replace(&mut self.any, true) {
+                sum.shadows.plus(shadows.all)
             } else {
-                (sum.length, sum.load, sum.cost) = (shadows.burst, shadows.load, shadows.cost);
-            }
-            sum.started += shadows.started;
-            sum.not_written += shadows.not_written;
-            sum.not_forked += shadows.not_forked;
-            sum.busy += shadows.busy;
-            sum.short_of_memory += shadows.short_of_memory;
-            sum.spent = sum.spent.saturating_add(shadows.spent);
-            sum.time = sum.time.saturating_add(shadows.time);
-            sum.lived = sum.lived.saturating_add(shadows.lived);
+                shadows.all
+            };
             sum.filtered += u64::from(shadows.ended == 1);
             sum.signal_taken += u64::from(shadows.ended == 2);
         }
@@ -173,32 +169,19 @@ fn executed(burst: &Burst) -> Result<u64, Overflow> {
 }
 
 impl Bursts {
-    /// What was asked for, where others were asked for that.
-    fn ask_alike(&mut self, length: u64, load: u64, cost: u64) {
-        let alike = |mine: &mut u64, other: u64| *mine = if *mine == other { other } else { 0 };
-        alike(&mut self.length, length);
-        alike(&mut self.load, load);
-        alike(&mut self.cost, cost);
-    }
-
     /// Adds those of another profile of the same rewriting; `false` when counts overflow.
     #[must_use]
     pub fn add(&mut self, other: &Bursts) -> bool {
-        if self.number() == 0 {
-            (self.length, self.load, self.cost) = (other.length, other.load, other.cost);
-        } else if other.number() > 0 {
-            self.ask_alike(other.length, other.load, other.cost);
-        }
-        self.spent = self.spent.saturating_add(other.spent);
-        self.time = self.time.saturating_add(other.time);
-        self.lived = self.lived.saturating_add(other.lived);
-        self.started += other.started;
-        self.not_written += other.not_written;
+        let (mine, others) = (self.shadows, other.shadows);
+        self.shadows = if self.number() == 0 {
+            others.plus_counts(mine)
+        } else if other.number() == 0 {
+            mine.plus_counts(others)
+        } else {
+            mine.plus(others)
+        };
         self.filtered += other.filtered;
         self.signal_taken += other.signal_taken;
-        self.not_forked += other.not_forked;
-        self.busy += other.busy;
-        self.short_of_memory += other.short_of_memory;
         self.ended = tally(self.ended.iter().chain(&other.ended).copied());
         self.calls = tally(self.calls.iter().chain(&other.calls).copied());
         self.counting += other.counting;

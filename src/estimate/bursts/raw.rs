@@ -1,5 +1,6 @@
 //! What shadows counted in bursts.
 
+use super::Shadows;
 use crate::estimate::interface::Place;
 use crate::index::FuncId;
 use crate::runtime::format::{self, Burst as Record, BurstCall, BurstPath, Shadows as Numbers};
@@ -38,29 +39,9 @@ pub struct Burst {
 
 /// What became of the shadows of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shadows {
-    /// The length of a burst, in instructions.
-    pub burst: u64,
-    /// How many were forked.
-    pub started: u64,
-    /// How many had no room for their record.
-    pub not_written: u64,
-    /// How often a fork failed.
-    pub not_forked: u64,
-    /// How often enough shadows were there already.
-    pub busy: u64,
-    /// How often too little memory was.
-    pub short_of_memory: u64,
-    /// Shadows at a time that were asked for, in thousandths.
-    pub load: u64,
-    /// What they may cost the program, in millionths of its processor time.
-    pub cost: u64,
-    /// What they did cost, in nanoseconds of it.
-    pub spent: u64,
-    /// That processor time, in nanoseconds.
-    pub time: u64,
-    /// Nanoseconds that all of them took.
-    pub lived: u64,
+pub struct ShadowsOfProcess {
+    /// All of them.
+    pub all: Shadows,
     /// Why there were no more while the program ran on: 1: it filters its system calls; 2: it uses the timer's signal; 0: they went on.
     pub ended: u64,
 }
@@ -118,21 +99,26 @@ pub(crate) fn read<O: ByteOrder>(window: &mut Window<O>, place: Place) -> Result
 }
 
 /// Reads the numbers at `at`, which may still change.
-pub(crate) fn numbers<O: ByteOrder>(window: &mut Window<O>, at: u64) -> Result<Shadows, Problem> {
+pub(crate) fn numbers<O: ByteOrder>(
+    window: &mut Window<O>,
+    at: u64,
+) -> Result<ShadowsOfProcess, Problem> {
     let bytes = window.bytes(at, size_of::<Numbers<O>>())?;
     let numbers = Numbers::<O>::read_from_bytes(bytes).expect("of its size");
-    Ok(Shadows {
-        burst: numbers.burst.get(),
-        started: numbers.started.get(),
-        not_written: numbers.not_written.get(),
-        not_forked: numbers.not_forked.get(),
-        busy: numbers.busy.get(),
-        short_of_memory: numbers.short_of_memory.get(),
-        load: numbers.load.get(),
-        cost: numbers.cost.get(),
-        spent: numbers.spent.get(),
-        time: numbers.time.get(),
-        lived: numbers.lived.get(),
+    Ok(ShadowsOfProcess {
+        all: Shadows {
+            length: numbers.burst.get(),
+            started: numbers.started.get(),
+            not_written: numbers.not_written.get(),
+            not_forked: numbers.not_forked.get(),
+            busy: numbers.busy.get(),
+            short_of_memory: numbers.short_of_memory.get(),
+            load: numbers.load.get(),
+            cost: numbers.cost.get(),
+            spent: numbers.spent.get(),
+            time: numbers.time.get(),
+            lived: numbers.lived.get(),
+        },
         ended: numbers.ended.get(),
     })
 }

@@ -208,16 +208,11 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             func: plan.func,
             all: &resumed.places,
             passed: &passed,
-        };
-        native::add_sites(
-            edit.context,
-            function,
-            &own,
-            places,
             resuming,
-            &handed,
+            handed: &handed,
             buffer,
-        );
+        };
+        native::add_sites(edit.context, function, &own, places);
     }
 
     /// What a place is noted in: a `struct p3_passed`.

@@ -276,7 +276,7 @@ fn bursts() -> Profile {
             },
         ));
     }
-    (bursts.started, bursts.counting, bursts.paths) = (3, 3, 319);
+    (bursts.shadows.started, bursts.counting, bursts.paths) = (3, 3, 319);
     bursts.executions = 319.0;
     bursts.squares = 3.0 * (319.0f64 / 3.0).powi(2);
     bursts.ended = vec![(0, 0, 3)];
