@@ -56,9 +56,9 @@
 //! cli       command lines and help of both programs
 //! ```
 //!
-//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow` and `outlined`
-//! are rooms of estimates, which the feature `estimates` leaves out: no other module opens them but where that test names
-//! a door.
+//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow` and
+//! `outlined` are rooms of estimates, which builds without the feature `estimates` leave out: no other module opens
+//! them but where that test names a door.
 //! `docs/ARCHITECTURE.md` is the map.
 
 #![cfg_attr(

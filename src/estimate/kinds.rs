@@ -167,7 +167,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds the estimates of a merged profile, which is of the same rewriting. `unique` is a digest of all that is in it.
+    /// Adds the estimates of a merged profile, which is of the same rewriting. `unique` is a digest of all that is in
+    /// it.
     pub(crate) fn add_merged(&mut self, file: &Path, unique: [u8; 16], estimated: &mut Estimated) {
         match estimated {
             Estimated::Sampled(sample) => self.samples.push(Part {

@@ -1,8 +1,8 @@
 //! Estimates, as profiles hold them: which kinds there are, and what each says. How they are taken and shown is in
 //! rooms of their own, `sampling` and `shadow`.
 //!
-//! Exact rooms use what this module names, and nothing inside `subpaths` or `bursts`. Without the feature `estimates` there
-//! is no kind, and `none` has the same names.
+//! Exact rooms use what this module names, and nothing inside `subpaths` or `bursts`. Without the feature `estimates`
+//! there is no kind, and `none` has the same names.
 
 #[cfg(feature = "estimates")]
 pub mod bursts;

@@ -1,4 +1,5 @@
-//! A build without the feature `estimates`: schemes that estimate are refused before ([`crate::strategy::Scheme::must_be_built`]).
+//! A build without the feature `estimates`: schemes that estimate are refused before
+//! ([`crate::strategy::Scheme::must_be_built`]).
 
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;

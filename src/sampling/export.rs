@@ -1,4 +1,5 @@
-//! Samples of subpaths in the formats of other tools, with the errors of their estimates: as stacks of blocks, or as they are shown.
+//! Samples of subpaths in the formats of other tools, with the errors of their estimates: as stacks of blocks, or as
+//! they are shown.
 
 use super::report::{Piece, ProgramBlock, Report, Row, csv, fold, json};
 use crate::error::{Error, Result};

@@ -51,8 +51,8 @@ pub struct Exporter {
     pub told: bool,
     /// Whether it is about lines, some of which markers in the sources leave out.
     pub by_line: bool,
-    /// Why it takes no sampled subpaths, where it does not: for people, in one clause. Where it does, it has the errors of their
-    /// estimates.
+    /// Why it takes no sampled subpaths, where it does not: for people, in one clause. Where it does, it has the errors
+    /// of their estimates.
     pub unfit: Option<&'static str>,
     /// Who writes it.
     pub writer: Writer,

@@ -32,8 +32,8 @@ pub(super) struct Function {
 
 /// What functions are told by: the paths that ran, unless it says otherwise.
 pub(super) trait Evidence<'a> {
-    /// The functions that ran, and how much of each, in a line: `functions`, which is their number, executed `total` of what is
-    /// counted, of which so many are `distinct`.
+    /// The functions that ran, and how much of each, in a line: `functions`, which is their number, executed `total` of
+    /// what is counted, of which so many are `distinct`.
     fn title(&self, functions: &str, total: u128, distinct: &str) -> String;
 
     /// What functions can be sorted by.
