@@ -74,7 +74,7 @@ setup-engines:
 
 # All programs with the first version's engine; that of each other one.
 build: setup-engines
-	$(CARGO) build --release --locked --no-default-features --features llvm$(firstword $(LLVM)) --bins
+	$(CARGO) build --release --locked --no-default-features --features estimates,llvm$(firstword $(LLVM)) --bins
 	LLVM="$(wordlist 2,99,$(LLVM))"; [ -z "$$LLVM" ] || LLVM="$$LLVM" sh tools/engines.sh build target/release --release
 
 # Engines of other versions than the one that tests are compiled with, where `cargo test` does not find them by itself.
@@ -144,6 +144,7 @@ lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --bins -- -D warnings
+	$(CARGO) clippy --locked --no-default-features --features llvm$(MAIN) --bins -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' $(CARGO) doc --locked --no-deps
 
 corpus: build

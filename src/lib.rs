@@ -9,7 +9,7 @@
 //! runtime   what rewritten modules, the C runtime and raw profiles share
 //! names     symbols and file names as people and formats take them
 //! table     columns for people, CSV for programs
-//! estimate  a number and how far it may be off
+//! estimate  estimates as profiles hold them: the kinds, and what each says
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! engine    programs for each LLVM, and which of them reads the inputs
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
@@ -35,14 +35,16 @@
 //! manifest  what decode, merge, verify and simulate need
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
+//! sampling/stats  the same of functions that are sampled
 //! profile   raw files -> merged profile
-//! sampling/profile  samples of subpaths: merged, joined over calls
-//! sampling/raw   samples in raw files
-//! shadow/raw     bursts in raw files
-//! shadow/profile bursts: merged, and what they say of shares
+//! sampling/profile  what a sample says of subpaths
+//! sampling/join  subpaths that overlap, as longer ones
+//! shadow/profile bursts of a profile
+//! shadow/against bursts beside exact counts
 //! analysis  what is computed of merged profiles
 //! report    what people and programs read: paths, coverage, exports, the page
 //! sampling/report  what people and programs read of samples
+//! sampling/export  samples for other tools
 //! shadow/report  what people and programs read of bursts
 //! request   what --paths asks for: parsed, and resolved against a program or a profile
 //! live      what programs count while they run: found, read again and again, the hottest first
@@ -54,18 +56,23 @@
 //! cli       command lines and help of both programs
 //! ```
 //!
-//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow`, `outlined`
-//! and `estimate` are rooms of estimates: no other module opens them but where that test names a door.
+//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow` and
+//! `outlined` are rooms of estimates, which builds without the feature `estimates` leave out: no other module opens
+//! them but where that test names a door.
 //! `docs/ARCHITECTURE.md` is the map.
 
 #![cfg_attr(
-    not(feature = "llvm"),
+    not(all(feature = "llvm", feature = "estimates")),
     allow(
         dead_code,
         unused_imports,
         unreachable_pub,
-        reason = "only engines use it"
+        reason = "only engines or estimates use it"
     )
+)]
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(unreachable_code, reason = "estimates have no values")
 )]
 
 pub mod analysis;
@@ -89,6 +96,7 @@ pub mod manifest;
 mod names;
 pub mod numbering;
 mod options;
+#[cfg(feature = "estimates")]
 mod outlined;
 mod output;
 pub mod partition;
@@ -102,8 +110,10 @@ mod request;
 #[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;
+#[cfg(feature = "estimates")]
 pub mod sampling;
 mod selection;
+#[cfg(feature = "estimates")]
 mod shadow;
 mod source;
 mod spantree;

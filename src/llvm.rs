@@ -7,7 +7,7 @@
 
 #[cfg(all(feature = "llvm19", feature = "llvm22"))]
 compile_error!(
-    "one LLVM can be linked: build with --no-default-features --features llvm22 (or with llvm19 alone)"
+    "one LLVM can be linked: build with --no-default-features --features estimates,llvm22 (or with llvm19)"
 );
 
 /// A version for which an engine can be built.

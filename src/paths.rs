@@ -88,17 +88,17 @@ pub struct Layout {
 pub struct Measuring {
     paths: Arc<Paths>,
     /// See [`Expected::weights`].
-    pub weights: Weights,
+    pub(crate) weights: Weights,
     /// See [`Expected::measured`].
-    pub measured: bool,
+    pub(crate) measured: bool,
     /// See [`Expected::ran`].
-    pub ran: Vec<Ran>,
+    pub(crate) ran: Vec<Ran>,
     /// See [`Layout::apart`].
-    pub apart: Vec<BlockId>,
+    pub(crate) apart: Vec<BlockId>,
     /// See [`Layout::wide`].
-    pub wide: bool,
+    pub(crate) wide: bool,
     /// What copies count of it.
-    pub counted: Counted,
+    pub(crate) counted: Counted,
     /// [`Measuring::tree`], once that was asked for.
     tree: OnceLock<SpanningTree>,
 }
@@ -233,6 +233,21 @@ impl Measuring {
     /// The same function with the iterations of other loops apart.
     pub fn with_apart(self, apart: Vec<BlockId>) -> Self {
         Measuring { apart, ..self }
+    }
+
+    /// The same function, whose weights were measured.
+    pub fn with_measured(self, weights: Weights) -> Self {
+        Measuring {
+            weights,
+            measured: true,
+            tree: OnceLock::new(),
+            ..self
+        }
+    }
+
+    /// How often each edge is expected to run.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
     }
 
     /// What its ids depend on besides its paths.

@@ -7,7 +7,6 @@ use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::Measuring;
 use crate::plan::CopyPlan;
-use crate::sampling::plan::SampledFunction;
 use crate::table::{Align, Columns, exactly, grouped, number_of};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
@@ -50,83 +49,8 @@ pub(crate) fn table(
     table.to_string()
 }
 
-/// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks of the
-/// sampled ones, how many there are in each version.
-pub(crate) fn sampled_table(
-    program: &Program,
-    manifest: &Manifest,
-    sampled: &[SampledFunction],
-    selects: impl Fn(&str) -> bool,
-) -> String {
-    let mut table = Columns::new([vec![Align::Left; 2], vec![Align::Right; 9]].concat());
-    table.row(SAMPLED.map(String::from));
-    let mut sums = [0; 6];
-    for (id, f) in program
-        .functions
-        .iter_enumerated()
-        .filter(|(_, f)| selects(&f.name))
-    {
-        let blocks = program.body(id).cfg.len();
-        let sampled_at = sampled.binary_search_by_key(&id, |f| f.func);
-        let status = match manifest.functions[id].status {
-            Status::Exact | Status::Cut => "sampled".into(),
-            Status::Skipped(_) => status(manifest, id),
-        };
-        let about = [shown(&f.name), status, callers(f), blocks.to_string()];
-        let Ok(plan) = sampled_at.map(|i| sampled[i].plan().figures()) else {
-            table.row(cells(about, (0..7).map(|_| "-".to_string())));
-            continue;
-        };
-        let figures = [
-            blocks,
-            plan.boundaries,
-            plan.tests,
-            plan.skipping,
-            plan.resumed,
-            plan.sampling,
-        ];
-        for (sum, figure) in sums.iter_mut().zip(figures) {
-            *sum += figure;
-        }
-        let apart = if plan.apart { "yes" } else { "no" }.to_string();
-        let [_, boundaries, tests, versions @ ..] = figures.map(|n| n.to_string());
-        let before = [boundaries, plan.slots.to_string(), tests];
-        table.row(cells(
-            about,
-            before.into_iter().chain(versions).chain([apart]),
-        ));
-    }
-    let [blocks, boundaries, tests, versions @ ..] = sums.map(|n| exactly(n as u64));
-    let about = [
-        "all sampled".to_string(),
-        String::new(),
-        String::new(),
-        blocks,
-    ];
-    let before = [boundaries, String::new(), tests];
-    table.row(cells(
-        about,
-        before.into_iter().chain(versions).chain([String::new()]),
-    ));
-    table.to_string()
-}
-
-const SAMPLED: [&str; 11] = [
-    "function",
-    "status",
-    "callers",
-    "blocks",
-    "boundaries",
-    "slots",
-    "tests",
-    "skipping",
-    "resumed",
-    "sampling",
-    "apart",
-];
-
 /// What is said of a function, and then of its plan, or of it in each copy.
-fn cells<const N: usize>(
+pub(crate) fn cells<const N: usize>(
     about: [impl Into<String>; N],
     more: impl IntoIterator<Item = String>,
 ) -> Vec<String> {
@@ -134,11 +58,12 @@ fn cells<const N: usize>(
 }
 
 /// How many call sites a function has, and whether it is recursive.
-fn callers(f: &ProgFunction) -> String {
+pub(crate) fn callers(f: &ProgFunction) -> String {
     format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" })
 }
 
-fn status(manifest: &Manifest, id: FuncId) -> String {
+/// How a function is profiled, or why not.
+pub(crate) fn status(manifest: &Manifest, id: FuncId) -> String {
     let entry = &manifest.functions[id];
     match entry.status {
         Status::Exact => "exact".into(),

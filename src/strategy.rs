@@ -3,6 +3,8 @@
 //! To add one, add a row to the table. What it needs beyond what is there (another way to distribute, other costs) is a
 //! function in a file of its own in [`crate::partition`].
 
+use crate::error::{Error, Result};
+use crate::estimate::Kind;
 use crate::hot;
 use crate::partition::{
     Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, to_the_first,
@@ -20,10 +22,8 @@ pub enum Measure {
     Paths,
     /// Counts of edges, with the fewest counters.
     Edges,
-    /// Estimates of how often subpaths ran, from a sample.
-    Subpaths,
-    /// Estimates of the shares of paths, from bursts in which all are counted.
-    Bursts,
+    /// What a sample says of counts.
+    Estimated(Kind),
 }
 
 impl Measure {
@@ -31,7 +31,7 @@ impl Measure {
     pub fn is_exact(self) -> bool {
         match self {
             Measure::Paths | Measure::Edges => true,
-            Measure::Subpaths | Measure::Bursts => false,
+            Measure::Estimated(_) => false,
         }
     }
 }
@@ -94,7 +94,7 @@ impl Strategy {
         mut layout: Layout,
     ) -> Measuring {
         let counted = match self.measure {
-            Measure::Paths | Measure::Subpaths | Measure::Bursts => Counted::Paths,
+            Measure::Paths | Measure::Estimated(_) => Counted::Paths,
             Measure::Edges => Counted::edges(f.cfg, paths, &expected.weights),
         };
         if self.versions != VersionsOf::Loops {
@@ -193,13 +193,13 @@ schemes! {
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
     /// Estimates by forked shadows, at full speed: for servers
-    Shadow "shadow" Strategy { measure: Measure::Bursts, method: Method::Shadow, most_copies: 1, ..PATHS }
+    Shadow "shadow" Strategy { measure: Measure::Estimated(Kind::Bursts), method: Method::Shadow, most_copies: 1, ..PATHS }
 
     /// Counts edges, with the fewest counters: if paths are not needed
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
     /// Estimates of sequences across loops and calls, in bounded memory
-    Subpath "subpath" Strategy { measure: Measure::Subpaths, method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
+    Subpath "subpath" Strategy { measure: Measure::Estimated(Kind::Subpaths), method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
     VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, is_hidden: true, ..PATHS }
@@ -212,6 +212,22 @@ schemes! {
 }
 
 impl Scheme {
+    /// Whether this build has it: those that estimate need the feature `estimates`.
+    pub fn is_built(self) -> bool {
+        cfg!(feature = "estimates") || self.strategy().measure.is_exact()
+    }
+
+    /// # Errors
+    /// A scheme that this build does not have.
+    pub(crate) fn must_be_built(self) -> Result<()> {
+        if self.is_built() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "--scheme {self}: this build has no schemes that estimate; choose another scheme, or build with the cargo feature estimates"
+        )))
+    }
+
     /// Whether it can count some paths only ([`crate::selection`]).
     pub fn takes_selections(self) -> bool {
         let strategy = self.strategy();

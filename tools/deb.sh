@@ -50,7 +50,7 @@ build() {
     command -v cargo-deb >/dev/null || $cargo install --locked cargo-deb
     # shellcheck disable=SC2086
     set -- $LLVM
-    $cargo build --release --locked --no-default-features --features "llvm$1" --bins
+    $cargo build --release --locked --no-default-features --features "estimates,llvm$1" --bins
     for v; do
         [ "$v" = "$1" ] || LLVM=$v CARGO=$cargo sh tools/engines.sh build target/release --release
     done

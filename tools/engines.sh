@@ -20,14 +20,14 @@ if [ "$what" = test ]; then
     for v in $LLVM; do
         [ "$v" != "$main" ] || continue
         newest=$v
-        P3_LLVM=$v "$CARGO" test --locked --no-default-features --features "llvm$v" --test it -- "$@"
+        P3_LLVM=$v "$CARGO" test --locked --no-default-features --features "estimates,llvm$v" --test it -- "$@"
     done
     rust=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
     if [ "$rust" -gt "$newest" ]; then
         echo "cargo p3 is not tested: rustc has LLVM $rust, and the newest engine here is for LLVM $newest"
     else
         # shellcheck disable=SC2086
-        "$CARGO" test --locked --no-default-features --features "llvm$newest" --test it -- $RUST_TESTS --ignored
+        "$CARGO" test --locked --no-default-features --features "estimates,llvm$newest" --test it -- $RUST_TESTS --ignored
     fi
     exit
 fi
@@ -38,7 +38,7 @@ shift 2
 
 if [ "$what" = build ]; then
     for v in $LLVM; do
-        "$CARGO" build --locked --no-default-features --features "llvm$v" --bin "p3-rewrite-$v" "$@"
+        "$CARGO" build --locked --no-default-features --features "estimates,llvm$v" --bin "p3-rewrite-$v" "$@"
         folder=${CARGO_TARGET_DIR:-target}/debug
         case " $* " in *' --release '*) folder=${CARGO_TARGET_DIR:-target}/release ;; esac
         # A link would be the next build's file.

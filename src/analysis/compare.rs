@@ -104,7 +104,7 @@ fn compare_paths(
         let ranges = [known[0].range(id, n), known[1].range(id, m)];
         let is_silent = |r: &Range| r.may_have_run();
         if !ranges[0].meets(ranges[1]) {
-            let [n, m] = ranges.map(said);
+            let [n, m] = ranges.map(print_range);
             let line = format!("{name}, path {id}: {n} against {m}");
             findings.push(Finding::Differs(line));
         } else if ranges.iter().any(is_silent) {
@@ -126,7 +126,7 @@ fn compare_paths(
 }
 
 /// `7`, or `≥ 7`.
-fn said(range: Range) -> String {
+fn print_range(range: Range) -> String {
     let bound = if range.is_exact() { "" } else { "≥ " };
     format!("{bound}{}", range.count)
 }
@@ -151,7 +151,7 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
         new.entered(&right, &flow_of_new),
     ];
     if !entered[0].meets(entered[1]) {
-        let [n, m] = entered.map(said);
+        let [n, m] = entered.map(print_range);
         findings.extend(differs(format!("{name}, entries: {n} against {m}")));
     }
     let mut within = 0;

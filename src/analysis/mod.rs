@@ -3,7 +3,6 @@
 //! prints it as well; what quotes the source is in [`crate::report`].
 
 pub mod accuracy;
-pub mod against;
 pub mod cause;
 pub mod compare;
 pub mod contradiction;

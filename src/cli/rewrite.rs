@@ -474,6 +474,7 @@ impl Args {
         let out = self.out.expect("clap requires it");
         check_folder_name(&out)?;
         let scheme = self.scheme;
+        scheme.must_be_built()?;
         let strategy = scheme.strategy();
         let is_selective = self.selection.is_some() || self.paths.is_given();
         if is_selective && !scheme.takes_selections() {

@@ -30,7 +30,7 @@ impl Dominators {
     }
 
     /// The last block that control passes on every way to reachable block `b`, itself excepted; `None` for the entry.
-    pub(crate) fn above(&self, b: BlockId) -> Option<BlockId> {
+    pub(crate) fn find_dominator(&self, b: BlockId) -> Option<BlockId> {
         let at = self.order.position[b].expect("a reachable block");
         (at > 0).then(|| self.order.rpo[self.above[at as usize] as usize])
     }

@@ -153,14 +153,14 @@ impl LoopForest {
     }
 
     /// The loops that hold block `x`, from the innermost one on: their headers.
-    pub fn around(&self, x: u32) -> impl Iterator<Item = u32> {
+    pub fn find_loops_around(&self, x: u32) -> impl Iterator<Item = u32> {
         let up = |&h: &u32| self.parent[h as usize];
         std::iter::successors(self.loop_of(x), up)
     }
 
     /// Whether block `x` lies in the loop of `header`. O(depth): headers precede their bodies.
     pub fn holds(&self, header: u32, x: u32) -> bool {
-        self.around(x)
+        self.find_loops_around(x)
             .take_while(|&h| h >= header)
             .any(|h| h == header)
     }

@@ -276,8 +276,11 @@ fn block_that_many_lead_to_has_entry_above() {
         blocks: (0..=last).map(block).collect(),
     };
     let dominators = Dominators::new(&graph);
-    assert_eq!(dominators.above(BlockId(last)), Some(BlockId(0)));
-    assert_eq!(dominators.above(BlockId(last - 1)), Some(BlockId(last - 2)));
+    assert_eq!(dominators.find_dominator(BlockId(last)), Some(BlockId(0)));
+    assert_eq!(
+        dominators.find_dominator(BlockId(last - 1)),
+        Some(BlockId(last - 2))
+    );
 }
 
 proptest! {
@@ -295,7 +298,7 @@ proptest! {
             }
         }
         for b in graph.ids().filter(|b| reachable[*b]) {
-            let above = dominators.above(b);
+            let above = dominators.find_dominator(b);
             prop_assert_eq!(above.is_none(), b == BlockId(0));
             for a in graph.ids().filter(|&a| a != b && dominators.dominates(a, b)) {
                 prop_assert!(dominators.dominates(a, above.unwrap()));

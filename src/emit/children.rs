@@ -44,7 +44,7 @@ impl Child {
     ///
     /// # Errors
     /// There are several threads (see [`can_begin`]), or the system makes no file in memory or no further process.
-    pub fn begin(parsed: &Parsed, source: &Source, job: &ModuleJob) -> io::Result<Child> {
+    pub(crate) fn begin(parsed: &Parsed, source: &Source, job: &ModuleJob) -> io::Result<Child> {
         if !is_alone()? {
             return Err(io::ErrorKind::Unsupported.into());
         }

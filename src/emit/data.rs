@@ -4,23 +4,45 @@
 use super::block::{Described, Record};
 use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
-use super::shared::{append_ctor, aside, constructor, record, runtime_function, runtime_global};
+use super::shared::{append_ctor, aside, constructor, record, runtime_function};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
 use crate::plan::keys::Keys;
 use crate::runtime::abi;
-use crate::sampling::plan::HotList;
-use crate::shadow::emit::Entry;
+use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{
     BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue, StructValue,
 };
-use inkwell::{AddressSpace, ThreadLocalMode};
 
 /// The words of a cache: one that is zero, and the slots.
 const CACHE_WORDS: u32 = 1 + abi::CACHED;
+
+/// What a module is described by besides what it counts in.
+pub(crate) struct Additions<'ctx> {
+    /// The runtime's function that takes the description.
+    pub register: &'static abi::Function,
+    /// Of [`abi::MODULE`].
+    pub flags: u32,
+    /// How it is sampled.
+    pub sampling: Option<GlobalValue<'ctx>>,
+    /// The table of functions and those that are jumped to from there, and its length.
+    pub entries: Option<(u32, GlobalValue<'ctx>)>,
+}
+
+impl Default for Additions<'_> {
+    /// None: the module counts, and no more.
+    fn default() -> Self {
+        Additions {
+            register: &abi::REGISTER,
+            flags: 0,
+            sampling: None,
+            entries: None,
+        }
+    }
+}
 
 /// The globals of a rewritten module.
 pub(crate) struct Data<'a, 'ctx> {
@@ -47,9 +69,13 @@ pub(crate) struct Data<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> Data<'a, 'ctx> {
-    /// Declares counters and tables for all plans of the job.
-    pub(crate) fn declare(edit: Edit<'a, 'ctx>, job: &ModuleJob) -> Self {
-        let layout = Layout::new(job.work.plans().iter().map(|(_, p)| *p), job.count_hits);
+    /// Declares counters and tables for these plans, each with the ordinal of its body.
+    pub(crate) fn declare(
+        edit: Edit<'a, 'ctx>,
+        job: &ModuleJob,
+        plans: &[(u32, &FunctionPlan)],
+    ) -> Self {
+        let layout = Layout::new(plans.iter().map(|(_, p)| *p), job.count_hits);
         let mut data = Data {
             edit,
             counters: None,
@@ -72,7 +98,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             data.counters = Some(global);
         }
         data.caches = data.declare_caches();
-        data.tables = data.declare_tables(job);
+        data.tables = data.declare_tables(plans);
         data
     }
 
@@ -88,8 +114,11 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         Some(global)
     }
 
-    fn declare_tables(&self, job: &ModuleJob) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
-        let plans = job.work.plans().iter().zip(&self.storage);
+    fn declare_tables(
+        &self,
+        plans: &[(u32, &FunctionPlan)],
+    ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
+        let plans = plans.iter().zip(&self.storage);
         let tables =
             plans.filter_map(|((_, plan), storage)| Some(self.table(plan, storage.table?)));
         let tables: Vec<_> = tables.collect();
@@ -198,74 +227,35 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         runtime_function(self.edit, &count[usize::from(self.atomic)])
     }
 
-    /// What is left of the budget of the thread, in block executions ([`abi::BUDGET`]).
-    pub(crate) fn budget(&self) -> PointerValue<'ctx> {
-        let budget = runtime_global(self.edit.module, abi::BUDGET, self.i64.into());
-        budget.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
-        budget.as_pointer_value()
-    }
-
-    /// The runtime's function that decides at boundaries. (One that keeps its callers' registers, as [`Data::missed_function`],
-    /// makes the skipping version slower: fewer values leave registers where it is called, and more everywhere else.)
-    pub(crate) fn subpath_boundary(&self) -> FunctionValue<'ctx> {
-        runtime_function(self.edit, &abi::SUBPATH_BOUNDARY)
-    }
-
-    /// The runtime's function that is told of blocks.
-    pub(crate) fn subpath_block(&self) -> FunctionValue<'ctx> {
-        runtime_function(self.edit, &abi::SUBPATH_BLOCK)
-    }
-
-    /// How subpaths are sampled, for the runtime.
-    fn describe_sampling(&self, job: &ModuleJob) -> Option<GlobalValue<'ctx>> {
-        let settings = job.work.sampling()?;
-        let sampling = &settings.sampling;
-        let lengths = sampling.lengths.iter().map(|l| u64::from(l.blocks));
-        let lengths = padded(self.i64, lengths);
-        let chances = padded(self.i64, sampling.lengths.iter().map(|l| l.chance));
-        let within = u32::from(sampling.within_functions) * abi::WITHIN;
-        let seeded = settings.seed.map_or(0, |_| abi::SEEDED);
-        let counting = u32::from(sampling.list == HotList::Counting) * abi::COUNTING;
-        let values = [
-            ("period", self.size(sampling.period)),
-            ("seed", self.size(settings.seed.unwrap_or(0))),
-            ("memory", self.size(settings.memory)),
-            ("flags", self.word(within | seeded | counting)),
-            ("n_lengths", self.word(sampling.lengths.len() as u32)),
-            ("lengths", lengths),
-            ("chances", chances),
-        ];
-        let value = record(self.edit.context, &abi::SAMPLING, values);
-        Some(description(self.edit.module, value.into(), "__p3_sampling"))
-    }
-
     /// The runtime's function that increments a counter.
     pub(crate) fn add_function(&self) -> FunctionValue<'ctx> {
         let add = [abi::ADD, abi::ADD_ATOMIC];
         runtime_function(self.edit, &add[usize::from(self.atomic)])
     }
 
-    /// Describes everything to the runtime, and registers it in a constructor.
-    pub(crate) fn register(&self, job: &ModuleJob, entries: &[Entry<'ctx>]) {
-        let block = self.describe_block(job);
-        let by = if job.work.is_shadow() {
-            &abi::REGISTER_SHADOW
-        } else {
-            &abi::REGISTER
-        };
-        let entries = describe_entries(self.edit, entries);
-        let description = self.describe_module(job, block, entries);
+    /// Describes everything to the runtime, and registers it in a constructor. `plans` are those that were declared.
+    /// What is `added` stands behind what the profile says of the module.
+    pub(crate) fn register(
+        &self,
+        job: &ModuleJob,
+        plans: &[(u32, &FunctionPlan)],
+        added: impl FnOnce() -> Additions<'ctx>,
+    ) {
+        let block = self.describe_block(job, plans);
+        let additions = added();
+        let by = additions.register;
+        let description = self.describe_module(job, block, additions);
         let ctor = constructor(self.edit, description, by);
         append_ctor(self.edit, ctor);
     }
 
     /// What the profile says of the module.
-    fn describe_block(&self, job: &ModuleJob) -> GlobalValue<'ctx> {
+    fn describe_block(&self, job: &ModuleJob, plans: &[(u32, &FunctionPlan)]) -> GlobalValue<'ctx> {
         let described = Described {
             module: job.id.0,
             counters: self.counters_size(),
             page: self.page,
-            records: self.records(job),
+            records: self.records(plans),
         };
         let Edit { context, module } = self.edit;
         let bytes = context.const_string(&described.bytes(module), false);
@@ -274,9 +264,9 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         global
     }
 
-    fn records(&self, job: &ModuleJob) -> Vec<Record> {
+    fn records(&self, plans: &[(u32, &FunctionPlan)]) -> Vec<Record> {
         let mut records = Vec::new();
-        for (i, (_, plan)) in job.work.plans().iter().enumerate() {
+        for (i, (_, plan)) in plans.iter().enumerate() {
             let Storage { array, table } = self.storage[i];
             let kinds = [
                 array.map(|first| (abi::ARRAY, plan.table.slots(), first)),
@@ -299,14 +289,14 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         &self,
         job: &ModuleJob,
         block: GlobalValue<'ctx>,
-        (n_entries, entries): (u32, Option<GlobalValue<'ctx>>),
+        additions: Additions<'ctx>,
     ) -> GlobalValue<'ctx> {
         let i8 = self.edit.context.i8_type();
         let byte = |&b: &u8| i8.const_int(u64::from(b), false);
         let program: Vec<IntValue> = job.program.iter().map(byte).collect();
         let tables = self.storage.iter().filter_map(|s| s.table).count();
-        let shadow = if job.work.is_shadow() { abi::SHADOW } else { 0 };
-        let flags = shadow | if self.atomic { abi::ATOMIC } else { 0 };
+        let (n_entries, entries) = additions.entries.unzip();
+        let flags = additions.flags | if self.atomic { abi::ATOMIC } else { 0 };
         let values = [
             ("abi", self.word(abi::VERSION)),
             ("n_tables", self.word(tables as u32)),
@@ -314,13 +304,13 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             ("copies", self.word(job.copies)),
             ("program", i8.const_array(&program).into()),
             ("flags", self.word(flags)),
-            ("n_entries", self.word(n_entries)),
+            ("n_entries", self.word(n_entries.unwrap_or(0))),
             ("block", block.as_pointer_value().into()),
             ("counters_size", self.size(self.counters_size())),
             ("page", self.size(self.page)),
         ];
         let globals = [
-            ("sampling", self.describe_sampling(job)),
+            ("sampling", additions.sampling),
             ("counters", self.counters),
             ("tables", self.tables.map(|(tables, _)| tables)),
             ("entries", entries),
@@ -330,36 +320,6 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         let value = record(self.edit.context, &abi::MODULE, values);
         description(self.edit.module, value.into(), "__p3_module")
     }
-}
-
-/// An array of [`abi::MOST_LENGTHS`] numbers, with zeros behind those that are given.
-fn padded<'ctx>(i64: IntType<'ctx>, numbers: impl Iterator<Item = u64>) -> BasicValueEnum<'ctx> {
-    let all = numbers.chain(std::iter::repeat(0));
-    let all = all.take(abi::MOST_LENGTHS as usize);
-    let all: Vec<IntValue> = all.map(|n| i64.const_int(n, false)).collect();
-    i64.const_array(&all).into()
-}
-
-/// The table of functions and those that are jumped to from there, and its length.
-fn describe_entries<'ctx>(
-    edit: Edit<'_, 'ctx>,
-    entries: &[Entry<'ctx>],
-) -> (u32, Option<GlobalValue<'ctx>>) {
-    let value = |e: &Entry<'ctx>| {
-        let values = [
-            ("from", e.from),
-            ("counting", e.counting),
-            ("passed", e.passed),
-        ];
-        let values = values.map(|(name, at)| (name, at.into()));
-        record(edit.context, &abi::ENTRY, values)
-    };
-    let all: Vec<_> = entries.iter().map(value).collect();
-    let global = all.first().map(|first| {
-        let array = first.get_type().const_array(&all);
-        description(edit.module, array.into(), "__p3_entries")
-    });
-    (all.len() as u32, global)
 }
 
 /// A global of zeros.

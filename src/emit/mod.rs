@@ -34,6 +34,7 @@ pub(crate) mod sys;
 mod trace;
 pub(crate) mod values;
 pub(crate) mod versions;
+pub(crate) mod work;
 
 pub use crate::plan::{Counters, Names, Update};
 pub use admit::{Admission, admit};
@@ -47,17 +48,16 @@ pub use read::inlined::inlined;
 pub use session::set_up;
 
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, ModuleId};
+use crate::index::{CopyId, ModuleId};
 use crate::ir;
 use crate::load::{Input, Kind};
-use crate::plan::FunctionPlan;
-use crate::sampling::plan::{SampledFunction, Settings};
 use edit::Edit;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, Write};
+use work::{Joined, ModuleWork};
 
 /// The version of the LLVM that this program is linked with, as `19.1.7`.
 pub fn llvm_version() -> String {
@@ -86,13 +86,13 @@ impl<'a> Source<'a> {
 }
 
 /// What becomes of one module of one copy.
-pub struct ModuleJob<'a> {
+pub(crate) struct ModuleJob<'a> {
     /// What they were lowered to.
     pub module: &'a ir::Module,
     /// Its number in the program.
     pub id: ModuleId,
     /// What becomes of the functions with a body in this module.
-    pub work: Work<'a>,
+    pub work: Box<dyn ModuleWork + 'a>,
     /// The copy.
     pub copy: CopyId,
     /// The number of copies.
@@ -113,50 +113,6 @@ pub struct ModuleJob<'a> {
     pub bitcode: bool,
     /// Write text.
     pub text: bool,
-}
-
-/// What one copy does in the functions of one module. Each is listed by the ordinal of its body in
-/// the module, ascending.
-pub enum Work<'a> {
-    /// Each counts as its plan says.
-    Count(Vec<(u32, &'a FunctionPlan)>),
-    /// Each stays as it is, beside one that counts as the plan says.
-    Shadow(Vec<(u32, &'a FunctionPlan)>),
-    /// Each calls the sampler of subpaths.
-    Sample(Vec<(u32, &'a SampledFunction<'a>)>, &'a Settings),
-    /// Each reports executed blocks to a tracer.
-    Trace(Vec<(u32, FuncId)>),
-}
-
-impl Work<'_> {
-    /// The plans by which paths or edges are counted.
-    fn plans(&self) -> &[(u32, &FunctionPlan)] {
-        match self {
-            Work::Count(plans) | Work::Shadow(plans) => plans,
-            Work::Sample(..) | Work::Trace(_) => &[],
-        }
-    }
-
-    /// How subpaths are sampled, if they are.
-    fn sampling(&self) -> Option<&Settings> {
-        match self {
-            Work::Sample(_, settings) => Some(settings),
-            Work::Count(_) | Work::Shadow(_) | Work::Trace(_) => None,
-        }
-    }
-
-    fn is_shadow(&self) -> bool {
-        matches!(self, Work::Shadow(_))
-    }
-
-    /// Whether no function of the module is profiled.
-    fn is_empty(&self) -> bool {
-        match self {
-            Work::Count(plans) | Work::Shadow(plans) => plans.is_empty(),
-            Work::Sample(sampled, _) => sampled.is_empty(),
-            Work::Trace(bodies) => bodies.is_empty(),
-        }
-    }
 }
 
 /// A rewritten module, in files that are in memory and have no name.
@@ -203,7 +159,7 @@ impl Rewritten {
 ///
 /// # Panics
 /// When the bytes and the lowered view do not match: they come from the same input, which [`admit`] has seen.
-pub fn rewrite(source: &Source, names: Names, job: &ModuleJob) -> Result<Rewritten> {
+pub(crate) fn rewrite(source: &Source, names: Names, job: &ModuleJob) -> Result<Rewritten> {
     rewrite_parsed(&parse(source, names)?, source, job)
 }
 
@@ -214,7 +170,11 @@ pub fn rewrite(source: &Source, names: Names, job: &ModuleJob) -> Result<Rewritt
 ///
 /// # Panics
 /// As [`rewrite`].
-pub fn rewrite_parsed(parsed: &Parsed, source: &Source, job: &ModuleJob) -> Result<Rewritten> {
+pub(crate) fn rewrite_parsed(
+    parsed: &Parsed,
+    source: &Source,
+    job: &ModuleJob,
+) -> Result<Rewritten> {
     let write = |e| Error::write(source.name, e);
     let rewritten = Rewritten::new(job).map_err(write)?;
     let unchanged = edit(parsed, source, job)?;
@@ -240,12 +200,11 @@ fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Opt
             context,
             module: &module,
         };
-        match &job.work {
-            Work::Count(plans) => count(edit, &functions, job, plans),
-            Work::Shadow(plans) => add_shadows(edit, &functions, job, plans),
-            Work::Sample(sampled, _) => sample(edit, &functions, job, sampled),
-            Work::Trace(bodies) => trace_bodies(edit, &functions, job, bodies),
-        }
+        job.work.carry_out(Joined {
+            edit,
+            job,
+            functions: &functions,
+        });
     }
     verify(&module, source)?;
     Ok(None)
@@ -257,67 +216,6 @@ fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Opt
 /// What LLVM says of input that it cannot read.
 pub fn parse(source: &Source, names: Names) -> Result<Parsed> {
     Parsed::read(source.bytes, source.name, source.kind, names).map_err(|e| failure(source, &e))
-}
-
-fn trace_bodies<'ctx>(
-    edit: Edit<'_, 'ctx>,
-    functions: &[FunctionValue<'ctx>],
-    job: &ModuleJob,
-    bodies: &[(u32, FuncId)],
-) {
-    for &(ordinal, func) in bodies {
-        let body = &job.module.bodies[ordinal as usize];
-        trace::instrument(edit, functions[ordinal as usize], body, func);
-    }
-}
-
-fn sample<'ctx>(
-    edit: Edit<'_, 'ctx>,
-    functions: &[FunctionValue<'ctx>],
-    job: &ModuleJob,
-    sampled: &[(u32, &SampledFunction)],
-) {
-    let data = data::Data::declare(edit, job);
-    let target = sys::target_of(edit.module);
-    for &(ordinal, of) in sampled {
-        let body = &job.module.bodies[ordinal as usize];
-        let function = functions[ordinal as usize];
-        crate::sampling::emit::instrument(&data, function, body, &of.plan(), &target);
-    }
-    data.register(job, &[]);
-}
-
-fn count<'ctx>(
-    edit: Edit<'_, 'ctx>,
-    functions: &[FunctionValue<'ctx>],
-    job: &ModuleJob,
-    plans: &[(u32, &FunctionPlan)],
-) {
-    let data = data::Data::declare(edit, job);
-    for (i, &(ordinal, plan)) in plans.iter().enumerate() {
-        let body = &job.module.bodies[ordinal as usize];
-        let function = functions[ordinal as usize];
-        function::instrument(&data, function, body, plan, i);
-    }
-    data.register(job, &[]);
-}
-
-fn add_shadows<'ctx>(
-    edit: Edit<'_, 'ctx>,
-    functions: &[FunctionValue<'ctx>],
-    job: &ModuleJob,
-    plans: &[(u32, &FunctionPlan)],
-) {
-    let data = data::Data::declare(edit, job);
-    let mut entries = Vec::new();
-    if let Some(mut shadows) = crate::shadow::emit::Shadows::new(&data) {
-        for (i, &(ordinal, plan)) in plans.iter().enumerate() {
-            let body = &job.module.bodies[ordinal as usize];
-            shadows.add(functions[ordinal as usize], body, plan, i);
-        }
-        entries = shadows.finish();
-    }
-    data.register(job, &entries);
 }
 
 /// Runs LLVM's verifier on all of the module: what was added concerns more than the functions that count.

@@ -318,7 +318,7 @@ impl<'ctx> Copier<'_, 'ctx> {
         if let Some(&known) = self.at_start.get(&(value, at)) {
             return Step::Known(known);
         }
-        let Some(above) = self.above(at) else {
+        let Some(above) = self.find_dominator(at) else {
             return Step::Known(values::poison(value)); // unreachable
         };
         if self.meet_in(home, above, at) {
@@ -355,9 +355,11 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 
     /// The block above `b` in the dominator tree.
-    fn above(&self, b: BlockId) -> Option<BlockId> {
+    fn find_dominator(&self, b: BlockId) -> Option<BlockId> {
         let reachable = self.dominators.reaches(b);
-        reachable.then(|| self.dominators.above(b)).flatten()
+        reachable
+            .then(|| self.dominators.find_dominator(b))
+            .flatten()
     }
 
     /// Whether versions of block `home` may lie on ways from `above` to `b`, which `above` dominates.

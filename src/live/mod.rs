@@ -1,6 +1,9 @@
 //! What programs count while they run. Counters are in mapped files from the beginning, so looking costs the program nothing: files
 //! are read as they are, again and again, and rates follow from two looks.
 
+mod counts;
+#[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]
+mod estimates;
 mod find;
 mod rows;
 mod text;
@@ -17,7 +20,8 @@ use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::merge::snapshot::Snapshot;
 use crate::profile::raw::{self, Raw};
 use crate::profile::verdict::copies_named;
-use rows::{Counts, Rows};
+use counts::Counts;
+use rows::Rows;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,18 +1,18 @@
 //! The rows of a look: paths, or subpaths, with shares and rates.
 
+use super::counts::{Count, Counted, Counts, Key, number};
+use super::estimates;
 use crate::error::{Error, Result};
+use crate::estimate;
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
-use crate::profile::filter::Selection;
-use crate::profile::measurement::{Estimated, Exact, Measurement};
+use crate::profile::measurement::{Exact, Measurement};
 use crate::report::lines;
 use crate::report::steps::Steps;
-use crate::sampling::report::{self, ProgramBlock, Report};
 use crate::source::{Search, Sources};
 use crate::table::Layout;
-use crate::table::{exactly, grouped};
+use crate::table::exactly;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// What rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,10 @@ impl Kind {
     pub(super) fn of(profile: &Profile) -> Result<Kind> {
         match &profile.measured {
             Measurement::Exact(Exact::Paths(_)) => Ok(Kind::Paths),
-            Measurement::Estimated(Estimated::Sampled(_)) => Ok(Kind::Subpaths),
-            Measurement::Estimated(Estimated::Bursts(_)) => Ok(Kind::Bursts),
+            Measurement::Estimated(estimated) => Ok(match estimated.kind() {
+                estimate::Kind::Subpaths => Kind::Subpaths,
+                estimate::Kind::Bursts => Kind::Bursts,
+            }),
             Measurement::Exact(Exact::Edges(_)) => Err(Error::profile(
                 &profile.path,
                 "its copies count edges, not paths",
@@ -101,96 +103,14 @@ pub(crate) struct Row {
     pub details: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Key {
-    Path(FuncId, PathId),
-    Subpath(Vec<ProgramBlock>),
-}
-
-#[derive(Clone, Debug)]
-struct Count {
-    key: Key,
-    count: f64,
-    error: Option<f64>,
-    share: f64,
-    /// What is sure of the share: by this the first are found.
-    sure: f64,
-    blocks: usize,
-    rate: Option<f64>,
-}
-
-/// What a look counted.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    all: Vec<Count>,
-    /// Executed paths, or blocks.
-    total: f64,
-    rate: Option<f64>,
-}
-
-impl Counts {
-    pub(super) fn distinct(&self) -> usize {
-        self.all.len()
-    }
-
-    /// Whether a later look can have seen `later`: what was counted was not taken away.
-    pub(super) fn are_before(&self, later: &Counts) -> bool {
-        if self.total > later.total {
-            return false;
-        }
-        // Estimates go down as well.
-        let exact = self.all.iter().filter(|c| c.error.is_none());
-        let later: HashMap<&Key, f64> = later.all.iter().map(|c| (&c.key, c.count)).collect();
-        exact
-            .into_iter()
-            .all(|c| later.get(&c.key).is_some_and(|n| *n >= c.count))
-    }
-
-    /// Fills in rates.
-    pub(super) fn set_rates(&mut self, base: Option<&Counts>, over: Option<Duration>) {
-        let (Some(base), Some(over)) = (base, over.filter(|o| !o.is_zero())) else {
-            return;
-        };
-        let seconds = over.as_secs_f64();
-        let before: HashMap<&Key, f64> = base.all.iter().map(|c| (&c.key, c.count)).collect();
-        for c in &mut self.all {
-            let was = before.get(&c.key).copied().unwrap_or(0.0);
-            c.rate = Some((c.count - was).max(0.0) / seconds);
-        }
-        self.rate = Some((self.total - base.total).max(0.0) / seconds);
-    }
-}
-
 /// What was counted, in one line.
 pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
-    let number = |n: f64| grouped(n.round().max(0.0) as u128);
-    let rate = |what: &str| {
-        counts.rate.map_or(String::new(), |r| {
-            format!(", {} {what} a second", number(r))
-        })
-    };
     let distinct = exactly(counts.distinct() as u64);
     match &profile.measured {
-        Measurement::Estimated(Estimated::Sampled(sample)) => {
-            format!(
-                "about {} blocks executed{}; {} subpaths sampled, {distinct} distinct, one in {} blocks",
-                number(counts.total),
-                rate("blocks"),
-                exactly(sample.counted()),
-                exactly(sample.period())
-            )
-        }
-        Measurement::Estimated(Estimated::Bursts(bursts)) => format!(
-            "{} paths in {} bursts, {distinct} distinct; shares are estimates",
-            number(counts.total),
-            exactly(bursts.number())
-        ),
+        Measurement::Estimated(estimated) => estimates::totals(estimated, counts, &distinct),
         Measurement::Exact(_) => {
-            format!(
-                "{} paths executed{}, {distinct} distinct",
-                number(counts.total),
-                rate("paths")
-            )
+            let (total, rate) = (number(counts.total), counts.rate_of("paths"));
+            format!("{total} paths executed{rate}, {distinct} distinct")
         }
     }
 }
@@ -207,17 +127,19 @@ pub(super) struct Rows {
 impl Rows {
     /// What `profile` counts. O(paths), and the length of those that were not seen before.
     pub(super) fn counts(&mut self, profile: &Profile) -> Result<Counts> {
-        let sums;
-        let counts = match &profile.measured {
-            Measurement::Estimated(Estimated::Sampled(_)) => return sampled(profile),
-            Measurement::Exact(Exact::Paths(counts)) => counts,
-            Measurement::Estimated(Estimated::Bursts(bursts)) => {
-                sums = bursts.expected();
-                &sums
-            }
+        let expected;
+        let (counts, shares) = match &profile.measured {
+            Measurement::Exact(Exact::Paths(counts)) => (counts, None),
             Measurement::Exact(Exact::Edges(_)) => {
                 return Kind::of(profile).map(|_| Counts::default());
             }
+            Measurement::Estimated(estimated) => match estimates::count(profile, estimated)? {
+                Counted::Subpaths(counts) => return Ok(counts),
+                Counted::Paths(counts, shares) => {
+                    expected = counts;
+                    (&expected, Some(shares))
+                }
+            },
         };
         let all = (0..).zip(counts).flat_map(|(f, of)| {
             let f = FuncId(f);
@@ -240,10 +162,10 @@ impl Rows {
                 blocks: self.sizes[&(f, id)].1,
                 rate: None,
             };
-            if let Measurement::Estimated(Estimated::Bursts(bursts)) = &profile.measured {
-                let share = bursts.share(bursts.of(f, id));
-                (count.share, count.error) = (share.count, Some(share.half_width));
-                count.sure = share.count;
+            if let Some(shares) = &shares {
+                let [share, half_width] = shares(f, id);
+                (count.share, count.error) = (share, Some(half_width));
+                count.sure = share;
             }
             count
         };
@@ -317,9 +239,8 @@ impl Rows {
             match &c.key {
                 Key::Path(f, id) => new.push((*f, *id, 0)),
                 Key::Subpath(places) => {
-                    let text = report::Texts::new(&steps, sources, places);
-                    let details = text.details().cloned().collect();
-                    texts.insert(c.key.clone(), (text.blocks, String::new(), details));
+                    let (blocks, details) = estimates::words(&steps, sources, places);
+                    texts.insert(c.key.clone(), (blocks, String::new(), details));
                 }
             }
         }
@@ -331,23 +252,4 @@ impl Rows {
         }
         Ok(())
     }
-}
-
-fn sampled(profile: &Profile) -> Result<Counts> {
-    let sampled = profile.sampled()?;
-    let report = Report::new(sampled, &Selection::default());
-    let count = |row: report::Row| Count {
-        sure: row.sure(),
-        count: row.estimate.count,
-        error: Some(row.estimate.half_width),
-        share: row.share,
-        blocks: row.places.len(),
-        key: Key::Subpath(row.places),
-        rate: None,
-    };
-    Ok(Counts {
-        all: report.rows.into_iter().map(count).collect(),
-        total: sampled.blocks(),
-        rate: None,
-    })
 }

@@ -10,7 +10,7 @@ mod problem;
 mod schema;
 
 pub use from_program::Parts;
-pub use problem::{ManifestProblem, OutOfRange, ShareProblem};
+pub use problem::{ManifestProblem, NotBuilt, OutOfRange, ShareProblem};
 pub(crate) use schema::encode_set;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
 
@@ -47,7 +47,13 @@ impl Manifest {
     /// Reads and checks `path`.
     pub fn read(path: &Path) -> Result<Manifest> {
         let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
-        Self::parse(&bytes).map_err(|problem| Error::profile(path, problem, remedy(&bytes)))
+        Self::parse(&bytes).map_err(|problem| {
+            let remedy = match problem {
+                ManifestProblem::NotBuilt(_) => NotBuilt::REMEDY,
+                _ => remedy(&bytes),
+            };
+            Error::profile(path, problem, remedy)
+        })
     }
 
     /// Whether `path` is a manifest, of whatever version.
@@ -93,6 +99,7 @@ impl Manifest {
         }
         let manifest: Result<Manifest, _> = serde_json::from_slice(bytes);
         let mut manifest = manifest.map_err(ManifestProblem::NotOfSchema)?;
+        NotBuilt::refuse(manifest.scheme)?;
         manifest.check()?;
         manifest.normalise_files();
         Ok(manifest)

@@ -1,6 +1,7 @@
 //! Why a manifest cannot be used. Messages name no file: whoever opened it knows which.
 
 use super::VERSION;
+use crate::strategy::Scheme;
 
 /// Why a manifest cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,25 @@ pub enum ManifestProblem {
     /// It follows the schema, but contradicts itself.
     #[error("damaged manifest: {0}")]
     OutOfRange(#[from] OutOfRange),
+    /// Its scheme estimates.
+    #[error(transparent)]
+    NotBuilt(#[from] NotBuilt),
+}
+
+/// A scheme that this build does not have.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("scheme {0} estimates, and this build has no such schemes")]
+pub struct NotBuilt(Scheme);
+
+impl NotBuilt {
+    /// What to do about it.
+    pub const REMEDY: &'static str = "use a build with the cargo feature estimates";
+
+    /// # Errors
+    /// A scheme that this build does not have.
+    pub(crate) fn refuse(scheme: Scheme) -> Result<(), NotBuilt> {
+        scheme.is_built().then_some(()).ok_or(NotBuilt(scheme))
+    }
 }
 
 /// A number that nothing in the manifest has, or a list that is out of order.

@@ -3,6 +3,7 @@
 use super::ShareProblem;
 #[cfg(test)]
 use super::{FORMAT, VERSION};
+use crate::estimate::Size;
 use crate::index::{
     BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, PathId, TiSlice, TiVec, ti_vec,
 };
@@ -143,6 +144,14 @@ impl Manifest {
     /// The number of blocks of all functions.
     pub fn blocks(&self) -> usize {
         self.functions.iter().map(|f| f.succs.len()).sum()
+    }
+
+    /// How large the program is. O(functions).
+    pub(crate) fn size(&self) -> Size {
+        Size {
+            functions: self.functions.len(),
+            blocks: self.blocks(),
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 mod select;
 
 use crate::dump::View;
+use crate::estimate::Settings;
 use crate::load::Optimize;
 use crate::names::Filter;
 use crate::plan::{Counters, Names, Update};
 use crate::profile::verdict::Trust;
-use crate::sampling::plan::Settings;
 use crate::strategy::{Method, Scheme};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

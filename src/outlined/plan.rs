@@ -88,7 +88,7 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
     }
     // Visits of one header may pass by its places unnoticed, and only of one: see `p3_shadow_child.c`.
     let only = only_before(cfg);
-    let jumps = edges.keys().map(|&h| (h, behind(cfg, h, &only)));
+    let jumps = edges.keys().map(|&h| (h, find_edges_behind(cfg, h, &only)));
     let interpreter = jumps
         .filter(|(_, behind)| !behind.is_empty())
         .min_by_key(|(h, behind)| (std::cmp::Reverse(behind.len()), *h));
@@ -108,7 +108,11 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
 }
 
 /// The edges out of an interpreter's header, one to each block that is reached from nowhere else; none of another header.
-fn behind(cfg: &Cfg, header: BlockId, only: &TiSlice<BlockId, Before>) -> Vec<Option<CfgEdge>> {
+fn find_edges_behind(
+    cfg: &Cfg,
+    header: BlockId,
+    only: &TiSlice<BlockId, Before>,
+) -> Vec<Option<CfgEdge>> {
     let targets: BTreeSet<BlockId> = cfg.block(header).succs.iter().copied().collect();
     let jumps = match cfg.block(header).terminator {
         Terminator::IndirectBr => true,
@@ -259,23 +263,11 @@ fn probes(plan: &FunctionPlan, starts: &[Start], order: &Order) -> Vec<SiteCode>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{CopyId, FuncId};
-    use crate::partition::Share;
-    use crate::paths::made::all as all_paths;
-    use crate::plan::build::copy_plan;
     use crate::plan::interp::{Activation, Outcome};
+    use crate::plan::made::whole_plan;
     use crate::plan::register::Registers;
-    use crate::random_cfg::{Walk, any_cfg, input, walk};
+    use crate::random_cfg::{Walk, any_cfg, walk};
     use proptest::prelude::*;
-
-    fn plan(graph: &Cfg) -> FunctionPlan {
-        let functions = [input(graph)];
-        let paths = all_paths(&functions);
-        let shares = [Share::Whole(CopyId(0))];
-        let plan = copy_plan(&functions, &paths, &shares, CopyId(0));
-        assert_eq!(plan.functions[0].func, FuncId(0));
-        plan.functions.into_iter().next().unwrap()
-    }
 
     /// What the plan counts along the walk, on edges from number `from` on.
     fn counted_from(plan: &FunctionPlan, walk: &Walk, from: usize) -> Outcome {
@@ -313,7 +305,7 @@ mod tests {
             choices in proptest::collection::vec(any::<u8>(), 0..120),
         ) {
             let Some(walk) = walk(&graph, &choices) else { return Ok(()) };
-            let plan = plan(&graph);
+            let plan = whole_plan(&graph);
             let Some(resume) = resumed(&graph, &plan) else { return Ok(()) };
             let counting = resume.plan.versions.as_ref().map_or(&resume.cfg, |v| &v.cfg);
             Registers::new(counting, resume.plan.order(), &resume.plan);
@@ -338,7 +330,7 @@ mod tests {
                 graph.blocks[BlockId(1)].succs[3] = BlockId(7);
             }
             graph.blocks[BlockId(1)].terminator = terminator;
-            let plan = plan(&graph);
+            let plan = whole_plan(&graph);
             let resume = resumed(&graph, &plan).unwrap();
             // Of each operation the choices after it: back, or by block 5, and by block 6.
             let mut choices = vec![0];
@@ -368,7 +360,10 @@ mod tests {
         let mut graph = crate::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
         graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
         let places = |graph: &Cfg| {
-            let places = resumed(graph, &plan(graph)).unwrap().places.into_iter();
+            let places = resumed(graph, &whole_plan(graph))
+                .unwrap()
+                .places
+                .into_iter();
             places.map(|p| (p.block.0, p.header.0)).collect::<Vec<_>>()
         };
         assert_eq!(places(&graph), [(2, 1), (3, 1), (4, 1)]);
@@ -393,7 +388,10 @@ mod tests {
             &[3],
         ]);
         let places = |graph: &Cfg| {
-            let places = resumed(graph, &plan(graph)).unwrap().places.into_iter();
+            let places = resumed(graph, &whole_plan(graph))
+                .unwrap()
+                .places
+                .into_iter();
             places.map(|p| (p.block.0, p.header.0)).collect::<Vec<_>>()
         };
         let behind = [(2, 1), (4, 1), (5, 1), (6, 1), (3, 3)];
@@ -405,6 +403,6 @@ mod tests {
     #[test]
     fn without_loops_there_is_nothing_to_resume() {
         let graph = crate::random_cfg::cfg(&[&[1, 2], &[2], &[]]);
-        assert!(resumed(&graph, &plan(&graph)).is_none());
+        assert!(resumed(&graph, &whole_plan(&graph)).is_none());
     }
 }

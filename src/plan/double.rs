@@ -59,31 +59,26 @@ fn in_all_versions(plan: &FunctionPlan, versions: &Versions) -> Vec<SiteCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{BlockId, CopyId};
-    use crate::partition::Share;
-    use crate::paths::made::all as all_paths;
-    use crate::plan::build::copy_plan;
+    use crate::index::BlockId;
     use crate::plan::interp::{self, Outcome};
+    use crate::plan::made::plan_of_one_version;
     use crate::plan::register::Registers;
-    use crate::random_cfg::{any_cfg, cfg, input, walk};
+    use crate::random_cfg::{any_cfg, cfg, walk};
     use proptest::prelude::*;
-
-    fn plan(graph: &Cfg) -> FunctionPlan {
-        let functions = [input(graph)];
-        let mut paths = all_paths(&functions);
-        paths.iter_mut().flatten().for_each(|p| p.apart.clear());
-        let shares = [Share::Whole(CopyId(0))];
-        copy_plan(&functions, &paths, &shares, CopyId(0))
-            .functions
-            .remove(0)
-    }
 
     #[test]
     fn blocks_that_cannot_be_copied_stay() {
         let mut graph = cfg(&[&[1], &[1, 2], &[]]);
-        assert!(doubled(&graph, plan(&graph)).versions.is_some());
+        assert!(
+            doubled(&graph, plan_of_one_version(&graph))
+                .versions
+                .is_some()
+        );
         graph.blocks[BlockId(1)].single = true;
-        assert_eq!(doubled(&graph, plan(&graph)), plan(&graph));
+        assert_eq!(
+            doubled(&graph, plan_of_one_version(&graph)),
+            plan_of_one_version(&graph)
+        );
     }
 
     proptest! {
@@ -94,7 +89,7 @@ mod tests {
             choices in proptest::collection::vec(any::<u8>(), 0..120),
         ) {
             let Some(walk) = walk(&graph, &choices) else { return Ok(()) };
-            let (one, two) = (plan(&graph), doubled(&graph, plan(&graph)));
+            let (one, two) = (plan_of_one_version(&graph), doubled(&graph, plan_of_one_version(&graph)));
             let outcome = |plan| {
                 let mut outcome = Outcome::default();
                 interp::run(plan, &walk, &mut outcome).map(|()| outcome)
@@ -113,7 +108,9 @@ mod tests {
             .chain([vec![]])
             .collect();
         let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let versions = doubled(&graph, plan(&graph)).versions.unwrap();
+        let versions = doubled(&graph, plan_of_one_version(&graph))
+            .versions
+            .unwrap();
         assert!(versions.cfg.len() > 350, "{}", versions.cfg.len());
     }
 }

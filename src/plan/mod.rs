@@ -36,7 +36,7 @@ pub(crate) struct CopyPlan {
 
 /// What one copy inserts into one function (the same in each of its bodies).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FunctionPlan {
+pub(crate) struct FunctionPlan {
     /// The function.
     pub func: FuncId,
     /// The order of the function's own blocks.
@@ -54,7 +54,7 @@ pub struct FunctionPlan {
 
 /// Where the counts of a function are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub(crate) enum Table {
     /// An array of 64-bit counters, ids `0 .. slots`.
     Array {
         /// The number of counters.
@@ -76,7 +76,7 @@ pub enum Table {
 
 /// A place for code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Site {
+pub(crate) enum Site {
     /// On the way into the function, before the first instruction of the entry block.
     Entry,
     /// On a control-flow edge.
@@ -88,7 +88,7 @@ pub enum Site {
 
 /// The code of one site.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SiteCode {
+pub(crate) struct SiteCode {
     /// Where.
     pub site: Site,
     /// The statements, in execution order.
@@ -97,7 +97,7 @@ pub struct SiteCode {
 
 /// One inserted statement: a probe (`docs/ALGORITHMS.md` §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub(crate) enum Op {
     /// `r = value`
     Set(i64),
     /// `r += value`
@@ -112,7 +112,7 @@ pub enum Op {
 
 impl Op {
     /// Whether it counts a path.
-    pub fn counts(self) -> bool {
+    pub(crate) fn counts(self) -> bool {
         matches!(
             self,
             Op::Count(_) | Op::CountInWindow(_) | Op::CountConst(_)
@@ -120,14 +120,14 @@ impl Op {
     }
 
     /// Whether any of `ops` does.
-    pub fn any_counts(ops: &[Op]) -> bool {
+    pub(crate) fn any_counts(ops: &[Op]) -> bool {
         ops.iter().any(|op| op.counts())
     }
 }
 
 impl Table {
     /// The ids `0 ..` this are counted in an array.
-    pub fn slots(self) -> u64 {
+    pub(crate) fn slots(self) -> u64 {
         match self {
             Table::Array { slots } | Table::Window { slots, .. } => slots,
             Table::Hash { .. } => 0,
@@ -135,12 +135,12 @@ impl Table {
     }
 
     /// Whether there is a hash table.
-    pub fn hashes(self) -> bool {
+    pub(crate) fn hashes(self) -> bool {
         !matches!(self, Table::Array { .. })
     }
 
     /// Whether `op` counts in the hash table.
-    pub fn hashes_op(self, op: Op) -> bool {
+    pub(crate) fn hashes_op(self, op: Op) -> bool {
         match op {
             Op::Set(_) | Op::Add(_) | Op::CountInWindow(_) => false,
             Op::Count(_) => self.hashes(),
@@ -149,12 +149,12 @@ impl Table {
     }
 
     /// Whether any of `ops` counts in the hash table.
-    pub fn hashes_any(self, ops: &[Op]) -> bool {
+    pub(crate) fn hashes_any(self, ops: &[Op]) -> bool {
         ops.iter().any(|&op| self.hashes_op(op))
     }
 
     /// One more than the largest id that can be counted.
-    pub fn ids(self) -> u64 {
+    pub(crate) fn ids(self) -> u64 {
         match self {
             Table::Array { slots } => slots,
             Table::Hash { ids } | Table::Window { ids, .. } => ids,
@@ -164,7 +164,7 @@ impl Table {
 
 impl FunctionPlan {
     /// The order of the blocks, in versions if there are any, against which only edges go that end paths.
-    pub fn order(&self) -> &Order {
+    pub(crate) fn order(&self) -> &Order {
         match &self.versions {
             Some(versions) => &versions.order,
             None => &self.own_order,
@@ -172,13 +172,16 @@ impl FunctionPlan {
     }
 
     /// The code at `site`, empty when there is none.
-    pub fn ops(&self, site: Site) -> &[Op] {
+    pub(crate) fn ops(&self, site: Site) -> &[Op] {
         match self.probes.binary_search_by_key(&site, |c| c.site) {
             Ok(i) => &self.probes[i].ops,
             Err(_) => &[],
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod made;
 
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@ impl CopyPlan {
 
 impl FunctionPlan {
     /// The plan of one function as text, one line for each site.
-    pub fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         let entries = if self.entries { ", entries" } else { "" };
         let mut out = format!(
             "{}: {}{entries}, {} sites\n",

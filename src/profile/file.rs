@@ -7,14 +7,13 @@ pub use problem::ProfileProblem;
 
 use super::Profile;
 use super::locate::locate;
-use super::measurement::{Estimated, Exact, ExactCounts, Measurement};
+use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
+use crate::estimate::{Estimated, Saved, SavedBursts, SavedSample};
 use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, NotBuilt};
 use crate::output::{Content, Mark, write_whole};
-use crate::sampling::profile::{HotList, Points, Sampling, Subpath, Subpaths};
-use crate::shadow::profile::Bursts;
 use crate::strategy::Measure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -55,10 +54,10 @@ struct Payload {
     entries: Vec<(FuncId, u64)>,
     /// Of sampled subpaths, everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    sample: Option<Sample>,
+    sample: Option<SavedSample>,
     /// Of bursts, everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    bursts: Option<Bursts>,
+    bursts: Option<SavedBursts>,
     manifest: Manifest,
 }
 
@@ -79,6 +78,10 @@ impl Profile {
             };
             (f, pairs)
         };
+        let Saved { sample, bursts } = match &self.measured {
+            Measurement::Exact(_) => Saved::default(),
+            Measurement::Estimated(estimated) => estimated.saved(),
+        };
         let entries = self.entries.iter_enumerated();
         let payload = Payload {
             processes: self.processes.clone(),
@@ -86,14 +89,8 @@ impl Profile {
             verdict: self.verdict.clone(),
             counts: self.executed().map(flat).collect(),
             entries: entries.filter_map(|(f, n)| Some((f, (*n)?))).collect(),
-            sample: match &self.measured {
-                Measurement::Estimated(Estimated::Sampled(sample)) => Some(Sample::of(sample)),
-                Measurement::Exact(_) | Measurement::Estimated(Estimated::Bursts(_)) => None,
-            },
-            bursts: match &self.measured {
-                Measurement::Estimated(Estimated::Bursts(bursts)) => Some(bursts.clone()),
-                Measurement::Exact(_) | Measurement::Estimated(Estimated::Sampled(_)) => None,
-            },
+            sample,
+            bursts,
             manifest: self.manifest.clone(),
         };
         pack(&serde_json::to_vec(&payload).expect("a profile serialises"))
@@ -103,8 +100,13 @@ impl Profile {
     pub fn read(path: &Path) -> Result<Profile> {
         let path = &locate(path)?;
         let bytes = read_declared(path).map_err(|e| Error::read(path, e))?;
-        Profile::parse(&bytes, path)
-            .map_err(|problem| Error::profile(path, problem, remedy(&bytes)))
+        Profile::parse(&bytes, path).map_err(|problem| {
+            let remedy = match problem {
+                ProfileProblem::NotBuilt(_) => NotBuilt::REMEDY,
+                _ => remedy(&bytes),
+            };
+            Error::profile(path, problem, remedy)
+        })
     }
 
     /// Parses and checks a file's bytes; `path` is for messages.
@@ -112,6 +114,7 @@ impl Profile {
         let payload: Result<Payload, _> = serde_json::from_slice(&unpack(bytes)?);
         let payload = payload.map_err(ProfileProblem::NotOfSchema)?;
         let mut manifest = payload.manifest;
+        NotBuilt::refuse(manifest.scheme)?;
         manifest.check()?;
         manifest.normalise_files();
         let known = |f: FuncId| f.index() < manifest.functions.len();
@@ -132,16 +135,13 @@ impl Profile {
             Measure::Edges => {
                 Measurement::Exact(Exact::Edges(counts(&payload.counts, functions, edge)?))
             }
-            Measure::Subpaths => {
-                let sample = payload.sample.ok_or(Contradiction("no sample"))?;
-                Measurement::Estimated(Estimated::Sampled(sample.checked(&manifest)?))
-            }
-            Measure::Bursts => {
-                let bursts = payload.bursts.ok_or(Contradiction("no bursts"))?;
-                if !bursts.is_sound(functions) {
-                    return Err(Contradiction("the bursts"));
-                }
-                Measurement::Estimated(Estimated::Bursts(bursts))
+            Measure::Estimated(kind) => {
+                let saved = Saved {
+                    sample: payload.sample,
+                    bursts: payload.bursts,
+                };
+                let estimated = Estimated::read(kind, saved, manifest.size());
+                Measurement::Estimated(estimated.map_err(Contradiction)?)
             }
         };
         let mut entries = ti_vec![None; manifest.functions.len()];
@@ -159,87 +159,6 @@ impl Profile {
             entries,
         })
     }
-}
-
-/// Sampled subpaths in serialised form.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sample {
-    sampling: Option<Sampling>,
-    doublings: u32,
-    blocks: u64,
-    crowded: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    too_long: u64,
-    /// Blocks and points, by ascending blocks.
-    points: Vec<(Subpath, u64)>,
-    /// Of a counting sample, for each of these: how many points it missed, and the variance of that.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    missed: Vec<(u64, u64)>,
-}
-
-impl Sample {
-    fn of(sample: &Subpaths) -> Sample {
-        let list = sample.sampling.as_ref().map(|s| s.list);
-        let missed = sample.points.values().map(|n| (n.missed, n.variance));
-        let points = sample.points.iter();
-        Sample {
-            missed: missed.filter(|_| list == Some(HotList::Counting)).collect(),
-            sampling: sample.sampling.clone(),
-            doublings: sample.doublings,
-            blocks: sample.blocks,
-            crowded: sample.crowded,
-            too_long: sample.too_long,
-            points: points.map(|(s, n)| (s.clone(), n.counted)).collect(),
-        }
-    }
-
-    /// What it says, once nothing in it is out of range.
-    fn checked(self, manifest: &Manifest) -> Result<Subpaths, ProfileProblem> {
-        let all = manifest.blocks();
-        let known = |s: &Subpath| s.iter().all(|&b| (b as usize) < all);
-        let sampled = |s: &Subpath| {
-            let mut lengths = self.sampling.iter().flat_map(|s| &s.lengths);
-            lengths.any(|l| l.blocks as usize == s.len())
-        };
-        let sound = self.points.windows(2).all(|w| w[0].0 < w[1].0)
-            && self.sampling.as_ref().is_none_or(Sampling::is_sound)
-            && self.doublings < 64
-            && [0, self.points.len()].contains(&self.missed.len());
-        let mut points = self.points.iter();
-        if !sound || !points.all(|(s, n)| known(s) && sampled(s) && *n > 0) {
-            return Err(Contradiction("the sample"));
-        }
-        Ok(Subpaths {
-            sampling: self.sampling,
-            doublings: self.doublings,
-            blocks: self.blocks,
-            crowded: self.crowded,
-            too_long: self.too_long,
-            points: points_of(self.points, self.missed),
-        })
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
-}
-
-fn points_of(
-    counted: Vec<(Subpath, u64)>,
-    missed: Vec<(u64, u64)>,
-) -> std::collections::BTreeMap<Subpath, Points> {
-    let missed = missed.into_iter().chain(std::iter::repeat((0, 0)));
-    let points = |((subpath, counted), (missed, variance))| {
-        let points = Points {
-            counted,
-            missed,
-            variance,
-        };
-        (subpath, points)
-    };
-    counted.into_iter().zip(missed).map(points).collect()
 }
 
 /// What to do about a merged profile that is refused.

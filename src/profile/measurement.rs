@@ -2,9 +2,8 @@
 
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
+use crate::estimate::Estimated;
 use crate::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
-use crate::sampling::profile::Subpaths;
-use crate::shadow::profile::Bursts;
 use crate::strategy::Measure;
 use std::ops::Deref;
 
@@ -18,14 +17,14 @@ pub type ExactCounts<Id> = TiVec<FuncId, Vec<(Id, u64)>>;
 /// alone, and whatever else reads counts matches on this type and does not compile before it says what it makes of an
 /// estimate.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "there is one of it for each profile"
 )]
 pub enum Measurement {
     /// Counts.
     Exact(Exact),
-    /// What a sample says of counts.
+    /// What a sample says of counts: each kind has a type of its own in place of [`ExactCounts`].
     Estimated(Estimated),
 }
 
@@ -39,23 +38,13 @@ pub enum Exact {
     Edges(ExactCounts<EdgeId>),
 }
 
-/// Samples, of which each has a type of its own in place of [`ExactCounts`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum Estimated {
-    /// A sample of subpaths: what it says is an [`Estimate`](crate::estimate::Estimate).
-    Sampled(Subpaths),
-    /// Paths in bursts, a sample as well.
-    Bursts(Bursts),
-}
-
 impl Measurement {
     /// Of so many functions, before anything has run.
     pub fn none(measure: Measure, functions: usize) -> Measurement {
         match measure {
             Measure::Paths => Measurement::Exact(Exact::Paths(ti_vec![Vec::new(); functions])),
             Measure::Edges => Measurement::Exact(Exact::Edges(ti_vec![Vec::new(); functions])),
-            Measure::Subpaths => Measurement::Estimated(Estimated::Sampled(Subpaths::default())),
-            Measure::Bursts => Measurement::Estimated(Estimated::Bursts(Bursts::none(functions))),
+            Measure::Estimated(kind) => Measurement::Estimated(Estimated::none(kind, functions)),
         }
     }
 
@@ -64,8 +53,7 @@ impl Measurement {
         match self {
             Measurement::Exact(Exact::Paths(counts)) => counts[f].len(),
             Measurement::Exact(Exact::Edges(counts)) => counts[f].len(),
-            Measurement::Estimated(Estimated::Sampled(_)) => 0,
-            Measurement::Estimated(Estimated::Bursts(bursts)) => bursts.counts[f].len(),
+            Measurement::Estimated(estimated) => estimated.distinct(f),
         }
     }
 }
@@ -106,6 +94,24 @@ impl Profile {
             Measurement::Exact(_) => Ok(()),
             Measurement::Estimated(_) => Err(self.only_estimates()),
         }
+    }
+
+    /// The error for a profile that is no sample of subpaths, where one is needed.
+    pub(crate) fn no_sample(&self) -> Error {
+        Error::profile(
+            &self.path,
+            "it holds exact counts, no sample",
+            "show it without --longest",
+        )
+    }
+
+    /// The error for a profile without bursts, where some are needed.
+    pub(crate) fn no_bursts(&self) -> Error {
+        Error::profile(
+            &self.path,
+            "it holds no bursts of shadows",
+            "profile with p3-rewrite --scheme shadow",
+        )
     }
 
     /// The error for a profile of estimates, where exact counts are needed.

@@ -14,15 +14,15 @@ pub use starts::{Starts, count_starts};
 pub use summary::summary;
 
 use super::combine::combine;
-use super::measurement::{Estimated, Exact, ExactCounts, Measurement};
+use super::decode::{CountProblem, decode_paths};
+use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict, Violation, copies_named, needed};
-use super::{Profile, verify};
+use super::{Profile, Structure, verify};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, ti_vec};
+use crate::estimate::{self, Refused};
+use crate::index::{CopyId, FuncId, PathId, ti_vec};
 use crate::manifest::Manifest;
-use crate::sampling::profile::Subpaths;
-use crate::sampling::profile::merge::{Part, union};
-use crate::shadow::profile::Bursts;
+use crate::strategy::Measure;
 use crate::table::number_of;
 use gather::{All, Copy, Gathered, foreign, gather};
 use std::collections::BTreeMap;
@@ -123,38 +123,35 @@ fn finish(program: &Program, gathered: Gathered, mode: FailureMode) -> Result<Pr
 }
 
 /// The profile of what was gathered, with its verdict.
-fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Result<Profile> {
+fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<Profile> {
     let mut profile = empty(path, manifest);
     let mut unlike = gathered.unlike();
     profile.sources = gathered.seen.0.into_iter().collect();
     profile.sources.sort_unstable();
-    if let Measurement::Estimated(Estimated::Bursts(none)) = &profile.measured {
-        let mut all = none.clone();
-        for (copy, of_copy) in &mut gathered.by_copy {
-            let more = std::mem::take(&mut of_copy.bursts).finish(&profile, *copy)?;
-            added(&mut all, &more, path)?;
-        }
-        profile.measured = Measurement::Estimated(Estimated::Bursts(all));
-    }
     let mut violations = counted(&mut profile, gathered.by_copy)?;
-    let mut samples = gathered.samples;
+    let mut estimates = gathered.estimates;
     for mut part in gathered.merged {
         add_profile(&mut profile, &part)?;
-        samples.extend(sample_of(&mut part));
+        if let Measurement::Estimated(estimated) = &mut part.measured {
+            estimates.add_merged(&part.path, digest(&part.sources), estimated);
+        }
         violations.extend(part.verdict.violations);
         unlike.extend(part.verdict.unlike);
     }
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
     profile.verdict.unlike = unlike;
-    match &mut profile.measured {
-        Measurement::Estimated(Estimated::Sampled(sample)) => {
-            *sample = union(samples).map_err(|problem| foreign(path, problem))?;
-            check_blocks(sample, &profile.manifest).map_err(|p| foreign(path, p))?;
+    match &profile.measured {
+        Measurement::Estimated(_) => {
+            let estimated = finish_estimates(&profile, estimates);
+            let estimated = estimated.map_err(|e| e.told(|problem| foreign(path, problem)))?;
+            profile.measured = Measurement::Estimated(estimated);
         }
-        Measurement::Estimated(Estimated::Bursts(_)) => {}
         Measurement::Exact(_) => {
             let findings = verify::verify(&profile)?;
-            profile.verdict.interrupted.extend(findings.apart.said());
+            profile
+                .verdict
+                .interrupted
+                .extend(findings.apart.describe());
             violations.extend(findings.violations);
         }
     }
@@ -162,35 +159,48 @@ fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Resu
     Ok(profile)
 }
 
-/// A sampled block that the program does not have.
-#[derive(Debug, thiserror::Error)]
-#[error("the manifest has no block {0}")]
-struct NoSuchBlock(u32);
-
-/// Every block of the sample is one of the program.
-fn check_blocks(sample: &Subpaths, manifest: &Manifest) -> Result<(), NoSuchBlock> {
-    let largest = sample.points.keys().flatten().max();
-    match largest.filter(|&&b| b as usize >= manifest.blocks()) {
-        Some(&b) => Err(NoSuchBlock(b)),
-        None => Ok(()),
-    }
+/// What was gathered of the program of `profile`, whose scheme estimates.
+fn finish_estimates(
+    profile: &Profile,
+    gathered: estimate::Gathered,
+) -> Result<estimate::Estimated, Refused> {
+    let Measure::Estimated(kind) = profile.manifest.scheme.strategy().measure else {
+        unreachable!("its scheme estimates");
+    };
+    gathered.finish(&estimate::Program {
+        path: &profile.path,
+        kind,
+        size: profile.manifest.size(),
+        canonical: &|copy, f, counts| {
+            let canonical = canonical(profile, f, copy, counts);
+            canonical.map_err(|problem| {
+                let problem = format!("{}: {problem}", profile.name(f));
+                Error::profile(&profile.path, problem, "run the program again")
+            })
+        },
+    })
 }
 
-/// Takes the sample out of a merged profile, if it is one of subpaths.
-fn sample_of(part: &mut Profile) -> Option<Part> {
-    let sample = match &mut part.measured {
-        Measurement::Estimated(Estimated::Sampled(sample)) => std::mem::take(sample),
-        Measurement::Exact(_) | Measurement::Estimated(Estimated::Bursts(_)) => return None,
-    };
-    let digest = blake3::hash(part.sources.as_flattened());
+/// What `copy` counted in `f`, by canonical ids.
+fn canonical(
+    profile: &Profile,
+    f: FuncId,
+    copy: CopyId,
+    counts: &BTreeMap<u64, u64>,
+) -> Result<Vec<(PathId, u64)>, CountProblem> {
+    let entry = profile.entry(f);
+    let structure = Structure::new(entry)?;
+    let share = entry.share(&structure.cfg, &structure.paths)?;
+    let paths = decode_paths(&structure, &share, copy, counts)?;
+    Ok(paths.into_iter().collect())
+}
+
+/// What is unique to so many raw profiles together.
+fn digest(sources: &[[u8; 16]]) -> [u8; 16] {
+    let digest = blake3::hash(sources.as_flattened());
     let mut unique = [0; 16];
     unique.copy_from_slice(&digest.as_bytes()[..16]);
-    Some(Part { unique, sample })
-}
-
-fn added(sum: &mut Bursts, part: &Bursts, file: &Path) -> Result<()> {
-    let overflow = || Error::profile(file, "a count overflows", "merge fewer runs");
-    sum.add(part).then_some(()).ok_or_else(overflow)
+    unique
 }
 
 /// A profile into which nothing was merged yet: of a program that never ran.
@@ -231,15 +241,8 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
         (Measurement::Exact(Exact::Edges(to)), Measurement::Exact(Exact::Edges(from))) => {
             add_counts(to, from, &part.path)?;
         }
-        // All samples are raised at once.
-        (
-            Measurement::Estimated(Estimated::Sampled(_)),
-            Measurement::Estimated(Estimated::Sampled(_)),
-        ) => {}
-        (
-            Measurement::Estimated(Estimated::Bursts(to)),
-            Measurement::Estimated(Estimated::Bursts(from)),
-        ) => added(to, from, &part.path)?,
+        // Of one kind, as the scheme is the same: they are added at once.
+        (Measurement::Estimated(_), Measurement::Estimated(_)) => {}
         (Measurement::Exact(_) | Measurement::Estimated(_), _) => {
             return Err(foreign(&part.path, "it counts by another scheme"));
         }

@@ -4,35 +4,29 @@
 //! describes them does, and nothing is believed before it was checked. A file is read once, in windows, and its
 //! holes are skipped: time is linear in its data, memory in what was counted.
 
+use crate::estimate;
 use crate::index::{CopyId, FuncId};
 use crate::runtime::format::{self, Block, Function, Header};
-use crate::sampling::profile::Subpaths;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
-use std::marker::PhantomData;
-use std::ops::Range;
-use zerocopy::byteorder::{BE, ByteOrder, LE, U32, U64};
-use zerocopy::{FromBytes, KnownLayout};
+use zerocopy::FromBytes;
+use zerocopy::byteorder::{BE, ByteOrder, LE, U32};
 
 pub mod absent;
 mod aside;
 mod counts;
-mod problem;
-mod source;
 mod started;
 #[cfg(test)]
 mod tests;
 mod version;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
-use crate::sampling::raw as sample;
-use crate::shadow::raw as bursts;
-pub use crate::shadow::raw::{Burst, Shadows};
+pub use crate::runtime::problem::Problem;
+use crate::runtime::problem::damaged;
+use crate::runtime::source::Source;
+use crate::runtime::window::{Crc, Window};
 use aside::Aside;
-pub use problem::Problem;
-pub(crate) use problem::damaged;
-use source::Source;
 pub use started::Started;
 pub(super) use started::hash;
 pub use version::remedy;
@@ -46,12 +40,8 @@ pub const BLOCK_SIZE: usize = size_of::<Block<LE>>();
 /// The size of a function record.
 pub const FUNCTION_SIZE: usize = size_of::<Function<LE>>();
 
-pub(crate) type Crc = crc32fast::Hasher;
-
 /// While it is read, a process may set its counts aside so often.
 const ATTEMPTS: u32 = 20;
-/// What is read at once.
-const WINDOW: u64 = 1 << 16;
 /// No module has more functions: the file is damaged.
 const MOST_FUNCTIONS: u64 = 1 << 22;
 /// The runtime keeps 32 KiB of arguments, a path and a name.
@@ -96,12 +86,8 @@ pub struct Raw {
     pub lost: bool,
     /// By function: what was counted.
     pub functions: BTreeMap<FuncId, RawFunction>,
-    /// Sampled subpaths, where the program samples.
-    pub sample: Option<Subpaths>,
-    /// What shadows counted.
-    pub bursts: Vec<Burst>,
-    /// What became of shadows: of one process, or none.
-    pub shadows: Vec<Shadows>,
+    /// What a program that is estimated wrote.
+    pub estimates: estimate::InRaw,
 }
 
 /// The counts of one function, of all its bodies.
@@ -149,18 +135,13 @@ fn parse_source(source: &dyn Source) -> Result<Raw, Problem> {
     Err(Problem::SetAside)
 }
 
-/// Reads at offsets below `length`, most often the next.
-pub(crate) struct Reader<'a, O> {
-    pub(crate) source: &'a dyn Source,
+/// A raw profile that is read.
+struct Reader<'a, O> {
+    window: Window<'a, O>,
     /// The header as it was when the reader was made.
     header: Vec<u8>,
-    length: u64,
-    /// The bytes from `start` on.
-    window: Vec<u8>,
-    start: u64,
     /// What blocks held when their counts were set aside, by kind and number.
     aside: HashMap<(u32, u32), aside::Area>,
-    order: PhantomData<O>,
 }
 
 impl<'a, O: ByteOrder> Reader<'a, O> {
@@ -172,13 +153,9 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         // After the header: a file that grows is never shorter than the header said.
         let length = source.length();
         Ok(Reader {
-            source,
+            window: Window::new(source, length?),
             header,
-            length: length?,
-            window: Vec::new(),
-            start: 0,
             aside: HashMap::new(),
-            order: PhantomData,
         })
     }
 
@@ -189,8 +166,8 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         let header_size = version::header_size(version).ok_or(Problem::Version(version))?;
         let text = self.text(&header, header_size)?;
         let should = header.file_size.get();
-        if self.length < should {
-            let length = self.length;
+        if self.window.length < should {
+            let length = self.window.length;
             return Err(Problem::Cut { length, should });
         }
         let mut raw = process(&header, &text)?;
@@ -214,86 +191,23 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     fn epoch(&self) -> Result<u32, Problem> {
         let mut bytes = [0; 4];
         let at = std::mem::offset_of!(Header<O>, epoch) as u64;
-        let read = self.source.read_at(&mut bytes, at);
+        let read = self.window.source.read_at(&mut bytes, at);
         read?;
         Ok(U32::<O>::from_bytes(bytes).get())
-    }
-
-    /// `n` bytes at `at`.
-    pub(crate) fn bytes(&mut self, at: u64, n: usize) -> Result<&[u8], Problem> {
-        if !self.has(at, n as u64) {
-            self.fill(at)?;
-        }
-        let from = (at - self.start) as usize;
-        let bytes = self.window.get(from..from + n);
-        bytes.ok_or_else(|| damaged("it ends too early"))
-    }
-
-    /// What is at `at`, and the checksum of a part of it.
-    fn checked<T: FromBytes + KnownLayout>(
-        &mut self,
-        at: u64,
-        part: Range<usize>,
-    ) -> Result<(T, Crc), Problem> {
-        let bytes = self.bytes(at, size_of::<T>())?;
-        let mut crc = Crc::new();
-        crc.update(&bytes[part]);
-        let value = T::read_from_bytes(bytes);
-        Ok((value.expect("of its size"), crc))
-    }
-
-    fn has(&self, at: u64, n: u64) -> bool {
-        at >= self.start && at + n <= self.start + self.window.len() as u64
-    }
-
-    fn fill(&mut self, at: u64) -> Result<(), Problem> {
-        self.start = at;
-        self.window
-            .resize(self.length.saturating_sub(at).min(WINDOW) as usize, 0);
-        let read = self.source.read_at(&mut self.window, at);
-        read.map_err(|e| match e.kind() {
-            io::ErrorKind::UnexpectedEof => Problem::Shrank,
-            _ => e.into(),
-        })
-    }
-
-    fn word(&mut self, at: u64) -> Result<u64, Problem> {
-        let word = U64::<O>::read_from_bytes(self.bytes(at, 8)?);
-        Ok(word.expect("8 bytes").get())
-    }
-
-    /// The first of `at`, `at + step`, … below `end` where 8 bytes are not zero, and these. Everything in a file
-    /// becomes valid by such a word, written last.
-    fn find(&mut self, mut at: u64, end: u64, step: u64) -> Result<Option<(u64, u64)>, Problem> {
-        while end.checked_sub(at).is_some_and(|left| left >= 8) {
-            if !self.has(at, 8) {
-                let data = self.source.data_from(at);
-                let Some(data) = data? else {
-                    return Ok(None);
-                };
-                at += data.saturating_sub(at) / step * step;
-                if at + 8 > end {
-                    return Ok(None);
-                }
-            }
-            let word = self.word(at)?;
-            if word != 0 {
-                return Ok(Some((at, word)));
-            }
-            at += step;
-        }
-        Ok(None)
     }
 
     /// The strings behind the header, once its checksum is right.
     fn text(&mut self, header: &Header<O>, header_size: usize) -> Result<Vec<u8>, Problem> {
         let wrong = || damaged("the header's checksum is wrong");
         let size = u64::from(header.text_size.get());
-        if header.header_size.get() as usize != header_size || size > self.length.min(MOST_TEXT) {
+        if header.header_size.get() as usize != header_size
+            || size > self.window.length.min(MOST_TEXT)
+        {
             return Err(wrong());
         }
         let mut text = vec![0; size as usize];
-        self.source
+        self.window
+            .source
             .read_at(&mut text, header_size as u64)
             .map_err(|_| wrong())?;
         let mut crc = Crc::new();
@@ -330,10 +244,11 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                     self.arena(inside, end, aside, raw)?;
                 }
                 format::PAST => {}
-                format::SAMPLE => sample::read(self, found, inside, end, raw)?,
-                format::BURST => raw.bursts.push(bursts::read(self, inside, end)?),
-                format::SHADOWS => raw.shadows.push(bursts::numbers(self, inside)?),
-                _ => started::read(self, inside, end, raw)?,
+                format::STARTED => started::read(&mut self.window, inside, end, raw)?,
+                _ => {
+                    let place = estimate::Place { found, inside, end };
+                    raw.estimates.read(kind, &mut self.window, place)?;
+                }
             }
             at = end;
         }
@@ -342,15 +257,19 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 
     /// The first block from `at` on: where it is, its header, and the checksum of that.
     fn next_block(&mut self, at: u64, page: u64) -> Result<Option<(u64, Block<O>, Crc)>, Problem> {
-        let Some((found, magic)) = self.find(at, self.length, page)? else {
+        let Some((found, magic)) = self.window.find(at, self.window.length, page)? else {
             return Ok(None);
         };
-        if magic != BLOCK_MAGIC || self.length - found < BLOCK_SIZE as u64 {
+        if magic != BLOCK_MAGIC || self.window.length - found < BLOCK_SIZE as u64 {
             return Err(damaged(format!("no block at {found}")));
         }
-        let (block, crc) = self.checked::<Block<O>>(found, format::BLOCK_CHECKED)?;
+        let (block, crc) = self
+            .window
+            .checked::<Block<O>>(found, format::BLOCK_CHECKED)?;
         let size = block.size.get();
-        let fits = found.checked_add(size).is_some_and(|e| e <= self.length);
+        let fits = found
+            .checked_add(size)
+            .is_some_and(|e| e <= self.window.length);
         if !fits || size < BLOCK_SIZE as u64 || !size.is_multiple_of(page) {
             return Err(damaged(format!(
                 "the block at {found} is longer than the file"
@@ -380,7 +299,9 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         let first = at + BLOCK_SIZE as u64;
         let mut records = Vec::new();
         for i in 0..n {
-            let bytes = self.bytes(first + i * FUNCTION_SIZE as u64, FUNCTION_SIZE)?;
+            let bytes = self
+                .window
+                .bytes(first + i * FUNCTION_SIZE as u64, FUNCTION_SIZE)?;
             crc.update(bytes);
             records.push(Function::read_from_bytes(bytes).expect("of its size"));
         }
@@ -440,9 +361,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         started: if pooled { Vec::new() } else { vec![first] },
         lost: flags & (format::LOST | format::UNSAVED) != 0,
         functions: BTreeMap::new(),
-        sample: None,
-        bursts: Vec::new(),
-        shadows: Vec::new(),
+        estimates: estimate::InRaw::default(),
     })
 }
 

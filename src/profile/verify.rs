@@ -77,7 +77,7 @@ impl Findings {
 
 impl UnexplainedEntries {
     /// In one line, if there are any.
-    pub fn said(&self) -> Option<String> {
+    pub fn describe(&self) -> Option<String> {
         let n = functions(self.functions);
         let most = self.most;
         (self.functions > 0).then(|| {

@@ -1,8 +1,6 @@
 //! Everything that is known before the first copy is written.
 
-use super::Clock;
-use super::Options;
-use crate::dag::Order;
+use super::{Clock, Options, estimates};
 use crate::emit::{self, Callers, Parsed};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
@@ -20,7 +18,6 @@ use crate::plan::double::doubled;
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
-use crate::sampling::plan::{SampledFunction, Sequence, Settings, can_be_sampled};
 use crate::selection::{self, Asked};
 use crate::strategy::{Method, Scheme};
 use crate::versions::has_no_copy;
@@ -49,7 +46,8 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Loads and analyses the inputs, the only one as it was `parsed` if it was, with the weights of `measured` where it knows a function.
+    /// Loads and analyses the inputs, the only one as it was `parsed` if it was, with the weights of `measured` where it
+    /// knows a function.
     pub(super) fn new(
         options: &Options,
         inputs: &[Admitted],
@@ -70,7 +68,7 @@ impl Analysis {
         check_filters(options, inputs, &program)?;
         if options.sampling.is_some() {
             skip(&mut program, SkipReason::Versions, |cfg| {
-                !can_be_sampled(cfg, &Order::new(cfg))
+                !estimates::can_be_sampled(cfg)
             });
         }
         clock.lap("parsed and lowered");
@@ -134,31 +132,13 @@ impl Analysis {
         check::copy(&functions, &self.paths.raw, &self.assignment.shares, plan);
     }
 
-    /// How each function is sampled, by ascending id.
-    pub(super) fn sampled(&self, settings: &Settings) -> Vec<SampledFunction<'_>> {
-        let sequence = if settings.sampling.within_functions {
-            Sequence::Activation
-        } else {
-            Sequence::Thread
-        };
-        let numbered = self.profiled_among(self.manifest.first_blocks());
-        let sampled = numbered.map(|(func, first, paths)| SampledFunction {
-            func,
-            first,
-            cfg: &self.program.body(func).cfg,
-            paths,
-            sequence,
-        });
-        sampled.collect()
-    }
-
-    /// Number of the first block and paths of each function that is not skipped.
-    fn profiled_among(
-        &self,
-        first: impl Iterator<Item = u32>,
-    ) -> impl Iterator<Item = (FuncId, u32, &Measuring)> {
-        let functions = self.paths.iter_enumerated().zip(first);
-        functions.filter_map(|((f, paths), first)| Some((f, first, paths.as_ref()?)))
+    /// What those who estimate need to know of it.
+    pub(super) fn measured(&self) -> estimates::Measured<'_> {
+        estimates::Measured {
+            program: &self.program,
+            manifest: &self.manifest,
+            paths: &self.paths,
+        }
     }
 
     /// `plan` with two versions of every block ([`doubled`]).

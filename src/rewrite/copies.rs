@@ -1,15 +1,15 @@
 //! Writing the copies: of a single module by processes that share what LLVM has read, of several by threads that read them again.
 
-use super::Options;
 use super::analysis::Analysis;
+use super::{Options, estimates};
 use crate::dump::View;
-use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Source, Work};
+use crate::emit::work::{CopyWork, Trace};
+use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Source};
 use crate::error::Result;
-use crate::index::{CopyId, FuncId, ModuleId};
+use crate::index::{CopyId, ModuleId};
 use crate::load::Admitted;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
-use crate::sampling::plan::{SampledFunction, Settings};
 use crate::strategy::{Method, VersionsOf};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
@@ -34,16 +34,8 @@ pub(super) struct Copies<'a> {
 /// What one copy inserts and which attributes that affects.
 struct Insertion<'a> {
     copy: CopyId,
-    work: CopyWork<'a>,
+    work: Box<dyn CopyWork + 'a>,
     affected: Affected,
-}
-
-/// What one copy does ([`Method`]) in the functions of all modules, which ascend.
-enum CopyWork<'a> {
-    Count(CopyPlan),
-    Shadow(CopyPlan),
-    Sample(Vec<SampledFunction<'a>>, Settings),
-    Trace,
 }
 
 /// A copy, and the child that makes it, if it could be begun.
@@ -148,27 +140,22 @@ impl<'a> Copies<'a> {
     }
 
     fn insertion(&self, copy: CopyId) -> Insertion<'_> {
-        let work = match self.options.scheme.strategy().method {
-            Method::Count => CopyWork::Count(self.plan(copy)),
-            Method::Shadow => CopyWork::Shadow(self.plan(copy)),
+        let work: Box<dyn CopyWork> = match self.options.scheme.strategy().method {
+            Method::Count => Box::new(self.plan(copy)),
+            Method::Trace => Box::new(Trace(self.analysis.profiled().collect())),
+            Method::Shadow => estimates::shadow(self.plan(copy)),
             Method::Sample => {
-                let settings = self.options.sampling.clone();
-                let settings = settings.expect("a scheme that samples has settings");
-                CopyWork::Sample(self.analysis.sampled(&settings), settings)
+                estimates::sample(self.analysis.measured(), self.options.sampling.as_ref())
             }
-            Method::Trace => CopyWork::Trace,
-        };
-        let changed: Vec<FuncId> = match &work {
-            CopyWork::Count(plan) | CopyWork::Shadow(plan) => {
-                plan.functions.iter().map(|f| f.func).collect()
-            }
-            CopyWork::Sample(functions, _) => functions.iter().map(|f| f.func).collect(),
-            CopyWork::Trace => self.analysis.profiled().collect(),
         };
         Insertion {
             copy,
+            affected: Affected::new(
+                &self.analysis.program,
+                &self.analysis.callers,
+                work.changed(),
+            ),
             work,
-            affected: Affected::new(&self.analysis.program, &self.analysis.callers, changed),
         }
     }
 
@@ -199,22 +186,10 @@ impl<'a> Copies<'a> {
     fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
         let id = ModuleId::new(m);
         let bodies = &self.analysis.bodies[id];
-        let planned = |plan: &'i CopyPlan| plans_of_bodies(bodies, &plan.functions, |f| f.func);
-        let work = match &insertion.work {
-            CopyWork::Count(plan) => Work::Count(planned(plan)),
-            CopyWork::Shadow(plan) => Work::Shadow(planned(plan)),
-            CopyWork::Sample(functions, settings) => {
-                Work::Sample(plans_of_bodies(bodies, functions, |f| f.func), settings)
-            }
-            CopyWork::Trace => {
-                let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1].is_some();
-                Work::Trace(bodies.iter().filter(profiled).copied().collect())
-            }
-        };
         ModuleJob {
             module: &self.analysis.program.modules[id],
             id,
-            work,
+            work: insertion.work.in_module(bodies),
             copy: insertion.copy,
             copies: self.options.copies,
             program: self.analysis.manifest.program_bytes(),
@@ -239,17 +214,4 @@ impl<'a> Copies<'a> {
         self.bar.inc(1);
         Ok(())
     }
-}
-
-/// The plans of the `bodies` of a module, by ordinal; `plans` ascend by function.
-fn plans_of_bodies<'p, P>(
-    bodies: &[(u32, FuncId)],
-    plans: &'p [P],
-    function: impl Fn(&P) -> FuncId,
-) -> Vec<(u32, &'p P)> {
-    let planned = |&(ordinal, func): &(u32, FuncId)| {
-        let i = plans.binary_search_by_key(&func, &function);
-        Some((ordinal, &plans[i.ok()?]))
-    };
-    bodies.iter().filter_map(planned).collect()
 }

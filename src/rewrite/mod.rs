@@ -2,6 +2,8 @@
 
 mod analysis;
 mod copies;
+#[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]
+mod estimates;
 mod train;
 mod views;
 
@@ -71,6 +73,7 @@ fn shell_word(text: &str) -> String {
 /// # Errors
 /// See [`Error`]; the folder then has no manifest.
 pub fn rewrite(options: &Options) -> Result<Summary> {
+    options.scheme.must_be_built()?;
     let pool = threads(options)?;
     emit::set_up();
     let mut clock = Clock::new(options.verbosity > 0);
@@ -187,9 +190,7 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
     } = analysis;
     let select = |name: &str| options.selects(name);
     let table = || match &options.sampling {
-        Some(settings) => {
-            stats::sampled_table(program, manifest, &analysis.sampled(settings), select)
-        }
+        Some(settings) => estimates::table(analysis.measured(), settings, select),
         None => stats::table(program, manifest, paths, assignment, &plans, select),
     };
     let estimated = match &options.weights {

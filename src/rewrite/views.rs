@@ -1,14 +1,13 @@
 //! `--dump`: a file for each view and function; plans by copy.
 
-use super::Options;
 use super::analysis::Analysis;
+use super::{Options, estimates};
 use crate::dump::{self, View};
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::ProgFunction;
 use crate::output::{Folder, Mark, is_inside, write_files};
 use crate::plan::CopyPlan;
-use crate::sampling::plan::{SampledFunction, Settings};
 
 /// Writes what `--dump` asks for.
 pub(super) fn write(
@@ -41,7 +40,7 @@ fn files(
     view: View,
 ) -> Vec<(String, String)> {
     if let (View::Plan, Some(settings)) = (view, &options.sampling) {
-        let text = sampled(options, analysis, settings);
+        let text = estimates::dump(options, analysis.measured(), settings);
         let copies = (0..options.copies)
             .map(|c| (format!("copy-{c}.plan.txt"), format!("copy {c}\n{text}")));
         return copies.collect();
@@ -76,14 +75,6 @@ fn plan(options: &Options, analysis: &Analysis, plan: &CopyPlan) -> String {
     let mut selected = plan.clone();
     selected.functions.retain(|f| options.selects(name(f.func)));
     selected.text(name)
-}
-
-/// How the selected functions are sampled, in all copies.
-fn sampled(options: &Options, analysis: &Analysis, settings: &Settings) -> String {
-    let name = |f: &SampledFunction| analysis.program.functions[f.func].name.as_str();
-    let functions = analysis.sampled(settings).into_iter();
-    let selected = functions.filter(|f| options.selects(name(f)));
-    selected.map(|f| f.plan().text(name(&f))).collect()
 }
 
 /// A function's name as part of a file name.

@@ -6,6 +6,9 @@
 
 pub mod abi;
 pub mod format;
+pub(crate) mod problem;
+pub(crate) mod source;
+pub(crate) mod window;
 
 #[cfg(test)]
 mod generate;

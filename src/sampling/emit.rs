@@ -1,18 +1,22 @@
 //! Functions that are sampled ([`crate::sampling::plan`]): boundaries, versions, what they tell the runtime.
 
 mod outlined;
+mod runtime;
 mod trampoline;
 
-use crate::emit::data::Data;
+use crate::emit::data::{Additions, Data};
+use crate::emit::edit::Edit;
 use crate::emit::split::predecessor_blocks;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::values::{self, Inst, Value};
+use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::emit::{place, versions};
-use crate::index::{BlockId, TiSlice, TiVec};
+use crate::estimate::Settings;
+use crate::index::{BlockId, FuncId, TiSlice, TiVec};
 use crate::ir::FunctionBody;
 use crate::outlined::emit::live::is_place;
 use crate::runtime::abi;
-use crate::sampling::plan::{End, Made, Mode, SubpathPlan};
+use crate::sampling::plan::{End, Made, Mode, SampledFunction, SubpathPlan};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -26,16 +30,61 @@ use std::collections::HashMap;
 /// LLVM's number of `memory(argmem: readwrite)`.
 const ARGUMENTS: u64 = 3;
 
+/// Each function is sampled. They ascend.
+pub(crate) struct Sample<'a> {
+    pub functions: Vec<SampledFunction<'a>>,
+    pub settings: Settings,
+}
+
+impl CopyWork for Sample<'_> {
+    fn changed(&self) -> Vec<FuncId> {
+        self.functions.iter().map(|f| f.func).collect()
+    }
+
+    fn in_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+        Box::new(SampleBodies {
+            sampled: plans_of_bodies(bodies, &self.functions, |f| f.func),
+            settings: &self.settings,
+        })
+    }
+}
+
+struct SampleBodies<'a> {
+    /// By ordinal.
+    sampled: Vec<(u32, &'a SampledFunction<'a>)>,
+    settings: &'a Settings,
+}
+
+impl ModuleWork for SampleBodies<'_> {
+    fn is_empty(&self) -> bool {
+        self.sampled.is_empty()
+    }
+
+    fn carry_out(&self, module: Joined<'_, '_>) {
+        let Joined { edit, job, .. } = module;
+        let data = Data::declare(edit, job, &[]);
+        let target = sys::target_of(edit.module);
+        for &(ordinal, sampled) in &self.sampled {
+            let (function, body) = module.body(ordinal);
+            instrument(edit, function, body, &sampled.plan(), &target);
+        }
+        data.register(job, &[], || Additions {
+            sampling: Some(runtime::describe(edit, self.settings)),
+            ..Additions::default()
+        });
+    }
+}
+
 /// Carries `plan` out in `function`, which is `body`: in two functions where it can be, or else in one.
 /// O(blocks + uses of values · blocks) at worst.
-pub(crate) fn instrument<'ctx>(
-    data: &Data<'_, 'ctx>,
+fn instrument<'ctx>(
+    edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     body: &FunctionBody,
     plan: &SubpathPlan,
     target: &TargetData,
 ) {
-    let context = data.edit.context;
+    let context = edit.context;
     let own = sys::blocks(function);
     assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
     let flow = &plan.flow.versions;
@@ -46,16 +95,16 @@ pub(crate) fn instrument<'ctx>(
         name: &body.name,
         flow,
     };
-    let outlined = |apart| Outlined::new(data.edit, &from, apart, target);
+    let outlined = |apart| Outlined::new(edit, &from, apart, target);
     let two = two.and_then(|apart| Some((apart, outlined(apart)?)));
     match two {
         Some((apart, outlined)) => {
             let sampling = (&apart.sampling, Part::Sampling(&outlined));
-            carry_out(data, outlined.function, sampling);
+            carry_out(edit, outlined.function, sampling);
             let skipping = (&apart.skipping, Part::Skipping(&outlined));
-            carry_out(data, function, skipping);
+            carry_out(edit, function, skipping);
         }
-        None => carry_out(data, function, (plan, Part::Whole)),
+        None => carry_out(edit, function, (plan, Part::Whole)),
     }
 }
 
@@ -72,11 +121,11 @@ enum Part<'a, 'ctx> {
 
 /// Carries one plan out in one function.
 fn carry_out<'ctx>(
-    data: &Data<'_, 'ctx>,
+    edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     (plan, part): (&SubpathPlan, Part<'_, 'ctx>),
 ) {
-    let context = data.edit.context;
+    let context = edit.context;
     let own = sys::blocks(function);
     let mut shape = Shape {
         context,
@@ -99,7 +148,7 @@ fn carry_out<'ctx>(
         context,
         builder,
         plan,
-        data,
+        edit,
         blocks,
         frame,
         part,
@@ -229,7 +278,7 @@ struct Emitter<'a, 'ctx> {
     context: &'ctx Context,
     builder: Builder<'ctx>,
     plan: &'a SubpathPlan,
-    data: &'a Data<'a, 'ctx>,
+    edit: Edit<'a, 'ctx>,
     /// Those of the versions.
     blocks: Blocks<'ctx>,
     frame: Option<PointerValue<'ctx>>,
@@ -269,7 +318,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn tell(&self, block: BasicBlock<'ctx>, number: u32) {
         sys::position_before(&self.builder, place::start(block));
         let number = self.context.i32_type().const_int(u64::from(number), false);
-        let callee = self.data.subpath_block();
+        let callee = runtime::block_function(self.edit);
         let arguments = [self.frame().into(), number.into()];
         let call = self.builder.build_call(callee, &arguments, "");
         call.expect("positioned");
@@ -328,7 +377,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn budget(&self) -> IntValue<'ctx> {
-        let address = self.data.budget();
+        let address = runtime::budget(self.edit);
         let value = self
             .builder
             .build_load(self.context.i64_type(), address, "");
@@ -349,7 +398,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// instructions, where one subtracts from memory. No two are alike: what both ways of a branch begin with would be done before it.
     fn changes(&self, at: BlockId) {
         let (context, word) = (self.context, self.context.i64_type());
-        let address = self.data.budget();
+        let address = runtime::budget(self.edit);
         let ty = context
             .void_type()
             .fn_type(&[address.get_type().into(), word.into()], false);
@@ -376,7 +425,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let left = self.builder.build_int_sub(self.budget(), slots, "");
         let left = left.expect("positioned");
-        let address = self.data.budget();
+        let address = runtime::budget(self.edit);
         self.builder.build_store(address, left).expect("positioned");
         self.is_negative(left)
     }
@@ -385,7 +434,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let fresh = u64::from(mode != Mode::Sampling);
         let fresh = self.context.i32_type().const_int(fresh, false);
-        let callee = self.data.subpath_boundary();
+        let callee = runtime::boundary_function(self.edit);
         let arguments = [self.frame().into(), slots.into(), fresh.into()];
         let call = self
             .builder

@@ -3,7 +3,10 @@
 
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;
+pub(crate) mod export;
+pub(crate) mod join;
 pub mod plan;
 pub mod profile;
-pub(crate) mod raw;
 pub mod report;
+#[cfg(feature = "llvm")]
+pub(crate) mod stats;

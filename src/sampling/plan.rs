@@ -38,7 +38,6 @@ mod modes;
 mod nest;
 mod quiet;
 mod segments;
-mod settings;
 mod text;
 
 #[cfg(test)]
@@ -47,7 +46,6 @@ mod tests;
 pub use flow::Flow;
 pub use nest::{Loop, Nest};
 pub use segments::Segments;
-pub use settings::{HotList, Length, Sampling, Sequence, Settings};
 pub use text::Figures;
 
 /// A plan in which the sampling version is a function of its own, so that the other one has neither
@@ -124,6 +122,15 @@ impl SampledFunction<'_> {
         let flow = Flow::new(self.cfg, self.paths);
         SubpathPlan::new(self.func, self.first, flow, self.sequence)
     }
+}
+
+/// What a subpath is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// The blocks of a thread, through calls and returns.
+    Thread,
+    /// The blocks of each activation by itself.
+    Activation,
 }
 
 /// The versions.
@@ -280,7 +287,7 @@ impl OutlinedPlans {
         for (succ, place) in (0..).zip(&places) {
             let block = BlockId(0);
             let enters = builder.enters(CfgEdge { block, succ }, place.slots);
-            if let (Some(number), Some(_)) = (nest.of(place.block), place.slots) {
+            if let (Some(number), Some(_)) = (nest.find_headed_by(place.block), place.slots) {
                 builder.goes_back(enters, number);
             }
         }
@@ -294,7 +301,7 @@ impl OutlinedPlans {
         for &(edge, to) in &segments.boundaries {
             let slots = segments.longest[to];
             let decides = builder.boundary(behind_entry(edge), slots, End::Decides(slots));
-            if let Some(number) = nest.of(to) {
+            if let Some(number) = nest.find_headed_by(to) {
                 builder.goes_back(decides, number);
             }
         }

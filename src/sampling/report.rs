@@ -13,6 +13,7 @@ pub use text::{Texts, decided, render as text};
 
 use crate::dag::EdgeKind;
 use crate::estimate::Estimate;
+use crate::estimate::subpaths::Points;
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::profile::filter::Selection;
@@ -20,7 +21,8 @@ use crate::profile::{Profile, Structure};
 use crate::report::steps::{Row as Step, Steps, in_a_line};
 use crate::report::words::{Said, Words};
 use crate::report::{Decision, To};
-use crate::sampling::profile::{Points, SampledProfile, join};
+use crate::sampling::join;
+use crate::sampling::profile::SampledProfile;
 use crate::source::Sources;
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::Estimate;
+use crate::estimate::bursts::Bursts;
 use crate::index::{FuncId, PathId};
 use crate::names::printable;
 use crate::profile::Profile;
@@ -10,7 +11,7 @@ use crate::profile::measurement::{Exact, Measurement};
 use crate::report::Report;
 use crate::report::steps::Steps;
 use crate::runtime::format;
-use crate::shadow::profile::{BurstProfile, Bursts};
+use crate::shadow::profile::BurstProfile;
 use crate::source::Sources;
 use crate::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};
@@ -169,7 +170,7 @@ pub(crate) fn text(
         ..layout
     };
     for line in &report.lines {
-        let path = of.bursts.of(line.func, line.id);
+        let path = of.bursts.find_path(line.func, line.id);
         let share = of.bursts.share(path);
         let cells = [
             percent(share.count),
@@ -194,7 +195,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
     let mut out = format!(
         "{BOLD}{} of {}, {}, {} distinct{BOLD:#}, {} ({}); shares are estimates, ± holds 95 %\n",
         number_of(b.number(), "burst"),
-        number_of(b.started, "shadow"),
+        number_of(b.shadows.started, "shadow"),
         number_of(b.paths, "path"),
         grouped(distinct as u64),
         number_of(b.instructions, "instruction"),
@@ -231,10 +232,10 @@ fn unsampled(b: &Bursts) -> Vec<String> {
             processes(b.signal_taken)
         ));
     }
-    if b.started == 0 && b.not_forked > 0 {
+    if b.shadows.started == 0 && b.shadows.not_forked > 0 {
         all.push(format!(
             "no shadow could be forked ({} failed): there are limits of processes, or filters of system calls",
-            number_of(b.not_forked, "fork")
+            number_of(b.shadows.not_forked, "fork")
         ));
     }
     all
@@ -251,8 +252,8 @@ pub(crate) fn bursts_text(of: BurstProfile, layout: Layout) -> String {
         grouped(mean(b.instructions) as u64),
         mean(b.nanoseconds) / 1e6,
         mean(b.native) / 1e6,
-        if b.length > 0 {
-            format!("; asked for: {}", grouped(b.length))
+        if b.shadows.length > 0 {
+            format!("; asked for: {}", grouped(b.shadows.length))
         } else {
             String::new()
         },
@@ -284,43 +285,52 @@ pub(crate) fn bursts_text(of: BurstProfile, layout: Layout) -> String {
 
 /// What shadows cost the program, and how many lived at a time, beside what was asked for.
 fn costs(b: &Bursts) -> String {
-    let of = |n: u64| n as f64 / b.time.max(1) as f64;
+    let of = |n: u64| n as f64 / b.shadows.time.max(1) as f64;
     let at_most = |n: u64, said: String| match n {
         0 => String::new(),
         _ => format!(" (at most {said})"),
     };
     format!(
         "shadows cost the program {} of its processor time{}, and {:.2} lived at a time{}",
-        percent(of(b.spent)),
-        at_most(b.cost, percent(b.cost as f64 / 1e6)),
-        of(b.lived),
-        at_most(b.load, format!("{}", b.load as f64 / 1e3)),
+        percent(of(b.shadows.spent)),
+        at_most(b.shadows.cost, percent(b.shadows.cost as f64 / 1e6)),
+        of(b.shadows.lived),
+        at_most(b.shadows.load, format!("{}", b.shadows.load as f64 / 1e3)),
     )
 }
 
 /// What shadows became that left no burst, and those that were not forked.
 fn fates(b: &Bursts) -> [(u64, &'static str); 7] {
-    let lost = b.started.saturating_sub(b.number() + b.not_written);
+    let lost = b
+        .shadows
+        .started
+        .saturating_sub(b.number() + b.shadows.not_written);
     let empty = b.number() - b.counting;
     [
         (
             lost,
             "shadows without a record: killed, or forked when the program ended",
         ),
-        (b.not_written, "without room for their record"),
+        (b.shadows.not_written, "without room for their record"),
         (empty, "bursts in which nothing was counted"),
         (
             b.untimed,
             "bursts that no twin timed: they stand for as much of what counting took as others did",
         ),
-        (b.not_forked, "forks that failed"),
-        (b.busy, "forks left out because enough shadows were there"),
-        (b.short_of_memory, "forks left out because memory was short"),
+        (b.shadows.not_forked, "forks that failed"),
+        (
+            b.shadows.busy,
+            "forks left out because enough shadows were there",
+        ),
+        (
+            b.shadows.short_of_memory,
+            "forks left out because memory was short",
+        ),
     ]
 }
 
 fn path_json(of: BurstProfile, f: FuncId, id: PathId) -> serde_json::Value {
-    let path = of.bursts.of(f, id);
+    let path = of.bursts.find_path(f, id);
     let Estimate { count, half_width } = of.bursts.share(path);
     json!({
         "module": of.profile.module(f),
@@ -355,10 +365,10 @@ pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
         .map(|&(number, what, n)| json!({"call": call_name(number), "treatment": treatment(what), "count": n}))
         .collect();
     let all = json!({
-        "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
-        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.not_written,
-        "not_forked": b.not_forked, "filtered": b.filtered, "signal_taken": b.signal_taken, "busy": b.busy, "short_of_memory": b.short_of_memory,
-        "load": b.load as f64 / 1e3, "cost": b.cost as f64 / 1e6, "spent": b.spent, "processor_time": b.time, "lived": b.lived,
+        "bursts": b.number(), "counting": b.counting, "shadows": b.shadows.started, "paths_counted": b.paths,
+        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.shadows.not_written,
+        "not_forked": b.shadows.not_forked, "filtered": b.filtered, "signal_taken": b.signal_taken, "busy": b.shadows.busy, "short_of_memory": b.shadows.short_of_memory,
+        "load": b.shadows.load as f64 / 1e3, "cost": b.shadows.cost as f64 / 1e6, "spent": b.shadows.spent, "processor_time": b.shadows.time, "lived": b.shadows.lived,
         "ends": ended, "calls": calls, "paths": paths,
     });
     Ok(format!("{all}\n"))
@@ -372,7 +382,7 @@ pub(crate) fn csv(of: BurstProfile, selection: &Selection) -> Result<String> {
     let counted = counted(of);
     let report = Report::new(counted.paths()?, selection)?;
     let rows = report.lines.iter().map(|line| {
-        let path = of.bursts.of(line.func, line.id);
+        let path = of.bursts.find_path(line.func, line.id);
         let Estimate { count, half_width } = of.bursts.share(path);
         [
             of.profile.entry(line.func).name.clone(),

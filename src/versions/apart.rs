@@ -79,7 +79,10 @@ pub(crate) fn choose(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge], ids: u64) -> Ve
             code -= more.0;
             paths -= more.1;
             chosen[nest.header as usize] = true;
-            for header in forest.around(nest.header).take(MAX_NEST as usize) {
+            for header in forest
+                .find_loops_around(nest.header)
+                .take(MAX_NEST as usize)
+            {
                 let all = &mut taken[header as usize];
                 *all = (all.0 + more.0, all.1 + more.1);
             }
@@ -110,7 +113,7 @@ fn costs(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge]) -> Vec<Cost> {
     let mut bodies: Vec<Vec<u32>> = vec![Vec::new(); order.rpo.len()];
     let mut sizes = vec![0u32; order.rpo.len()];
     for at in 0..order.rpo.len() as u32 {
-        for header in forest.around(at) {
+        for header in forest.find_loops_around(at) {
             let size = &mut sizes[header as usize];
             if *size > MAX_NEST {
                 break; // so are the loops around it
@@ -172,7 +175,7 @@ fn cost(edges: &Edges, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
     }
     let mut cost = Cost {
         header,
-        depth: forest.around(header).count() as u32,
+        depth: forest.find_loops_around(header).count() as u32,
         code: 0,
         paths: 0,
     };

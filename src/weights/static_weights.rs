@@ -123,7 +123,7 @@ fn left_loops<'a>(
         _ => Some(position(edge.dst)),
     };
     let source = dag.block(edge.src).map(|_| position(edge.src));
-    let around = source.into_iter().flat_map(|s| forest.around(s));
+    let around = source.into_iter().flat_map(|s| forest.find_loops_around(s));
     around.take_while(move |&h| !target.is_some_and(|t| forest.holds(h, t)))
 }
 

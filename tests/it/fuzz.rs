@@ -93,7 +93,7 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
                 let transitions = trace::transitions(&manifest, &log);
                 edges::compare(&merged, &transitions).map(drop)
             }
-            Measure::Subpaths | Measure::Bursts => unreachable!("exact schemes"),
+            Measure::Estimated(_) => unreachable!("exact schemes"),
             Measure::Paths => compare_paths(&paths(&merged), &oracle),
         };
         equal.map_err(|problem| format!("{options:?} -k {copies}: {problem}"))?;

@@ -131,8 +131,8 @@ fn measured(profile: &Profile) -> (Vec<FuncId>, Vec<Structure>) {
     let measure = |&f: &FuncId| {
         let mut structure = profile.structure(f).unwrap();
         let counts = flow(profile, f, &structure).unwrap().dag;
-        structure.paths.weights = counts.into_iter().map(|n| n as f64).collect();
-        structure.paths.measured = true;
+        let weights = counts.into_iter().map(|n| n as f64).collect();
+        structure.paths = structure.paths.with_measured(weights);
         structure
     };
     let structures = functions.iter().map(measure).collect();
@@ -173,7 +173,7 @@ fn busiest(paths: &[Option<Measuring>], shares: &[Share], copies: u32) -> u64 {
             let ends = paths.dag.ins(paths.dag.exit()).iter().copied();
             let labelled = labels.keys().filter(|&e| labels[e] != 0);
             let executed = labelled.chain(ends.filter(|e| set.contains(*e)));
-            load[copy] += executed.map(|e| paths.weights[e] as u64).sum::<u64>();
+            load[copy] += executed.map(|e| paths.weights()[e] as u64).sum::<u64>();
         }
     }
     load.into_iter().max().unwrap()

@@ -1,11 +1,9 @@
 //! `p3-prof accuracy`.
 
-use super::Outcome;
 use super::format::{Format, Render};
+use super::{Outcome, estimates};
 use crate::analysis::accuracy;
-use crate::analysis::against;
 use crate::error::Result;
-use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::table::Layout;
@@ -35,7 +33,7 @@ pub(super) struct AccuracyArgs {
 pub(super) fn run(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     if let Some(exact) = &args.against {
-        return compare_with_exact(args, &profile, &trust.read(exact)?);
+        return estimates::compare_with_exact(args.format, &profile, &trust.read(exact)?);
     }
     profile.all_are_counted()?;
     let top = (args.format == Format::Text).then_some(args.top);
@@ -47,15 +45,4 @@ pub(super) fn run(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<O
         csv: || accuracy::csv(&rows),
     };
     Ok(Outcome::print(render.render(args.format)).about(&[&profile]))
-}
-
-/// How near the estimates of `profile` are to the counts of `exact`.
-fn compare_with_exact(args: &AccuracyArgs, profile: &Profile, exact: &Profile) -> Result<Outcome> {
-    let figures = against::against(profile.bursts()?, exact.paths()?)?;
-    let render = Render {
-        text: || against::text(&figures),
-        json: || against::json(&figures),
-        csv: || against::csv(&figures),
-    };
-    Ok(Outcome::print(render.render(args.format)).about(&[profile, exact]))
 }

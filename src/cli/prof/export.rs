@@ -1,14 +1,15 @@
 //! `p3-prof export`.
 
-use super::Outcome;
 use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
+use super::{Outcome, estimates};
 use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};
 use crate::output::{Content, Destination, Mark};
 use crate::profile::filter::Selection;
 use crate::profile::locate::locate;
+use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
 use crate::report::export::{Asked, Exporter, Weigh, Writer, Written, left_out};
 use clap::Args;
@@ -111,7 +112,14 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     };
     let mut search = args.sources.search();
     search.markers = args.markers.exclude_marker.clone();
-    let Written { data, notes: left } = write(&profile, &selection, asked, &search)?;
+    let estimated = match &profile.measured {
+        Measurement::Estimated(estimated) => {
+            estimates::export(args.format, (&profile, estimated), &selection, &search)
+        }
+        Measurement::Exact(_) => None,
+    };
+    let Written { data, notes: left } =
+        estimated.unwrap_or_else(|| write(&profile, &selection, asked, &search))?;
     at.write(&data)?;
     Ok(Outcome {
         warnings: left_out(&profile, &selection)

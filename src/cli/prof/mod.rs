@@ -5,6 +5,8 @@ mod browse;
 mod compare;
 mod coverage;
 mod diff;
+#[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]
+mod estimates;
 mod export;
 mod format;
 mod hits;

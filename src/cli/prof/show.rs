@@ -2,15 +2,12 @@
 
 use super::format::{Format, Render};
 use super::sources::SourceArgs;
-use super::{Outcome, samples};
+use super::{Outcome, estimates, samples};
 use crate::error::{Error, Result};
-use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
-use crate::profile::measurement::{Estimated, Measurement};
+use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
 use crate::report::{Report, csv, edges, json, text};
-use crate::sampling::profile::SampledProfile;
-use crate::shadow::report as shadow;
 use crate::table::Layout;
 use clap::{Args, ValueEnum};
 use regex::Regex;
@@ -89,13 +86,19 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         full: args.full,
         ..layout
     };
-    if args.bursts
-        || matches!(
-            profile.measured,
-            Measurement::Estimated(Estimated::Bursts(_))
-        )
-    {
-        return show_bursts(args, &profile, selection, layout);
+    if let Measurement::Estimated(estimated) = &profile.measured {
+        let asked = estimates::Asked {
+            format: args.format,
+            edges: args.edges,
+            bursts: args.bursts,
+            longest: args.longest,
+            sources: &args.sources,
+            layout,
+        };
+        return estimates::show(&asked, (&profile, estimated), selection);
+    }
+    if args.bursts {
+        return Err(profile.no_bursts());
     }
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
@@ -110,13 +113,8 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         selection.top = selection.top.or(Some(20));
         selection.order = Order::Instructions;
     }
-    if args.longest
-        || matches!(
-            profile.measured,
-            Measurement::Estimated(Estimated::Sampled(_))
-        )
-    {
-        return show_sampled(args, profile.sampled()?, &selection, layout);
+    if args.longest {
+        return Err(profile.no_sample());
     }
     let report = Report::new(profile.paths()?, &selection)?;
     let (time, warnings) = samples::time(args.perf.as_deref(), &profile)?;
@@ -133,55 +131,4 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     let mut outcome = printed.about_unless_summarised(args.format, &profile);
     outcome.warnings.extend(warnings);
     Ok(outcome.told_by(&report.sources))
-}
-
-fn show_sampled(
-    args: &ShowArgs,
-    profile: SampledProfile,
-    selection: &Selection,
-    layout: Layout,
-) -> Result<Outcome> {
-    use crate::sampling::report::{Report, csv, json, text};
-    let report = if args.longest {
-        Report::longest(profile, selection)
-    } else {
-        Report::new(profile, selection)
-    };
-    let report = report.told_by(args.sources.find(profile.profile));
-    let render = Render {
-        text: || text(&report, layout),
-        json: || json(&report),
-        csv: || csv(&report),
-    };
-    let printed = Outcome::print(render.render(args.format));
-    let outcome = printed.about_unless_summarised(args.format, profile.profile);
-    Ok(outcome.told_by(&report.sources))
-}
-
-fn show_bursts(
-    args: &ShowArgs,
-    profile: &Profile,
-    mut selection: Selection,
-    layout: Layout,
-) -> Result<Outcome> {
-    let bursts = profile.bursts()?;
-    if args.edges {
-        return Err(profile.only_estimates());
-    }
-    if args.format == Format::Text {
-        selection.top = selection.top.or(Some(20));
-    }
-    let render = Render {
-        text: || {
-            if args.bursts {
-                return Ok(shadow::bursts_text(bursts, layout));
-            }
-            let sources = args.sources.find(profile);
-            shadow::text(bursts, &selection, sources, layout)
-        },
-        json: || shadow::json(bursts, &selection),
-        csv: || shadow::csv(bursts, &selection),
-    };
-    let printed = Outcome::print(render.render(args.format)?);
-    Ok(printed.about_unless_summarised(args.format, profile))
 }

@@ -1,8 +1,8 @@
 //! Options of `--scheme subpath`.
 
 use crate::error::{Error, Result};
+use crate::estimate::{Asked, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
-use crate::sampling::plan::{HotList, Sampling, Settings};
 use crate::strategy::Scheme;
 use clap::{Args, ValueEnum};
 
@@ -94,24 +94,21 @@ impl SamplingArgs {
         };
         check(&lengths)?;
         let bias = self.bias.unwrap_or(1.0);
-        let lengths = Sampling::biased(&lengths, bias).ok_or_else(|| {
+        let settings = Settings::new(Asked {
+            period: self.period.unwrap_or(PERIOD),
+            lengths: &lengths,
+            bias,
+            within_functions: self.within == Some(Within::Functions),
+            counting: self.hot_list == Some(KindOfList::Counting),
+            memory: self.memory.unwrap_or(MEMORY),
+            seed: self.seed,
+        });
+        let settings = settings.ok_or_else(|| {
             Error::Usage(format!(
                 "--bias {bias}: some length would never be chosen; give a number nearer to 0"
             ))
         })?;
-        Ok(Some(Settings {
-            sampling: Sampling {
-                period: self.period.unwrap_or(PERIOD),
-                lengths,
-                within_functions: self.within == Some(Within::Functions),
-                list: match self.hot_list {
-                    Some(KindOfList::Counting) => HotList::Counting,
-                    Some(KindOfList::Concise) | None => HotList::Concise,
-                },
-            },
-            memory: self.memory.unwrap_or(MEMORY),
-            seed: self.seed,
-        }))
+        Ok(Some(settings))
     }
 
     /// The first option that was given.

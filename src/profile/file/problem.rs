@@ -1,7 +1,7 @@
 //! Why a merged profile cannot be read. Messages name no file: whoever opened it knows which.
 
 use super::MAGIC;
-use crate::manifest::OutOfRange;
+use crate::manifest::{NotBuilt, OutOfRange};
 use std::io;
 
 /// Why a merged profile cannot be read.
@@ -48,6 +48,9 @@ pub enum ProfileProblem {
     /// expected there.
     #[error("damaged: {0}")]
     NotOfSchema(serde_json::Error),
+    /// The scheme estimates.
+    #[error(transparent)]
+    NotBuilt(#[from] NotBuilt),
     /// The manifest in it contradicts itself.
     #[error("damaged: {0}")]
     Manifest(#[from] OutOfRange),

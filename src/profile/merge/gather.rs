@@ -5,14 +5,13 @@ use super::arguments::ArgumentCounts;
 use super::programs::{Program, Programs};
 use super::{FailureMode, plus};
 use crate::error::{Error, Result};
+use crate::estimate;
 use crate::index::{CopyId, FuncId};
 use crate::profile::combine::LocalCounts;
 use crate::profile::raw::absent::{self, Absent};
 use crate::profile::raw::{self, Raw};
 use crate::profile::verdict::{Processes, copies_named};
 use crate::profile::{Profile, file};
-use crate::sampling::profile::merge::Part;
-use crate::shadow::profile::merge::Gathered as Bursts;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -24,8 +23,6 @@ pub(super) struct Copy {
     pub(super) processes: Processes,
     /// Files that one process may have filled one after the other, by what they have in common and their order.
     series: BTreeMap<[u8; 16], BTreeMap<u32, Processes>>,
-    /// Of shadows.
-    pub(super) bursts: Bursts,
     /// Of every run.
     pub(super) arguments: ArgumentCounts,
     /// Whether the arguments of every run are known.
@@ -39,7 +36,6 @@ impl Default for Copy {
             entries: BTreeMap::new(),
             processes: Processes::default(),
             series: BTreeMap::new(),
-            bursts: Bursts::default(),
             arguments: ArgumentCounts::default(),
             all_told: true,
         }
@@ -70,8 +66,8 @@ impl Copy {
 pub(super) struct Gathered {
     pub(super) by_copy: BTreeMap<CopyId, Copy>,
     pub(super) merged: Vec<Profile>,
-    /// Of raw profiles of sampled subpaths.
-    pub(super) samples: Vec<Part>,
+    /// Of raw profiles.
+    pub(super) estimates: estimate::Gathered,
     pub(super) seen: Seen,
 }
 
@@ -125,11 +121,7 @@ impl All {
         check(&raw, &programs.0[program], file)?;
         let gathered = &mut self.programs[program];
         gathered.seen.once(&[raw.unique], file, files)?;
-        let unique = raw.unique;
-        let sample = raw.sample.take();
-        gathered
-            .samples
-            .extend(sample.map(|sample| Part { unique, sample }));
+        add_estimates(&mut gathered.estimates, &mut raw, file)?;
         add(gathered.by_copy.entry(raw.copy).or_default(), raw, file)
     }
 }
@@ -291,8 +283,8 @@ pub(crate) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
         let problem = format!("it is of copy {} of {}", raw.copy, raw.copies);
         return Err(foreign(file, problem));
     }
-    let in_bursts = raw.bursts.iter().flat_map(|b| &b.paths).map(|p| &p.0);
-    let mut functions = raw.functions.keys().chain(in_bursts);
+    let estimated = raw.estimates.functions();
+    let mut functions = raw.functions.keys().copied().chain(estimated);
     if let Some(f) = functions.find(|f| f.index() >= program.functions) {
         return Err(foreign(file, format!("the manifest has no function {f}")));
     }
@@ -309,6 +301,12 @@ pub(super) fn foreign(file: &Path, problem: impl Display) -> Error {
     Error::profile(file, problem, remedy)
 }
 
+/// Takes the estimates out of `raw`, which was read from `file`.
+pub(super) fn add_estimates(to: &mut estimate::Gathered, raw: &mut Raw, file: &Path) -> Result<()> {
+    let added = to.add(raw.copy, raw.unique, std::mem::take(&mut raw.estimates));
+    added.map_err(|problem| Error::profile(file, problem, "run this copy again"))
+}
+
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
     let processes = Processes::of(raw.runs, raw.children, raw.ended, raw.absent);
     copy.processes = copy.processes.plus(processes);
@@ -318,8 +316,6 @@ pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
             .or_default()
             .insert(raw.epoch, processes);
     }
-    let added = copy.bursts.add(&raw);
-    added.map_err(|problem| Error::profile(file, problem, "run this copy again"))?;
     let mut told: u64 = 0;
     for started in raw.started.into_iter().filter(|s| s.runs > 0) {
         let Some(arguments) = started.arguments.get(1..) else {

@@ -2,7 +2,7 @@
 
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::measurement::{Estimated, Measurement};
+use crate::profile::measurement::Measurement;
 use crate::profile::verdict::{copies_named, idle};
 use crate::table::exactly;
 
@@ -64,11 +64,7 @@ fn runs(profile: &Profile) -> String {
 /// What was found, as the scheme measures it.
 fn ran(profile: &Profile) -> (&'static str, String) {
     match &profile.measured {
-        Measurement::Estimated(Estimated::Sampled(s)) => ("subpaths", {
-            let sampled = exactly(s.counted());
-            format!("{sampled} sampled")
-        }),
-        Measurement::Estimated(Estimated::Bursts(b)) => ("bursts", exactly(b.number())),
+        Measurement::Estimated(estimated) => estimated.amount(),
         Measurement::Exact(_) => ("functions", functions_that_ran(profile)),
     }
 }

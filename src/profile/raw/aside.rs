@@ -1,8 +1,7 @@
 //! Counts that were set aside (`runtime-c/core/p3_past.c`): what counters held when the present epoch began. What they
 //! hold above that is what the file counts.
 
-use super::source::Source;
-use super::{Problem, Reader, damaged};
+use super::{Problem, Reader, Window, damaged};
 use crate::runtime::format;
 use zerocopy::byteorder::ByteOrder;
 
@@ -16,7 +15,7 @@ pub(super) struct Area {
 /// What counters from `first` on held.
 pub(super) struct Aside<'a, O> {
     /// Reads beside the counters themselves.
-    then: Option<(Area, Reader<'a, O>)>,
+    then: Option<(Area, Window<'a, O>)>,
     first: u64,
 }
 
@@ -49,24 +48,10 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     /// What the block of this kind and number held from `first` on.
     pub(super) fn aside(&self, kind: u32, number: u32, first: u64) -> Aside<'a, O> {
         let area = self.aside.get(&(kind, number)).copied();
-        let reader = || self.again();
+        let window = || self.window.again();
         Aside {
-            then: area.map(|a| (a, reader())),
+            then: area.map(|a| (a, window())),
             first,
-        }
-    }
-
-    /// A reader of the same file, with a window of its own.
-    fn again(&self) -> Reader<'a, O> {
-        let source: &'a dyn Source = self.source;
-        Reader {
-            source,
-            header: Vec::new(),
-            length: self.length,
-            window: Vec::new(),
-            start: 0,
-            aside: std::collections::HashMap::new(),
-            order: std::marker::PhantomData,
         }
     }
 }
@@ -74,14 +59,14 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 impl<O: ByteOrder> Aside<'_, O> {
     /// What a counter at `at` counted since, that holds `count` now.
     pub(super) fn rest(&mut self, at: u64, count: u64) -> Result<u64, Problem> {
-        let Some((area, reader)) = &mut self.then else {
+        let Some((area, window)) = &mut self.then else {
             return Ok(count);
         };
         let offset = at - self.first;
         if offset >= area.size {
             return Ok(count);
         }
-        let then = reader.word(area.start + offset)?;
+        let then = window.word(area.start + offset)?;
         // Threads that do not count atomically may have lost some.
         Ok(count.saturating_sub(then))
     }

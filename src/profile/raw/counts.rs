@@ -54,7 +54,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             abi::HITS => to.hits = to.hits.or(Some(0)),
             _ => {}
         }
-        while let Some((found, count)) = self.find(at, end, 8)? {
+        while let Some((found, count)) = self.window.find(at, end, 8)? {
             let count = aside.rest(found, count)?;
             match record.kind.get() {
                 abi::ARRAY => add(&mut to.counts, (found - first) / 8, count)?,
@@ -75,11 +75,13 @@ impl<O: ByteOrder> Reader<'_, O> {
         raw: &mut Raw,
     ) -> Result<(), Problem> {
         const UNIT: u64 = format::CHUNK_ALIGN as u64;
-        while let Some((found, magic)) = self.find(at, end, UNIT)? {
+        while let Some((found, magic)) = self.window.find(at, end, UNIT)? {
             if magic != CHUNK_MAGIC || end - found < size_of::<Chunk<O>>() as u64 {
                 return Err(damaged(format!("no table at {found}")));
             }
-            let (chunk, crc) = self.checked::<Chunk<O>>(found, format::CHUNK_CHECKED)?;
+            let (chunk, crc) = self
+                .window
+                .checked::<Chunk<O>>(found, format::CHUNK_CHECKED)?;
             if crc.finalize() != chunk.crc.get() {
                 return Err(damaged(format!(
                     "the checksum of the table at {found} is wrong"
@@ -110,11 +112,11 @@ impl<O: ByteOrder> Reader<'_, O> {
     ) -> Result<(), Problem> {
         const SIZE: u64 = size_of::<Slot<LE>>() as u64;
         let keys = Keys::of(ids);
-        while let Some((found, key)) = self.find(at, end, SIZE)? {
+        while let Some((found, key)) = self.window.find(at, end, SIZE)? {
             let id = keys.id(key).filter(|&id| id < ids);
             let id = id.ok_or_else(|| damaged(format!("no id has the key {key}")))?;
             // A key without count: the process ended between the two.
-            let slot = Slot::<O>::read_from_bytes(self.bytes(found, SIZE as usize)?);
+            let slot = Slot::<O>::read_from_bytes(self.window.bytes(found, SIZE as usize)?);
             let count = slot.expect("of its size").count.get();
             add(counts, id, aside.rest(found + 8, count)?)?;
             at = found + SIZE;

@@ -1,6 +1,6 @@
 //! How the processes were started that counted in a file.
 
-use super::{Problem, Raw, Reader, damaged};
+use super::{Problem, Raw, Window, damaged};
 use crate::runtime::format::{self, Started as Record};
 use zerocopy::FromBytes;
 use zerocopy::byteorder::{ByteOrder, LE};
@@ -34,13 +34,13 @@ pub(super) fn strings(text: &[u8], n: u64) -> Option<Vec<Vec<u8>>> {
 
 /// Adds the records of a block, whose inside is from `at` to `end`.
 pub(super) fn read<O: ByteOrder>(
-    reader: &mut Reader<O>,
+    window: &mut Window<O>,
     mut at: u64,
     end: u64,
     raw: &mut Raw,
 ) -> Result<(), Problem> {
     while end - at >= SIZE as u64 {
-        let bytes = reader.bytes(at, SIZE)?;
+        let bytes = window.bytes(at, SIZE)?;
         let record = Record::<O>::read_from_bytes(bytes).expect("of its size");
         if record.key.get() == 0 {
             return Ok(());
@@ -51,7 +51,7 @@ pub(super) fn read<O: ByteOrder>(
             return Err(wrong());
         }
         let checked = [record.arguments, record.text_size, record.process];
-        let text = reader.bytes(at + SIZE as u64, size as usize)?.to_vec();
+        let text = window.bytes(at + SIZE as u64, size as usize)?.to_vec();
         if record.key.get() != hash(&text, &checked.map(|w| w.to_bytes())) {
             return Err(wrong());
         }

@@ -3,6 +3,7 @@
 use super::version::OLDEST;
 use super::*;
 use crate::profile::tests::{PAGE, check, raw_profile, seal};
+use crate::runtime::window::WINDOW;
 use std::cell::Cell;
 
 /// A file in memory that knows its holes and what was asked of it.

@@ -1,6 +1,6 @@
 //! The versions of raw profiles that are read.
 
-use super::source::Source;
+use super::Source;
 use super::{HEADER_SIZE, MAGIC, VERSION};
 use crate::runtime::format::Header;
 use std::fs::File;

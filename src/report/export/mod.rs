@@ -7,8 +7,8 @@ mod folded;
 mod lcov;
 pub(crate) mod pprof;
 mod proftext;
-mod speedscope;
-mod stacks;
+pub(crate) mod speedscope;
+pub(crate) mod stacks;
 mod tables;
 
 use crate::analysis::counted::CountedFunction;
@@ -16,9 +16,7 @@ use crate::analysis::lines::{SourceFile, by_line};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::{Estimated, Measurement};
 use crate::report::Report;
-use crate::sampling::report::Report as SampledReport;
 use crate::source::is_of_the_system;
 use crate::source::{Search, Sources};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +51,8 @@ pub struct Exporter {
     pub told: bool,
     /// Whether it is about lines, some of which markers in the sources leave out.
     pub by_line: bool,
-    /// Why it takes no sampled subpaths, where it does not: for people, in one clause.
+    /// Why it takes no sampled subpaths, where it does not: for people, in one clause. Where it does, it has the errors
+    /// of their estimates.
     pub unfit: Option<&'static str>,
     /// Who writes it.
     pub writer: Writer,
@@ -102,13 +101,8 @@ trait Export {
     /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
     type View<'a>: View<'a>;
 
-    /// Why a profile of sampled subpaths cannot be written so; `None`: it is, with the errors of its estimates.
+    /// See [`Exporter::unfit`].
     const UNFIT: Option<&'static str> = Some(EXACT);
-
-    /// The same of sampled subpaths, if nothing speaks against that.
-    fn of_sample(_: &SampledReport) -> Vec<u8> {
-        unreachable!("formats that take samples write them")
-    }
 
     /// The file. Only formats that say so ([`Export::WEIGHED`], [`Export::OWN`]) are asked otherwise than by default.
     ///
@@ -166,27 +160,11 @@ fn write<F: Export>(
     asked: Asked,
     search: &Search,
 ) -> Result<Written> {
-    let Measurement::Estimated(Estimated::Sampled(_)) = profile.measured else {
-        let view: F::View<'_> = View::of(profile, selection, search)?;
-        return Ok(Written {
-            data: F::write(&view, asked)?,
-            notes: if F::BY_LINE { view.notes() } else { Vec::new() },
-        });
-    };
-    if let Some(reason) = F::UNFIT {
-        let problem = format!("no {} of sampled subpaths: {reason}", F::NAME);
-        let remedy = format!("export it as {}, or profile by another scheme", samples());
-        return Err(Error::profile(&profile.path, problem, remedy));
-    }
-    let report = SampledReport::new(profile.sampled()?, selection);
-    let report = report.told_by(profile.sources(search.clone()));
-    Ok(F::of_sample(&report).into())
-}
-
-/// The formats that take samples.
-fn samples() -> String {
-    let fit = EXPORTERS.iter().filter(|e| e.unfit.is_none());
-    fit.map(|e| e.name).collect::<Vec<_>>().join(", ")
+    let view: F::View<'_> = View::of(profile, selection, search)?;
+    Ok(Written {
+        data: F::write(&view, asked)?,
+        notes: if F::BY_LINE { view.notes() } else { Vec::new() },
+    })
 }
 
 /// What only some formats know.

@@ -1,9 +1,8 @@
 //! pprof: a gzipped protocol buffer (`profile.proto`). Samples are the lines of paths: instructions by line,
-//! executions of a path at its first line, and a label that names the path. Sampled subpaths are stacks of blocks, with
-//! the estimate and its error as values, and their length as a label.
+//! executions of a path at its first line, and a label that names the path.
 
-use super::stacks::{Frame, sampled_frames};
-use super::{Asked, Export, SampledReport};
+use super::stacks::Frame;
+use super::{Asked, Export};
 use crate::analysis::samples::messages::{
     File, Function, Label, Location, Sample, SourceLine, ValueType,
 };
@@ -13,7 +12,6 @@ use crate::ir::Loc;
 use crate::names::{printable, shown};
 use crate::profile::Profile;
 use crate::report::{Line, Report};
-use crate::sampling::report::Row;
 use flate2::{Compression, GzBuilder};
 use prost::Message;
 use std::collections::{BTreeMap, HashMap};
@@ -32,10 +30,6 @@ impl Export for Pprof {
     }
 
     const UNFIT: Option<&'static str> = None;
-
-    fn of_sample(report: &SampledReport) -> Vec<u8> {
-        render_sample(report)
-    }
 }
 
 /// A source position, and the inlined call that it is in.
@@ -60,11 +54,23 @@ fn render(report: &Report) -> Vec<u8> {
     packed(&tables.file)
 }
 
-/// Every sampled subpath.
-fn render_sample(report: &SampledReport) -> Vec<u8> {
-    let mut tables = Tables::new(["subpaths", "half_width"], "subpaths");
-    for row in &report.rows {
-        tables.subpath(report, row);
+/// A sample that is a stack of blocks, innermost last.
+pub(crate) struct Stack {
+    pub frames: Vec<Frame>,
+    pub values: [i64; 2],
+    /// Its name, and what it says.
+    pub label: (&'static str, String),
+}
+
+/// The file of stacks with these values, of which the first is shown first.
+pub(crate) fn render_stacks(
+    profile: &Profile,
+    values: [&str; 2],
+    stacks: impl IntoIterator<Item = Stack>,
+) -> Vec<u8> {
+    let mut tables = Tables::new(values, values[0]);
+    for stack in stacks {
+        tables.stack(profile, stack);
     }
     packed(&tables.file)
 }
@@ -139,20 +145,15 @@ impl Tables {
         }
     }
 
-    fn subpath(&mut self, report: &SampledReport, row: &Row) {
-        let profile = report.profile.profile;
-        let frames = sampled_frames(report, row).into_iter().rev();
+    fn stack(&mut self, profile: &Profile, stack: Stack) {
+        let frames = stack.frames.into_iter().rev();
         let location_id = frames.map(|f| self.frame(profile, f)).collect();
-        let key = self.string("blocks");
-        let text = self.string(&row.places.len().to_string());
-        let estimate = row.estimate;
-        let value = vec![
-            estimate.count.round() as i64,
-            estimate.half_width.ceil() as i64,
-        ];
+        let (key, text) = stack.label;
+        let key = self.string(key);
+        let text = self.string(&text);
         self.file.sample.push(Sample {
             location_id,
-            value,
+            value: stack.values.into(),
             label: vec![Label { key, text }],
         });
     }

@@ -1,7 +1,7 @@
 //! speedscope's own file format: the paths as sampled stacks, weighed by counts and by instructions.
 
-use super::stacks::{Frame, frames, sampled_frames};
-use super::{Asked, Export, SampledReport};
+use super::stacks::{Frame, frames};
+use super::{Asked, Export};
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::report::Report;
@@ -21,10 +21,6 @@ impl Export for Speedscope {
     }
 
     const UNFIT: Option<&'static str> = None;
-
-    fn of_sample(report: &SampledReport) -> Vec<u8> {
-        render_sample(report).into()
-    }
 }
 
 #[derive(Serialize)]
@@ -103,19 +99,15 @@ fn render(report: &Report) -> String {
     file(report.profile, &known, &samples, weights)
 }
 
-/// Every sampled subpath, twice: by how often it ran, which is estimated, and by the error of that.
-fn render_sample(report: &SampledReport) -> String {
+/// Stacks, which weigh something in two ways, each with its name.
+pub(crate) fn render_stacks(
+    profile: &Profile,
+    stacks: impl IntoIterator<Item = Vec<Frame>>,
+    weights: [(&'static str, Vec<f64>); 2],
+) -> String {
     let mut known = Frames::default();
-    let stack = |row| known.stack(sampled_frames(report, row));
-    let samples: Vec<Vec<usize>> = report.rows.iter().map(stack).collect();
-    let rows = report.rows.iter();
-    let counts = rows.clone().map(|r| r.estimate.count).collect();
-    let errors = rows.map(|r| r.estimate.half_width).collect();
-    let weights = [
-        ("subpaths executed, estimated", counts),
-        ("± half of the 95 % interval", errors),
-    ];
-    file(report.profile.profile, &known, &samples, weights)
+    let samples: Vec<Vec<usize>> = stacks.into_iter().map(|s| known.stack(s)).collect();
+    file(profile, &known, &samples, weights)
 }
 
 fn file(

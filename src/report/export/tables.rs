@@ -1,9 +1,8 @@
 //! All paths in the formats of `p3-prof show`.
 
-use super::{Asked, Export, SampledReport};
+use super::{Asked, Export};
 use crate::error::Result;
 use crate::report::{Report, csv, json};
-use crate::sampling::report as subpaths;
 
 pub(super) struct Csv;
 
@@ -17,10 +16,6 @@ impl Export for Csv {
     }
 
     const UNFIT: Option<&'static str> = None;
-
-    fn of_sample(report: &SampledReport) -> Vec<u8> {
-        subpaths::csv(report).into()
-    }
 }
 
 pub(super) struct Json;
@@ -35,8 +30,4 @@ impl Export for Json {
     }
 
     const UNFIT: Option<&'static str> = None;
-
-    fn of_sample(report: &SampledReport) -> Vec<u8> {
-        subpaths::json(report).into()
-    }
 }

@@ -119,7 +119,7 @@ impl<'ctx> Outlined<'ctx> {
                 block: blocks[block],
                 place,
                 around: if comes_back {
-                    apart.nest.all_around(block).collect()
+                    apart.nest.find_all_around(block).collect()
                 } else {
                     Vec::new()
                 },

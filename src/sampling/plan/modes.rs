@@ -35,7 +35,9 @@ impl<'a> Loops<'a> {
     /// O([`RESUMED`]).
     fn resumed(&self, header: BlockId) -> Mode {
         let at = self.position(header);
-        if self.forest.is_header[at as usize] && self.forest.around(at).nth(RESUMED).is_none() {
+        if self.forest.is_header[at as usize]
+            && self.forest.find_loops_around(at).nth(RESUMED).is_none()
+        {
             Mode::Resumed(header)
         } else {
             Mode::Sampling

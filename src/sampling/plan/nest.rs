@@ -58,20 +58,20 @@ impl Nest {
     }
 
     /// The innermost one around a block, its own if it is a header.
-    pub fn around(&self, block: BlockId) -> Option<u32> {
+    pub fn find_around(&self, block: BlockId) -> Option<u32> {
         self.inside[block.0 as usize]
     }
 
     /// The one with this header.
-    pub fn of(&self, header: BlockId) -> Option<u32> {
-        let around = self.around(header)?;
+    pub fn find_headed_by(&self, header: BlockId) -> Option<u32> {
+        let around = self.find_around(header)?;
         (self.loops[around as usize].header == header).then_some(around)
     }
 
     /// All around a block, from the innermost one on.
-    pub fn all_around(&self, block: BlockId) -> impl Iterator<Item = u32> {
+    pub fn find_all_around(&self, block: BlockId) -> impl Iterator<Item = u32> {
         let outer = |&l: &u32| self.loops[l as usize].outer;
-        std::iter::successors(self.around(block), outer)
+        std::iter::successors(self.find_around(block), outer)
     }
 }
 
@@ -99,7 +99,7 @@ impl<'a> Found<'a> {
         let is_one = |at: u32| {
             let n = at as usize;
             let is_large = holds[n] || code[n] > CODE || calls[n];
-            forest.is_header[n] && is_large && forest.around(at).nth(DEPTH).is_none()
+            forest.is_header[n] && is_large && forest.find_loops_around(at).nth(DEPTH).is_none()
         };
         let all = 0..order.rpo.len() as u32;
         let entries = all.map(|at| is_one(at).then(Vec::new)).collect();
@@ -109,7 +109,7 @@ impl<'a> Found<'a> {
     /// The edge enters the loops that hold position `to` and not `from`.
     fn enter(&mut self, edge: CfgEdge, from: u32, to: u32, splits: bool) {
         let forest = self.forest;
-        let around = forest.around(to);
+        let around = forest.find_loops_around(to);
         for header in around.take_while(|h| !forest.holds(*h, from)) {
             let entries = &mut self.entries[header as usize];
             if header != to || !splits {

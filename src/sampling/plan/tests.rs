@@ -221,7 +221,7 @@ struct Gone {
 impl Gone {
     fn leave_at(nest: &Nest, place: Continuation) -> Gone {
         Gone {
-            inside: nest.around(place.block),
+            inside: nest.find_around(place.block),
             run: BTreeSet::new(),
         }
     }
@@ -321,7 +321,9 @@ fn nests_are_numbered_from_outside() {
     };
     let of = |nest: &Nest, b| {
         let header = |l| nest.loops[l as usize].header.0;
-        nest.all_around(BlockId(b)).map(header).collect::<Vec<_>>()
+        nest.find_all_around(BlockId(b))
+            .map(header)
+            .collect::<Vec<_>>()
     };
     let large = nest(257);
     let around: Vec<_> = (0..8).map(|b| of(&large, b)).collect();
@@ -330,17 +332,20 @@ fn nests_are_numbered_from_outside() {
     let expected = [&none, &outer, &inner, &inner, &inner, &outer, &alone, &none];
     assert_eq!(around.iter().collect::<Vec<_>>(), expected);
     for (number, l) in (0..).zip(&large.loops) {
-        assert_eq!(large.of(l.header), Some(number));
+        assert_eq!(large.find_headed_by(l.header), Some(number));
         let holds = |o: u32| o < number && large.loops[o as usize].last >= l.last;
         assert!(l.outer.is_none_or(holds));
     }
     let entries = |header| {
-        let number = large.of(BlockId(header)).expect("it is one");
+        let number = large.find_headed_by(BlockId(header)).expect("it is one");
         large.loops[number as usize].entries.clone()
     };
     let all = [1, 2, 6].map(entries);
     assert_eq!(all, [[edge(0, 0)], [edge(1, 0)], [edge(5, 1)]]);
-    assert_eq!([3, 4].map(|b| large.of(BlockId(b))), [None, None]);
+    assert_eq!(
+        [3, 4].map(|b| large.find_headed_by(BlockId(b))),
+        [None, None]
+    );
     // Of two blocks that are entered from elsewhere neither is a header; a loop that is not large and holds no other one is left alone.
     assert!(of(&nest(256), 6).is_empty());
     // One that calls a function of the program is gone on with, however small it is.

@@ -4,7 +4,7 @@
 //! tell the same. A long subpath has few points, and covers much of a run by each; so long ones have an order of their own.
 
 use super::{ProgramBlock, Row};
-use crate::sampling::profile::Sampling;
+use crate::estimate::subpaths::Sampling;
 use std::collections::HashMap;
 
 /// A row, and how many others are rotations of it.

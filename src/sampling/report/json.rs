@@ -1,10 +1,10 @@
 //! `show --format json`: a contract with other programs.
 
 use super::{ProgramBlock, Report, Row, decisions, locs};
+use crate::estimate::subpaths::Sampling;
 use crate::index::BlockId;
 use crate::report::json::{About, about};
 use crate::report::words::Said;
-use crate::sampling::profile::Sampling;
 use serde::Serialize;
 
 #[derive(Serialize)]

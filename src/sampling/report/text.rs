@@ -3,13 +3,13 @@
 use super::folded::{Piece, fold};
 use super::groups::{Folded, fold_rotations, longest_short};
 use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
+use crate::estimate::subpaths::{HotList, Subpaths};
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::report::steps::{self, Steps};
 use crate::report::text::lines;
 use crate::report::words::Said;
-use crate::sampling::profile::{HotList, Subpaths};
 use crate::source::Sources;
 use crate::table::{Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};

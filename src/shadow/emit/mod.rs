@@ -16,32 +16,97 @@
 mod budget;
 mod native;
 
-use crate::emit::data::Data;
+use crate::emit::data::{Additions, Data, description};
 use crate::emit::edit::Edit;
 use crate::emit::layout::is_x86_64_linux;
+use crate::emit::shared::record;
+use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::emit::{function, sys};
-use crate::index::BlockId;
+use crate::index::{BlockId, FuncId};
 use crate::ir::{FunctionBody, Linkage};
 use crate::outlined::emit::copy;
 use crate::outlined::emit::live::Saving;
 use crate::outlined::emit::resume::{self, Buffer, Handed};
 use crate::outlined::emit::shift::Shifts;
-use crate::plan::FunctionPlan;
+use crate::plan::{CopyPlan, FunctionPlan};
+use crate::runtime::abi;
 use budget::Passes;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
 
+/// Each function stays as it is, beside one that counts as the plan says.
+pub(crate) struct Shadow(pub CopyPlan);
+
+impl CopyWork for Shadow {
+    fn changed(&self) -> Vec<FuncId> {
+        self.0.changed()
+    }
+
+    fn in_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+        let plans = plans_of_bodies(bodies, &self.0.functions, |f| f.func);
+        Box::new(ShadowBodies(plans))
+    }
+}
+
+/// By ordinal.
+struct ShadowBodies<'a>(Vec<(u32, &'a FunctionPlan)>);
+
+impl ModuleWork for ShadowBodies<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn carry_out(&self, module: Joined<'_, '_>) {
+        let Joined { edit, job, .. } = module;
+        let data = Data::declare(edit, job, &self.0);
+        let mut entries = Vec::new();
+        if let Some(mut shadows) = Shadows::new(&data) {
+            for (i, &(ordinal, plan)) in self.0.iter().enumerate() {
+                let (function, body) = module.body(ordinal);
+                shadows.add(function, body, plan, i);
+            }
+            entries = shadows.finish();
+        }
+        data.register(job, &self.0, || Additions {
+            register: &abi::REGISTER_SHADOW,
+            flags: abi::SHADOW,
+            sampling: None,
+            entries: describe_entries(edit, &entries),
+        });
+    }
+}
+
 /// Where a function begins, and the one that is jumped to from there.
-pub(crate) struct Entry<'ctx> {
-    pub from: PointerValue<'ctx>,
-    pub counting: PointerValue<'ctx>,
+struct Entry<'ctx> {
+    from: PointerValue<'ctx>,
+    counting: PointerValue<'ctx>,
     /// What it notes of its entry.
-    pub passed: PointerValue<'ctx>,
+    passed: PointerValue<'ctx>,
+}
+
+/// The table of functions and those that are jumped to from there, and its length.
+fn describe_entries<'ctx>(
+    edit: Edit<'_, 'ctx>,
+    entries: &[Entry<'ctx>],
+) -> Option<(u32, GlobalValue<'ctx>)> {
+    let value = |e: &Entry<'ctx>| {
+        let values = [
+            ("from", e.from),
+            ("counting", e.counting),
+            ("passed", e.passed),
+        ];
+        let values = values.map(|(name, at)| (name, at.into()));
+        record(edit.context, &abi::ENTRY, values)
+    };
+    let all: Vec<_> = entries.iter().map(value).collect();
+    let array = all.first()?.get_type().const_array(&all);
+    let global = description(edit.module, array.into(), "__p3_entries");
+    Some((all.len() as u32, global))
 }
 
 /// Makes the functions of one module.
-pub(crate) struct Shadows<'a, 'ctx> {
+struct Shadows<'a, 'ctx> {
     edit: Edit<'a, 'ctx>,
     data: &'a Data<'a, 'ctx>,
     target: TargetData,
@@ -49,12 +114,12 @@ pub(crate) struct Shadows<'a, 'ctx> {
     buffer: Option<GlobalValue<'ctx>>,
     size: u64,
     /// Of all functions made so far.
-    pub entries: Vec<Entry<'ctx>>,
+    entries: Vec<Entry<'ctx>>,
 }
 
 impl<'a, 'ctx> Shadows<'a, 'ctx> {
     /// `None` where no code can be patched: the functions stay as they are.
-    pub(crate) fn new(data: &'a Data<'a, 'ctx>) -> Option<Self> {
+    fn new(data: &'a Data<'a, 'ctx>) -> Option<Self> {
         let edit = data.edit;
         is_x86_64_linux(edit.module).then(|| Shadows {
             edit,
@@ -67,7 +132,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     }
 
     /// Makes what counts for `function` by the job's plan number `index`, and the places where control goes over to it.
-    pub(crate) fn add(
+    fn add(
         &mut self,
         function: FunctionValue<'ctx>,
         body: &FunctionBody,
@@ -143,16 +208,11 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             func: plan.func,
             all: &resumed.places,
             passed: &passed,
-        };
-        native::add_sites(
-            edit.context,
-            function,
-            &own,
-            places,
             resuming,
-            &handed,
+            handed: &handed,
             buffer,
-        );
+        };
+        native::add_sites(edit.context, function, &own, places);
     }
 
     /// What a place is noted in: a `struct p3_passed`.
@@ -182,7 +242,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     }
 
     /// Gives that memory its size.
-    pub(crate) fn finish(self) -> Vec<Entry<'ctx>> {
+    fn finish(self) -> Vec<Entry<'ctx>> {
         if let Some(old) = self.buffer {
             let size = u32::try_from(self.size).expect("values of one function");
             let ty: BasicTypeEnum = self.edit.context.i8_type().array_type(size).into();

@@ -95,16 +95,21 @@ fn is_known_late(end: InstructionValue) -> bool {
         && !end.operands()[0].is_constant()
 }
 
-/// Where activations go on.
+/// Where activations go on, and in what.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a, 'ctx> {
     pub func: FuncId,
     pub all: &'a [ResumePoint],
     /// What each is noted in.
     pub passed: &'a [PointerValue<'ctx>],
+    /// The function in which they go on.
+    pub resuming: FunctionValue<'ctx>,
+    /// The values that it is handed, and the memory in which.
+    pub handed: &'a Handed,
+    pub buffer: PointerValue<'ctx>,
 }
 
-/// Makes a place in each of the blocks where activations go on, behind its φs, and a way from there to `resuming`.
+/// Makes a place in each of the blocks of `function` where activations go on, behind its φs, and a way from there.
 ///
 /// The runtime of a shadow puts a breakpoint there. No code is added to the function: what is live at a header is live anyway, and
 /// the φs are what they were.
@@ -113,16 +118,11 @@ pub(super) fn add_sites<'ctx>(
     function: FunctionValue<'ctx>,
     cfg: &Cfg,
     places: Places<'_, 'ctx>,
-    resuming: FunctionValue<'ctx>,
-    handed: &Handed,
-    buffer: PointerValue<'ctx>,
 ) {
     let blocks = sys::blocks(function);
     let leave = Leave {
         context,
-        handed,
-        buffer,
-        resuming,
+        places,
         tail: Tail::of(&blocks),
         builder: context.create_builder(),
     };
@@ -154,21 +154,19 @@ pub(super) fn add_sites<'ctx>(
 /// Makes the ways to the resuming function.
 struct Leave<'a, 'ctx> {
     context: &'ctx Context,
-    handed: &'a Handed,
-    buffer: PointerValue<'ctx>,
-    resuming: FunctionValue<'ctx>,
+    places: Places<'a, 'ctx>,
     tail: Tail,
     builder: Builder<'ctx>,
 }
 
 impl<'ctx> Leave<'_, 'ctx> {
     fn place(&self, offset: u64) -> Value {
-        place_in(self.context, &self.builder, self.buffer, offset)
+        place_in(self.context, &self.builder, self.places.buffer, offset)
     }
 
     /// Hands over what header number `n` needs, its φs among that.
     fn fill(&self, out: BasicBlock<'ctx>, n: usize, phis: &[Value]) {
-        let (b, handed) = (&self.builder, self.handed);
+        let (b, handed) = (&self.builder, self.places.handed);
         b.position_at_end(out);
         for (value, at) in handed.live_at_header(n) {
             values::store(b, value, self.place(at));
@@ -178,6 +176,6 @@ impl<'ctx> Leave<'_, 'ctx> {
             values::store(b, handed_over, self.place(at));
         }
         let number = self.context.i32_type().const_int(n as u64, false);
-        return_call(b, self.resuming, &[number.into()], self.tail);
+        return_call(b, self.places.resuming, &[number.into()], self.tail);
     }
 }

@@ -21,7 +21,7 @@ fn command(exe: &Path, arguments: &str, seed: u64, dir: &Path) -> (Command, Path
 
 fn read(file: &Path) -> Subpaths {
     let raw = raw::read(&File::open(file).unwrap()).unwrap();
-    raw.sample.expect("it samples")
+    raw.estimates.sample.expect("it samples")
 }
 
 fn sample(arguments: &str, seed: u64) -> Subpaths {
@@ -208,7 +208,7 @@ fn read_and_killed(arguments: &str) {
     let (mut driver, file) = command(&plain(), arguments, 6, dir.path());
     let mut child = driver.spawn().unwrap();
     // The file is there before the program has said in it that it samples.
-    let begun = || raw::read(&File::open(&file).ok()?).ok()?.sample;
+    let begun = || raw::read(&File::open(&file).ok()?).ok()?.estimates.sample;
     while begun().is_none_or(|s| points(&s) == 0) {
         std::thread::sleep(Duration::from_millis(1));
     }

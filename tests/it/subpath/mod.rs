@@ -9,10 +9,10 @@ mod reports;
 use crate::support::{
     compile, copy_modules, execute, json, link, project, rewrite, run, runtime, tracer,
 };
+use p3_rewrite::estimate::subpaths::merge::{Part, union};
+use p3_rewrite::estimate::subpaths::{Points, Subpaths};
 use p3_rewrite::estimate::{Estimate, Z95};
 use p3_rewrite::profile::raw::{self, Raw};
-use p3_rewrite::sampling::profile::merge::{Part, union};
-use p3_rewrite::sampling::profile::{Points, Subpaths};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Read;
@@ -76,7 +76,7 @@ impl Sampler {
     }
 
     fn sample(&self, seed: u64) -> Subpaths {
-        self.raw(seed).sample.expect("it samples")
+        self.raw(seed).estimates.sample.expect("it samples")
     }
 
     /// How often each subpath of so many blocks ran.

@@ -1,16 +1,22 @@
 //! `p3-prof browse`: functions, their paths or the sampled subpaths through them, and the source text with one lit, on a screen.
 
 mod data;
+#[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]
+mod estimates;
+mod items;
 mod lit;
 mod paths;
-mod subpaths;
 mod view;
 
 use super::Outcome;
 use super::sources::SourceArgs;
 use crate::cli::screen::{Flow, Input, Screen};
 use crate::error::Result;
+use crate::profile::Profile;
+use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
+use crate::report::steps::Steps;
+use crate::source::Sources;
 use clap::Args;
 use data::Tour;
 use std::path::PathBuf;
@@ -29,7 +35,7 @@ pub(super) struct BrowseArgs {
 pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let sources = args.sources.find(&profile);
-    let mut browser = Browser::new(Tour::new(&profile, &sources)?);
+    let mut browser = Browser::new(plan_tour(&profile, &sources)?);
     let mut screen = Screen::open("p3-prof show prints what is in it")?;
     let mut changed = true;
     loop {
@@ -47,6 +53,19 @@ pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
     }
     drop(screen);
     Ok(Outcome::default().about(&[&profile]).told_by(&sources))
+}
+
+/// What is to be seen of `profile`.
+///
+/// # Errors
+/// A profile of edges, or one that is damaged.
+fn plan_tour<'a>(profile: &'a Profile, sources: &'a Sources) -> Result<Tour<'a>> {
+    let steps = Steps::new(profile, sources, false);
+    let told = match &profile.measured {
+        Measurement::Exact(_) => data::tell_paths(profile.paths()?, &steps)?,
+        Measurement::Estimated(estimated) => estimates::tell(profile, estimated, &steps)?,
+    };
+    Ok(Tour::new(profile, sources, steps, told))
 }
 
 #[cfg(test)]

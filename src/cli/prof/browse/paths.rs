@@ -1,6 +1,6 @@
 //! The paths of one function that ran, exactly counted or in bursts.
 
-use super::data::{Cells, Items, Sort, share};
+use super::items::{Cells, Items, Sort, share};
 use super::lit::{Lit, files};
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
@@ -8,7 +8,6 @@ use crate::profile::{Profile, Structure};
 use crate::report::steps::{Steps, in_a_line};
 use crate::report::words::Said;
 use crate::report::{Line, line};
-use crate::shadow::profile::Bursts;
 use crate::source::Sources;
 use crate::table::{exactly, grouped, number_of, percent};
 use std::cmp::Reverse;
@@ -18,14 +17,17 @@ use std::rc::Rc;
 /// So many rows above and below one are searched for a path that begins where it begins.
 const NEIGHBOURS: usize = 40;
 
+/// The estimated share of a path, and half of its interval.
+pub(super) type Shares<'a> = Rc<dyn Fn(FuncId, PathId) -> [f64; 2] + 'a>;
+
 /// The paths of one function that ran.
 pub(super) struct Paths<'a> {
     profile: &'a Profile,
     sources: &'a Sources,
     steps: Rc<Steps<'a>>,
     f: FuncId,
-    /// Where shares are estimates, by these.
-    bursts: Option<&'a Bursts>,
+    /// Where shares are estimates, these.
+    shares: Option<Shares<'a>>,
     /// Executed instructions of the program.
     total: u128,
     structure: Structure,
@@ -43,7 +45,7 @@ impl<'a> Paths<'a> {
         steps: Rc<Steps<'a>>,
         f: FuncId,
         ids: Vec<(PathId, u64)>,
-        bursts: Option<&'a Bursts>,
+        shares: Option<Shares<'a>>,
         total: u128,
     ) -> Result<Paths<'a>> {
         let profile = steps.words().profile();
@@ -54,7 +56,7 @@ impl<'a> Paths<'a> {
             sources,
             steps,
             f,
-            bursts,
+            shares,
             total,
             sort: Sort::Count,
             lines: HashMap::new(),
@@ -121,7 +123,7 @@ impl Items for Paths<'_> {
     }
 
     fn heading(&self) -> (Vec<&'static str>, usize) {
-        match self.bursts {
+        match self.shares {
             None => (
                 vec!["count", "instrs", "length", "blocks", "where it differs"],
                 1,
@@ -173,19 +175,17 @@ impl Items for Paths<'_> {
     }
 
     fn row(&mut self, i: usize) -> Result<Cells> {
-        let (f, bursts, total) = (self.f, self.bursts, self.total);
+        let (f, total) = (self.f, self.total);
+        let shares = self.shares.clone();
         let difference = self.difference(i)?;
         let is_least = self.profile.runs_at_least(f, self.ids[i].0);
         let least = if is_least { "≥ " } else { "" };
         let line = self.line(i)?;
         let executed = u128::from(line.count) * u128::from(line.instructions);
         let mut numbers = vec![format!("{least}{}", grouped(line.count))];
-        match bursts {
+        match shares {
             None => numbers.push(share(executed, total)),
-            Some(bursts) => {
-                let share = bursts.share(bursts.of(f, line.id));
-                numbers.extend([percent(share.count), percent(share.half_width)]);
-            }
+            Some(shares) => numbers.extend(shares(f, line.id).map(percent)),
         }
         numbers.push(exactly(line.instructions));
         numbers.push(exactly(line.path.blocks.len() as u64));

@@ -1,15 +1,16 @@
 //! The screens, without a terminal.
 
-use super::data::{Items, Sort};
+use super::items::{Items, Sort};
 use super::*;
+use crate::estimate::Estimated;
+use crate::estimate::bursts::{Bursts, InBursts};
+use crate::estimate::subpaths::{HotList, Length, Points, Sampling, Subpaths};
 use crate::index::{FuncId, PathId};
 use crate::manifest::ShareEntry;
 use crate::profile::Profile;
-use crate::profile::measurement::{Estimated, Exact, Measurement};
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::tests::views;
 use crate::report::steps::in_a_line;
-use crate::sampling::profile::{HotList, Length, Points, Sampling, Subpaths};
-use crate::shadow::profile::{Bursts, InBursts};
 use crate::source::{Search, Sources};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -57,7 +58,7 @@ fn title_of_selected_paths_says_that_others_are_not_counted() {
     let mut profile = views::profile();
     let sources = sources(&profile, dir.path());
     let said = "; not all paths are counted";
-    let title = |profile: &Profile| Tour::new(profile, &sources).unwrap().title();
+    let title = |profile: &Profile| plan_tour(profile, &sources).unwrap().title();
     assert!(!title(&profile).contains(said));
     profile.manifest.paths = vec!["through=main".into()];
     let mut functions = profile.functions();
@@ -73,7 +74,7 @@ fn screens() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
-    let tour = || Tour::new(&profile, &sources).unwrap();
+    let tour = || plan_tour(&profile, &sources).unwrap();
     for width in [80, 200] {
         let mut browser = Browser::new(tour());
         let mut views = vec![("functions", drawn(&mut browser, width, 12))];
@@ -98,7 +99,7 @@ fn screens_of_any_size() {
     let profile = views::profile();
     for sources in [sources(&profile, dir.path()), Sources::none()] {
         for (width, height) in [(1, 1), (3, 2), (20, 5), (119, 20), (120, 3), (500, 80)] {
-            let mut browser = Browser::new(Tour::new(&profile, &sources).unwrap());
+            let mut browser = Browser::new(plan_tour(&profile, &sources).unwrap());
             drawn(&mut browser, width, height);
             // All functions, and all of their paths.
             for _ in 0..10 {
@@ -126,7 +127,7 @@ fn lists() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
-    let mut tour = Tour::new(&profile, &sources).unwrap();
+    let mut tour = plan_tour(&profile, &sources).unwrap();
     let names = |tour: &Tour| {
         (0..tour.len())
             .map(|i| tour.function(i).unwrap().name.clone())
@@ -171,7 +172,7 @@ fn rows_of_paths_show_where_they_differ() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
-    let tour = Tour::new(&profile, &sources).unwrap();
+    let tour = plan_tour(&profile, &sources).unwrap();
     let mut shortened = 0;
     for f in profile.executed() {
         let mut paths = tour.paths(f).unwrap();
@@ -203,7 +204,7 @@ fn lit_lines() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
-    let tour = Tour::new(&profile, &sources).unwrap();
+    let tour = plan_tour(&profile, &sources).unwrap();
     for f in profile.executed() {
         let mut paths = tour.paths(f).unwrap();
         for i in 0..paths.len() {
@@ -275,7 +276,7 @@ fn bursts() -> Profile {
             },
         ));
     }
-    (bursts.started, bursts.counting, bursts.paths) = (3, 3, 319);
+    (bursts.shadows.started, bursts.counting, bursts.paths) = (3, 3, 319);
     bursts.executions = 319.0;
     bursts.squares = 3.0 * (319.0f64 / 3.0).powi(2);
     bursts.ended = vec![(0, 0, 3)];
@@ -294,7 +295,7 @@ fn screens_of_estimates() {
         let sources = sources(&profile, dir.path());
         let mut shown = Vec::new();
         for width in [80, 200] {
-            let mut browser = Browser::new(Tour::new(&profile, &sources).unwrap());
+            let mut browser = Browser::new(plan_tour(&profile, &sources).unwrap());
             shown.push(("functions", drawn(&mut browser, width, 6)));
             keys(&mut browser, &typed("/main"));
             keys(&mut browser, &[KeyCode::Enter, KeyCode::Enter]);
@@ -313,7 +314,7 @@ fn estimates_of_any_size() {
     for profile in [sampled(HotList::Concise), bursts()] {
         let sources = Sources::none();
         for (width, height) in [(1, 1), (3, 2), (119, 20), (500, 80)] {
-            let mut browser = Browser::new(Tour::new(&profile, &sources).unwrap());
+            let mut browser = Browser::new(plan_tour(&profile, &sources).unwrap());
             for key in [KeyCode::Enter, KeyCode::Down, KeyCode::Enter, KeyCode::Tab] {
                 drawn(&mut browser, width, height);
                 keys(&mut browser, &[key]);
@@ -333,7 +334,7 @@ fn subpaths_of_several_functions() {
     let dir = tempfile::tempdir().unwrap();
     let profile = sampled(HotList::Concise);
     let sources = sources(&profile, dir.path());
-    let mut tour = Tour::new(&profile, &sources).unwrap();
+    let mut tour = plan_tour(&profile, &sources).unwrap();
     assert_eq!(tour.sort(), Sort::Share);
     let cells: Vec<_> = (0..tour.len()).map(|i| tour.cells(i)).collect();
     let begin: Vec<&str> = cells.iter().map(|c| c.0[0].as_str()).collect();
@@ -375,7 +376,7 @@ fn samples_that_count_what_is_listed() {
     let sources = Sources::none();
     let [concise, counting] = [HotList::Concise, HotList::Counting].map(|list| {
         let profile = sampled(list);
-        let tour = Tour::new(&profile, &sources).unwrap();
+        let tour = plan_tour(&profile, &sources).unwrap();
         (0..tour.len()).map(|i| tour.cells(i)).collect::<Vec<_>>()
     });
     // `plain` has 901 points of 1,021, and 2 of the 6 that are expected beside them.
@@ -389,5 +390,5 @@ fn edges_are_refused() {
     let mut profile = views::profile();
     profile.measured = Measurement::Exact(Exact::Edges(Vec::new().into()));
     let sources = Sources::none();
-    assert!(Tour::new(&profile, &sources).is_err());
+    assert!(plan_tour(&profile, &sources).is_err());
 }

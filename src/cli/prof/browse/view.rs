@@ -1,6 +1,7 @@
 //! The three screens: functions, paths of one or subpaths through it, one of these in its sources.
 
-use super::data::{Items, Tour};
+use super::data::Tour;
+use super::items::Items;
 use super::lit::{Lit, LitFile};
 use crate::cli::screen::{Flow, List, Table, clip, moved};
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! Why a raw profile cannot be read.
 
-use super::VERSION;
+use super::format::VERSION;
 use std::borrow::Cow;
 use std::io;
 

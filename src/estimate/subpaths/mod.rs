@@ -3,15 +3,13 @@
 //! A subpath is any sequence of blocks that were executed one after the other. Every block execution became the
 //! beginning of a sampled one with the same probability, so the number of points of a subpath estimates how often it ran.
 
-pub mod join;
 pub mod merge;
+pub(crate) mod raw;
+pub(crate) mod saved;
+mod settings;
 
-pub use crate::sampling::plan::{HotList, Length, Sampling};
+pub use settings::{HotList, Length, Sampling, Settings};
 
-use crate::error::{Error, Result};
-use crate::estimate::Estimate;
-use crate::profile::Profile;
-use crate::profile::measurement::{Estimated, Measurement};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -116,7 +114,7 @@ impl Subpaths {
     }
 
     /// The probability that a sample is one of a subpath of so many blocks; `None` where no such length is sampled.
-    fn probability(&self, blocks: usize) -> Option<f64> {
+    pub(crate) fn probability(&self, blocks: usize) -> Option<f64> {
         let lengths = &self.sampling.as_ref()?.lengths;
         let at = lengths.iter().position(|l| l.blocks as usize == blocks)?;
         let own = lengths[at].probability();
@@ -134,111 +132,11 @@ impl Subpaths {
     }
 }
 
-/// A profile of sampled subpaths. Made by [`Profile::sampled`].
-#[derive(Clone, Copy)]
-pub struct SampledProfile<'a> {
-    /// The profile.
-    pub profile: &'a Profile,
-    /// Its sample.
-    pub sample: &'a Subpaths,
-}
-
-impl Profile {
-    /// The profile as one of sampled subpaths.
-    ///
-    /// # Errors
-    /// A profile of exact counts.
-    pub fn sampled(&self) -> Result<SampledProfile<'_>> {
-        match &self.measured {
-            Measurement::Estimated(Estimated::Sampled(sample)) => Ok(SampledProfile {
-                profile: self,
-                sample,
-            }),
-            Measurement::Exact(_) | Measurement::Estimated(Estimated::Bursts(_)) => {
-                Err(Error::profile(
-                    &self.path,
-                    "it holds exact counts, no sample",
-                    "show it without --longest",
-                ))
-            }
-        }
-    }
-}
-
-impl SampledProfile<'_> {
-    /// How often the average run of a copy was sampled: copies run alike, so each execution of a subpath could become a point
-    /// in each of them.
-    pub fn replicas(self) -> f64 {
-        let processes = self.profile.processes.iter();
-        // What was sampled after a reset begins in the middle, in all copies.
-        let begun = processes.clone().any(|p| p.runs > 0);
-        let runs = processes.map(|p| if begun { p.runs } else { p.children });
-        let most = runs.clone().max().unwrap_or(0);
-        if most == 0 {
-            1.0
-        } else {
-            runs.map(f64::from).sum::<f64>() / f64::from(most)
-        }
-    }
-
-    /// How often a subpath of so many blocks of which so many points were [seen](Subpaths::seen) ran, in the runs of one copy.
-    pub fn estimate(self, blocks: usize, points: Points) -> Estimate {
-        let all = points.counted.saturating_add(points.missed);
-        let one = Estimate::of_uncertain(all, points.variance as f64, self.probability(blocks));
-        let replicas = self.replicas();
-        Estimate {
-            count: one.count / replicas,
-            half_width: one.half_width / replicas,
-        }
-    }
-
-    /// The probability with which an execution of a subpath of so many blocks became a point in a copy; 1 where no such length
-    /// is sampled.
-    fn probability(self, blocks: usize) -> f64 {
-        let mean = self.sample.period() as f64;
-        let of_length = self.sample.probability(blocks);
-        of_length.map_or(1.0, |p| p / mean * self.recorded())
-    }
-
-    /// The share of the samples begun that could be recorded.
-    fn recorded(self) -> f64 {
-        let Subpaths {
-            blocks, crowded, ..
-        } = *self.sample;
-        if crowded < blocks {
-            (blocks - crowded) as f64 / blocks as f64
-        } else {
-            1.0
-        }
-    }
-
-    /// Blocks executed in the runs of one copy, estimated.
-    pub fn blocks(self) -> f64 {
-        self.sample.blocks as f64 / self.replicas()
-    }
-
-    /// The same with its error. Each block execution began a sample with probability 1/period, and what a sample adds is its period: the variance is the sum
-    /// of squares of these. Where the period grew they are not known one by one; the last one is the largest.
-    pub fn executed(self) -> Estimate {
-        let period = self.sample.period() as f64;
-        let one = Estimate::of_points(self.begun().round() as u64, 1.0 / period.max(1.0));
-        Estimate {
-            count: self.blocks(),
-            half_width: one.half_width / self.replicas(),
-        }
-    }
-
-    /// Samples that were begun, had all been drawn with the present period.
-    pub(crate) fn begun(self) -> f64 {
-        self.sample.blocks as f64 / (self.sample.period() as f64).max(1.0)
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn sample() -> Subpaths {
+    pub(crate) fn sample() -> Subpaths {
         let length = |blocks, chance| Length { blocks, chance };
         let quarter = 1 << 30;
         let one = |counted| Points::listed(HotList::Concise, counted, 0);
@@ -279,18 +177,6 @@ mod tests {
         assert_eq!(of_length(&sample, 6), [(1, 1)]);
         let chances = [2, 4, 6, 5].map(|l| sample.probability(l));
         assert_eq!(chances, [Some(1.0), Some(0.5), Some(0.25), None]);
-    }
-
-    /// Each of eleven samples stands for ten blocks: as many are Poisson's, but for the tenth of blocks that began one.
-    #[test]
-    fn executed_blocks_have_an_error() {
-        let mut profile = crate::profile::tests::views::profile();
-        profile.measured = Measurement::Estimated(Estimated::Sampled(sample()));
-        let executed = profile.sampled().unwrap().executed();
-        let replicas = profile.sampled().unwrap().replicas();
-        let one = Estimate::of_points(11, 0.1);
-        assert_eq!(executed.count * replicas, 110.0);
-        assert_eq!(executed.half_width * replicas, one.half_width);
     }
 
     #[test]

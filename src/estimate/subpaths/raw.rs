@@ -1,9 +1,11 @@
 //! The block that holds sampled subpaths (`docs/RAW_FORMAT.md`).
 
-use crate::profile::raw::{Problem, Raw, Reader, damaged};
+use super::{HotList, Length, Points, Sampling, Subpath, Subpaths};
+use crate::estimate::interface::Place;
 use crate::runtime::abi::{COUNTING, WITHIN};
 use crate::runtime::format::{self, Entry, Sample};
-use crate::sampling::profile::{HotList, Length, Points, Sampling, Subpath, Subpaths};
+use crate::runtime::problem::{Problem, damaged};
+use crate::runtime::window::Window;
 use zerocopy::FromBytes;
 use zerocopy::byteorder::ByteOrder;
 
@@ -12,30 +14,25 @@ const ATTEMPTS: u32 = 100;
 /// The runtime doubles the period less often.
 const MOST_DOUBLINGS: u64 = 32;
 
-/// Reads the sample whose block is at `at` and ends at `end`; `inside` is where its header begins.
-pub(crate) fn read<O: ByteOrder>(
-    reader: &mut Reader<O>,
-    at: u64,
-    inside: u64,
-    end: u64,
-    raw: &mut Raw,
-) -> Result<(), Problem> {
+/// Reads the sample whose block is at `place`.
+pub(crate) fn read<O: ByteOrder>(window: &Window<O>, place: Place) -> Result<Subpaths, Problem> {
+    let Place { found, inside, end } = place;
     for _ in 0..ATTEMPTS {
-        let before = header(reader, inside, end)?;
+        let before = header(window, inside, end)?;
         let sampling = sampling(&before)?;
         let state = before.state.get();
         let (active, doublings) = ((state & 1) as usize, state >> 1 & 0x7fff_ffff);
         let (area, used) = (before.area.get(), before.used[active].get());
-        let first = at + u64::from(format::SAMPLE_AREAS) + area.saturating_mul(active as u64);
+        let first = found + u64::from(format::SAMPLE_AREAS) + area.saturating_mul(active as u64);
         let fits = used <= area && first.checked_add(area).is_some_and(|e| e <= end);
         if !fits || doublings > MOST_DOUBLINGS {
             return Err(damaged("the sample lies outside its block"));
         }
         let mut bytes = vec![0; used as usize];
-        let read = reader.source.read_at(&mut bytes, first);
+        let read = window.source.read_at(&mut bytes, first);
         read?;
-        if header(reader, inside, end)?.state.get() == state {
-            raw.sample = Some(Subpaths {
+        if header(window, inside, end)?.state.get() == state {
+            return Ok(Subpaths {
                 points: entries::<O>(&bytes, &sampling, doublings as u32)?,
                 sampling: Some(sampling),
                 doublings: doublings as u32,
@@ -43,19 +40,18 @@ pub(crate) fn read<O: ByteOrder>(
                 crowded: before.crowded.get(),
                 too_long: before.long_ones.get(),
             });
-            return Ok(());
         }
     }
     Err(Problem::SampleChanges)
 }
 
 /// As it is now.
-fn header<O: ByteOrder>(reader: &Reader<O>, at: u64, end: u64) -> Result<Sample<O>, Problem> {
+fn header<O: ByteOrder>(window: &Window<O>, at: u64, end: u64) -> Result<Sample<O>, Problem> {
     let mut bytes = vec![0; size_of::<Sample<O>>()];
     if end - at < bytes.len() as u64 {
         return Err(damaged("the sample lies outside its block"));
     }
-    let read = reader.source.read_at(&mut bytes, at);
+    let read = window.source.read_at(&mut bytes, at);
     read?;
     let header = Sample::<O>::read_from_bytes(&bytes).expect("of its size");
     let crc = crc32fast::hash(&bytes[format::SAMPLE_CHECKED]);

@@ -1,41 +1,43 @@
 //! Sampled subpaths, by the functions that they go through.
 
-use super::data::{Cells, Items, Sort};
-use super::lit::{Lit, files};
+use crate::cli::prof::browse::data::{Evidence, Function, Told, Tour};
+use crate::cli::prof::browse::items::{Cells, Items, Sort};
+use crate::cli::prof::browse::lit::{Lit, files};
 use crate::error::Result;
 use crate::estimate::Estimate;
-use crate::index::FuncId;
+use crate::estimate::subpaths::Points;
+use crate::index::{FuncId, PathId};
 use crate::profile::filter::Selection;
 use crate::report::steps::Steps;
-use crate::sampling::profile::{Points, SampledProfile};
+use crate::sampling::profile::SampledProfile;
 use crate::sampling::report::{Numbers, Report, Row, Texts, decided, locs};
 use crate::source::Sources;
-use crate::table::{exactly, grouped, percent};
+use crate::table::{exactly, grouped, number_of, percent};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-pub(super) struct Sample<'a> {
-    pub(super) profile: SampledProfile<'a>,
+struct Sample<'a> {
+    profile: SampledProfile<'a>,
     /// All subpaths, those first that cover most for sure.
-    pub(super) rows: Vec<Row>,
-    pub(super) functions: BTreeMap<FuncId, Through>,
+    rows: Vec<Row>,
+    functions: BTreeMap<FuncId, Through>,
     /// Of all of them.
     all: Points,
 }
 
 /// What a sample has of a function.
 #[derive(Default)]
-pub(super) struct Through {
+struct Through {
     /// The subpaths that go through it, in the sample's order.
-    pub(super) rows: Vec<usize>,
+    rows: Vec<usize>,
     /// The samples that begin in it.
-    pub(super) begun: Points,
+    begun: Points,
 }
 
 impl<'a> Sample<'a> {
     /// O(total length).
-    pub(super) fn new(profile: SampledProfile<'a>) -> Sample<'a> {
+    fn new(profile: SampledProfile<'a>) -> Sample<'a> {
         let report = Report::new(profile, &Selection::default());
         let mut functions: BTreeMap<FuncId, Through> = BTreeMap::new();
         let mut all = Points::default();
@@ -65,7 +67,7 @@ impl<'a> Sample<'a> {
     ///
     /// Where points before the first that was counted are what is expected, so is the sum over all functions: the variance is that
     /// of a ratio of the two, to the first order.
-    pub(super) fn begun(&self, f: FuncId) -> Estimate {
+    fn begun(&self, f: FuncId) -> Estimate {
         let (own, all) = (self.functions[&f].begun, self.all);
         let number = |p: Points| p.counted.saturating_add(p.missed);
         let share = number(own) as f64 / (number(all) as f64).max(1.0);
@@ -75,8 +77,67 @@ impl<'a> Sample<'a> {
     }
 }
 
+impl<'a> Evidence<'a> for Rc<Sample<'a>> {
+    fn title(&self, functions: &str, total: u128, distinct: &str) -> String {
+        format!(
+            "{functions} in {} of about {} blocks, {distinct} subpaths; ± half of the 95 % interval",
+            number_of(total as u64, "sample"),
+            grouped(self.profile.blocks().round() as u64)
+        )
+    }
+
+    fn sorts(&self) -> &'static [Sort] {
+        &[Sort::Share, Sort::Size, Sort::Name]
+    }
+
+    fn what(&self) -> &'static str {
+        "subpaths"
+    }
+
+    fn distinct(&self, _: &[Function]) -> usize {
+        self.rows.len()
+    }
+
+    fn heading(&self) -> (Vec<&'static str>, usize) {
+        (vec!["begin", "blocks", "±", "subpaths", "function"], 1)
+    }
+
+    fn numbers(&self, f: &Function, _: u128, _: u128) -> Vec<String> {
+        let share = self.begun(f.f);
+        vec![
+            grouped(f.count),
+            percent(share.count),
+            percent(share.half_width),
+            exactly(f.distinct as u64),
+        ]
+    }
+
+    fn counts(&self, _: FuncId) -> Vec<(PathId, u64)> {
+        Vec::new()
+    }
+
+    fn items(&self, tour: &Tour<'a>, f: FuncId) -> Result<Box<dyn Items + 'a>> {
+        let (sample, steps) = (self.clone(), tour.steps.clone());
+        Ok(Box::new(Subpaths::new(sample, tour.sources, steps, f)))
+    }
+}
+
+/// The functions that sampled subpaths go through.
+pub(super) fn tell<'a>(profile: SampledProfile<'a>, steps: &Steps) -> Told<'a> {
+    let sample = Sample::new(profile);
+    let function = |(&f, through): (&FuncId, &Through)| Function {
+        f,
+        name: steps.name(f),
+        count: through.begun.counted.into(),
+        weight: u128::from(through.begun.counted) + u128::from(through.begun.missed),
+        distinct: through.rows.len(),
+    };
+    let functions = sample.functions.iter().map(function).collect();
+    (Box::new(Rc::new(sample)), functions)
+}
+
 /// The subpaths that go through one function.
-pub(super) struct Subpaths<'a> {
+struct Subpaths<'a> {
     sample: Rc<Sample<'a>>,
     sources: &'a Sources,
     steps: Rc<Steps<'a>>,
@@ -86,7 +147,7 @@ pub(super) struct Subpaths<'a> {
 }
 
 impl<'a> Subpaths<'a> {
-    pub(super) fn new(
+    fn new(
         sample: Rc<Sample<'a>>,
         sources: &'a Sources,
         steps: Rc<Steps<'a>>,
@@ -103,13 +164,13 @@ impl<'a> Subpaths<'a> {
     }
 
     /// One of the list.
-    pub(super) fn of(&self, i: usize) -> &Row {
+    fn at(&self, i: usize) -> &Row {
         &self.sample.rows[self.shown[i]]
     }
 
     /// Its blocks by function, its lines, and its decisions.
     fn texts(&self, i: usize) -> Texts {
-        Texts::new(&self.steps, self.sources, &self.of(i).places)
+        Texts::new(&self.steps, self.sources, &self.at(i).places)
     }
 }
 
@@ -157,7 +218,7 @@ impl Items for Subpaths<'_> {
 
     fn row(&mut self, i: usize) -> Result<Cells> {
         let texts = self.texts(i);
-        let row = self.of(i);
+        let row = self.at(i);
         let numbers = vec![
             grouped(row.estimate.count.round() as u64),
             grouped(row.estimate.half_width.ceil() as u64),
@@ -178,7 +239,7 @@ impl Items for Subpaths<'_> {
 
     fn lit(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.sample.profile.profile, self.sources);
-        let places = &self.of(i).places;
+        let places = &self.at(i).places;
         let (said, steps) = decided(&self.steps, sources, places);
         Ok(Lit {
             files: files(profile, sources, &locs(profile, places), &said),

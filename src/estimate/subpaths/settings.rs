@@ -1,15 +1,7 @@
 //! What is sampled, and how often.
 
+use crate::estimate::interface::Asked;
 use serde::{Deserialize, Serialize};
-
-/// What a subpath is a part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sequence {
-    /// The blocks of a thread, through calls and returns.
-    Thread,
-    /// The blocks of each activation by itself.
-    Activation,
-}
 
 /// A length of subpaths, in blocks, and how often it is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +92,26 @@ pub struct Settings {
     pub memory: u64,
     /// The seed, of this copy; `None`: each process draws one.
     pub seed: Option<u64>,
+}
+
+impl Settings {
+    /// What is asked for; `None` where a length would never be chosen.
+    pub(crate) fn new(asked: Asked) -> Option<Settings> {
+        Some(Settings {
+            sampling: Sampling {
+                period: asked.period,
+                lengths: Sampling::biased(asked.lengths, asked.bias)?,
+                within_functions: asked.within_functions,
+                list: if asked.counting {
+                    HotList::Counting
+                } else {
+                    HotList::Concise
+                },
+            },
+            memory: asked.memory,
+            seed: asked.seed,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 //!
 //! Nothing says that a joined subpath ran as a whole as often as its parts did: its count is at most that of each part.
 
-use super::{Points, SampledProfile, Subpath};
+use super::profile::SampledProfile;
 use crate::estimate::Estimate;
+use crate::estimate::subpaths::{Points, Subpath};
 use std::collections::{HashMap, HashSet};
 
 /// A subpath put together.
-pub struct Joined {
+pub(crate) struct Joined {
     /// Its blocks.
     pub blocks: Vec<u32>,
     /// The fewest points of a part.
@@ -25,7 +26,7 @@ const LEAST: f64 = 0.5;
 
 /// The sampled subpaths, each extended as far as others follow that overlap it by half of their blocks; parts of others are
 /// not shown by themselves. O(total length · log n).
-pub fn longest(profile: SampledProfile) -> Vec<Joined> {
+pub(crate) fn longest(profile: SampledProfile) -> Vec<Joined> {
     let estimate = |s: &Subpath, n: Points| profile.estimate(s.len(), n);
     let seen = profile.sample.seen();
     // Beginnings of others are parts of these.

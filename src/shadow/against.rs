@@ -1,18 +1,19 @@
 //! Estimates against exact counts of the same run: how many of the hot paths bursts found, and how alike the profiles are.
 
 use crate::error::{Error, Result};
+use crate::estimate::bursts::Bursts;
 use crate::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
-use crate::shadow::profile::{BurstProfile, Bursts};
+use crate::shadow::profile::BurstProfile;
 use crate::table::{self, Align, Columns, number_of, percent};
 use serde::Serialize;
 
 /// The shares from which a path is hot, in percent of executed paths: that of Moseley et al., and two lower ones.
-pub const THRESHOLDS: [f64; 3] = [2.0, 1.0, 0.5];
+pub(crate) const THRESHOLDS: [f64; 3] = [2.0, 1.0, 0.5];
 
 /// How good the estimates are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Against {
+pub(crate) struct Against {
     /// By threshold.
     pub hot: Vec<Hot>,
     /// What both profiles give to the same paths, of 1: the sum of the smaller shares.
@@ -25,7 +26,7 @@ pub struct Against {
 
 /// The paths above one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Hot {
+pub(crate) struct Hot {
     /// In percent of all executed paths.
     pub threshold: f64,
     /// How many have at least that share.
@@ -43,7 +44,7 @@ pub struct Hot {
 ///
 /// # Errors
 /// Profiles of different programs.
-pub fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Against> {
+pub(crate) fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Against> {
     let (a, b) = (&estimated.profile.manifest, &exact.manifest);
     let alike = a.functions.len() == b.functions.len()
         && a.functions
@@ -64,8 +65,8 @@ pub fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Against> {
         .map(|(f, id, n)| (f, id, n as f64 / total))
         .collect();
     let bursts = estimated.bursts;
-    let seen = |p: &&(FuncId, PathId, f64)| bursts.of(p.0, p.1).count > 0;
-    let least = |p: &(FuncId, PathId, f64)| p.2.min(bursts.share(bursts.of(p.0, p.1)).count);
+    let seen = |p: &&(FuncId, PathId, f64)| bursts.find_path(p.0, p.1).count > 0;
+    let least = |p: &(FuncId, PathId, f64)| p.2.min(bursts.share(bursts.find_path(p.0, p.1)).count);
     Ok(Against {
         hot: THRESHOLDS.iter().map(|&t| hot(bursts, &paths, t)).collect(),
         overlap: paths.iter().map(least).sum(),
@@ -84,7 +85,7 @@ fn hot(bursts: &Bursts, paths: &[(FuncId, PathId, f64)], threshold: f64) -> Hot 
         held: 0,
     };
     for &(f, id, share) in paths.iter().filter(|p| p.2 >= least) {
-        let path = bursts.of(f, id);
+        let path = bursts.find_path(f, id);
         let estimate = bursts.share(path);
         hot.paths += 1;
         hot.seen += usize::from(path.count > 0);
@@ -95,7 +96,7 @@ fn hot(bursts: &Bursts, paths: &[(FuncId, PathId, f64)], threshold: f64) -> Hot 
 }
 
 /// For people.
-pub fn text(of: &Against) -> String {
+pub(crate) fn text(of: &Against) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     let heads = ["share from", "paths", "seen", "found", "in interval", ""];
@@ -120,12 +121,12 @@ pub fn text(of: &Against) -> String {
 }
 
 /// For programs.
-pub fn json(of: &Against) -> String {
+pub(crate) fn json(of: &Against) -> String {
     serde_json::to_string(of).expect("figures serialise") + "\n"
 }
 
 /// For tables.
-pub fn csv(of: &Against) -> String {
+pub(crate) fn csv(of: &Against) -> String {
     let rows = of.hot.iter().map(|h| {
         [
             h.threshold.to_string(),

@@ -1,8 +1,11 @@
 //! What shadows counted in bursts.
 
+use super::Shadows;
+use crate::estimate::interface::Place;
 use crate::index::FuncId;
-use crate::profile::raw::{Crc, Problem, Reader, damaged};
 use crate::runtime::format::{self, Burst as Record, BurstCall, BurstPath, Shadows as Numbers};
+use crate::runtime::problem::{Problem, damaged};
+use crate::runtime::window::{Crc, Window};
 use std::mem::{offset_of, size_of};
 use zerocopy::FromBytes;
 use zerocopy::byteorder::{ByteOrder, LE};
@@ -36,41 +39,18 @@ pub struct Burst {
 
 /// What became of the shadows of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shadows {
-    /// The length of a burst, in instructions.
-    pub burst: u64,
-    /// How many were forked.
-    pub started: u64,
-    /// How many had no room for their record.
-    pub not_written: u64,
-    /// How often a fork failed.
-    pub not_forked: u64,
-    /// How often enough shadows were there already.
-    pub busy: u64,
-    /// How often too little memory was.
-    pub short_of_memory: u64,
-    /// Shadows at a time that were asked for, in thousandths.
-    pub load: u64,
-    /// What they may cost the program, in millionths of its processor time.
-    pub cost: u64,
-    /// What they did cost, in nanoseconds of it.
-    pub spent: u64,
-    /// That processor time, in nanoseconds.
-    pub time: u64,
-    /// Nanoseconds that all of them took.
-    pub lived: u64,
+pub struct ShadowsOfProcess {
+    /// All of them.
+    pub all: Shadows,
     /// Why there were no more while the program ran on: 1: it filters its system calls; 2: it uses the timer's signal; 0: they went on.
     pub ended: u64,
 }
 
-/// Reads the burst whose block is from `at` to `end`, behind its header.
-pub(crate) fn read<O: ByteOrder>(
-    reader: &mut Reader<O>,
-    at: u64,
-    end: u64,
-) -> Result<Burst, Problem> {
+/// Reads the burst whose block is at `place`.
+pub(crate) fn read<O: ByteOrder>(window: &mut Window<O>, place: Place) -> Result<Burst, Problem> {
+    let (at, end) = (place.inside, place.end);
     let wrong = || damaged(format!("the burst at {at}"));
-    let head = reader.bytes(at, SIZE)?.to_vec();
+    let head = window.bytes(at, SIZE)?.to_vec();
     let record = Record::<O>::read_from_bytes(&head).expect("of its size");
     let (paths, calls) = (record.n_paths.get(), u64::from(record.n_calls.get()));
     let size = paths
@@ -92,14 +72,14 @@ pub(crate) fn read<O: ByteOrder>(
     };
     let first_call = at + SIZE as u64 + paths * PATH as u64;
     for i in 0..paths {
-        let bytes = reader.bytes(at + SIZE as u64 + i * PATH as u64, PATH)?;
+        let bytes = window.bytes(at + SIZE as u64 + i * PATH as u64, PATH)?;
         crc.update(bytes);
         let path = BurstPath::<O>::read_from_bytes(bytes).expect("of its size");
         let func = FuncId(path.func.get());
         burst.paths.push((func, path.id.get(), path.count.get()));
     }
     for i in 0..calls {
-        let bytes = reader.bytes(first_call + i * CALL as u64, CALL)?;
+        let bytes = window.bytes(first_call + i * CALL as u64, CALL)?;
         crc.update(bytes);
         let call = BurstCall::<O>::read_from_bytes(bytes).expect("of its size");
         let call = (call.number.get(), call.treatment.get(), call.count.get());
@@ -111,7 +91,7 @@ pub(crate) fn read<O: ByteOrder>(
         && record.timed.get() <= 1
         && burst.calls.iter().all(|c| c.1 <= format::CALL_ENDED)
         && burst.paths.iter().all(|p| p.2 > 0);
-    let whole = size + crate::profile::raw::BLOCK_SIZE as u64 == record.size.get();
+    let whole = size + size_of::<format::Block<LE>>() as u64 == record.size.get();
     if !known || !whole || crc.finalize() != record.crc.get() {
         return Err(wrong());
     }
@@ -119,21 +99,26 @@ pub(crate) fn read<O: ByteOrder>(
 }
 
 /// Reads the numbers at `at`, which may still change.
-pub(crate) fn numbers<O: ByteOrder>(reader: &mut Reader<O>, at: u64) -> Result<Shadows, Problem> {
-    let bytes = reader.bytes(at, size_of::<Numbers<O>>())?;
+pub(crate) fn numbers<O: ByteOrder>(
+    window: &mut Window<O>,
+    at: u64,
+) -> Result<ShadowsOfProcess, Problem> {
+    let bytes = window.bytes(at, size_of::<Numbers<O>>())?;
     let numbers = Numbers::<O>::read_from_bytes(bytes).expect("of its size");
-    Ok(Shadows {
-        burst: numbers.burst.get(),
-        started: numbers.started.get(),
-        not_written: numbers.not_written.get(),
-        not_forked: numbers.not_forked.get(),
-        busy: numbers.busy.get(),
-        short_of_memory: numbers.short_of_memory.get(),
-        load: numbers.load.get(),
-        cost: numbers.cost.get(),
-        spent: numbers.spent.get(),
-        time: numbers.time.get(),
-        lived: numbers.lived.get(),
+    Ok(ShadowsOfProcess {
+        all: Shadows {
+            length: numbers.burst.get(),
+            started: numbers.started.get(),
+            not_written: numbers.not_written.get(),
+            not_forked: numbers.not_forked.get(),
+            busy: numbers.busy.get(),
+            short_of_memory: numbers.short_of_memory.get(),
+            load: numbers.load.get(),
+            cost: numbers.cost.get(),
+            spent: numbers.spent.get(),
+            time: numbers.time.get(),
+            lived: numbers.lived.get(),
+        },
         ended: numbers.ended.get(),
     })
 }

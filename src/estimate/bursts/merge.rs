@@ -1,13 +1,10 @@
 //! Bursts of many processes and runs → what all of them say.
 
-use super::{Bursts, InBursts, tally};
-use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, PathId, ti_vec};
-use crate::profile::decode::{CountProblem, decode_paths};
-use crate::profile::raw::{Burst, Raw};
-use crate::profile::{Profile, Structure};
+use super::{Burst, Bursts, InBursts, ShadowsOfProcess, tally};
+use crate::error::Result;
+use crate::estimate::interface::Overflow;
+use crate::index::{FuncId, PathId, ti_vec};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.
 #[derive(Default)]
@@ -77,26 +74,22 @@ impl Paces {
 
 impl Gathered {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
-    pub(crate) fn add(&mut self, raw: &Raw) -> Result<(), Overflow> {
+    pub(crate) fn add(
+        &mut self,
+        bursts: &[Burst],
+        shadows: &[ShadowsOfProcess],
+    ) -> Result<(), Overflow> {
         let sum = &mut self.sum;
-        for shadows in &raw.shadows {
-            if std::mem::replace(&mut self.any, true) {
-                sum.ask_alike(shadows.burst, shadows.load, shadows.cost);
+        for shadows in shadows {
+            sum.shadows = if std::mem::replace(&mut self.any, true) {
+                sum.shadows.plus(shadows.all)
             } else {
-                (sum.length, sum.load, sum.cost) = (shadows.burst, shadows.load, shadows.cost);
-            }
-            sum.started += shadows.started;
-            sum.not_written += shadows.not_written;
-            sum.not_forked += shadows.not_forked;
-            sum.busy += shadows.busy;
-            sum.short_of_memory += shadows.short_of_memory;
-            sum.spent = sum.spent.saturating_add(shadows.spent);
-            sum.time = sum.time.saturating_add(shadows.time);
-            sum.lived = sum.lived.saturating_add(shadows.lived);
+                shadows.all
+            };
             sum.filtered += u64::from(shadows.ended == 1);
             sum.signal_taken += u64::from(shadows.ended == 2);
         }
-        for burst in &raw.bursts {
+        for burst in bursts {
             let sum = &mut self.sum;
             let ended = [(burst.why, burst.detail, 1)];
             sum.ended = tally(std::mem::take(&mut sum.ended).into_iter().chain(ended));
@@ -136,7 +129,8 @@ impl Gathered {
         Ok(())
     }
 
-    fn count_untimed(&mut self) -> Result<(), Overflow> {
+    /// Adds those that waited for all others.
+    pub(crate) fn count_untimed(&mut self) -> Result<(), Overflow> {
         for (burst, n) in std::mem::take(&mut self.untimed) {
             let native = self.paces.native(&burst, n);
             self.count(&burst, n, native)?;
@@ -144,28 +138,29 @@ impl Gathered {
         Ok(())
     }
 
-    /// The same by canonical ids, for `profile`, whose copy `copy` counted it.
+    /// The same by canonical ids, of a program with so many functions. `canonical` translates the ids of one function,
+    /// with a number for each, one to one.
     ///
     /// # Errors
-    /// Ids that no path has, or counts that overflow.
-    pub(crate) fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
-        let damaged =
-            |problem: &dyn Display| Error::profile(&profile.path, problem, "run the program again");
-        self.count_untimed().map_err(|problem| damaged(&problem))?;
+    /// Those of `canonical`.
+    pub(crate) fn finish(
+        mut self,
+        functions: usize,
+        mut canonical: impl FnMut(FuncId, &BTreeMap<u64, u64>) -> Result<Vec<(PathId, u64)>>,
+    ) -> Result<Bursts> {
         let mut bursts = std::mem::take(&mut self.sum);
-        bursts.counts = ti_vec![Vec::new(); profile.manifest.functions.len()];
+        bursts.counts = ti_vec![Vec::new(); functions];
         for (f, counts) in self.counts {
-            bursts.counts[f] = canonical(profile, f, copy, &counts)
-                .map_err(|problem| damaged(&format_args!("{}: {problem}", profile.name(f))))?;
+            // Each gets its place for a number.
+            let places = counts.keys().copied().zip(0u64..).collect();
+            let said: Vec<InBursts> = counts.into_values().collect();
+            let paths = canonical(f, &places)?.into_iter();
+            let placed = paths.map(|(id, place)| (id, said[place as usize]));
+            bursts.counts[f] = placed.collect();
         }
         Ok(bursts)
     }
 }
-
-/// A sum of counts that is larger than any process can have counted.
-#[derive(Debug, thiserror::Error)]
-#[error("damaged: a count overflows")]
-pub(crate) struct Overflow;
 
 /// Executed paths.
 fn executed(burst: &Burst) -> Result<u64, Overflow> {
@@ -173,50 +168,20 @@ fn executed(burst: &Burst) -> Result<u64, Overflow> {
     counts.try_fold(0u64, u64::checked_add).ok_or(Overflow)
 }
 
-/// Ids are translated one to one, so each is given its place in `counts` for a count.
-fn canonical(
-    profile: &Profile,
-    f: FuncId,
-    copy: CopyId,
-    counts: &BTreeMap<u64, InBursts>,
-) -> Result<Vec<(PathId, InBursts)>, CountProblem> {
-    let entry = profile.entry(f);
-    let structure = Structure::new(entry)?;
-    let share = entry.share(&structure.cfg, &structure.paths)?;
-    let places = counts.keys().copied().zip(0u64..).collect();
-    let said: Vec<InBursts> = counts.values().copied().collect();
-    let paths = decode_paths(&structure, &share, copy, &places)?;
-    let of = |(id, place): (PathId, u64)| (id, said[place as usize]);
-    Ok(paths.into_iter().map(of).collect())
-}
-
 impl Bursts {
-    /// What was asked for, where others were asked for that.
-    fn ask_alike(&mut self, length: u64, load: u64, cost: u64) {
-        let alike = |mine: &mut u64, other: u64| *mine = if *mine == other { other } else { 0 };
-        alike(&mut self.length, length);
-        alike(&mut self.load, load);
-        alike(&mut self.cost, cost);
-    }
-
     /// Adds those of another profile of the same rewriting; `false` when counts overflow.
     #[must_use]
     pub fn add(&mut self, other: &Bursts) -> bool {
-        if self.number() == 0 {
-            (self.length, self.load, self.cost) = (other.length, other.load, other.cost);
-        } else if other.number() > 0 {
-            self.ask_alike(other.length, other.load, other.cost);
-        }
-        self.spent = self.spent.saturating_add(other.spent);
-        self.time = self.time.saturating_add(other.time);
-        self.lived = self.lived.saturating_add(other.lived);
-        self.started += other.started;
-        self.not_written += other.not_written;
+        let (mine, others) = (self.shadows, other.shadows);
+        self.shadows = if self.number() == 0 {
+            others.plus_counts(mine)
+        } else if other.number() == 0 {
+            mine.plus_counts(others)
+        } else {
+            mine.plus(others)
+        };
         self.filtered += other.filtered;
         self.signal_taken += other.signal_taken;
-        self.not_forked += other.not_forked;
-        self.busy += other.busy;
-        self.short_of_memory += other.short_of_memory;
         self.ended = tally(self.ended.iter().chain(&other.ended).copied());
         self.calls = tally(self.calls.iter().chain(&other.calls).copied());
         self.counting += other.counting;
@@ -302,11 +267,7 @@ mod tests {
         };
         let mut gathered = Gathered::default();
         for burst in [&untimed, &empty, &timed] {
-            let raw = Raw {
-                bursts: vec![burst.clone()],
-                ..Raw::default()
-            };
-            gathered.add(&raw).unwrap();
+            gathered.add(std::slice::from_ref(burst), &[]).unwrap();
         }
         gathered.count_untimed().unwrap();
         let sum = &gathered.sum;

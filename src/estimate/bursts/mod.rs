@@ -13,19 +13,18 @@
 //! *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
 
 pub(crate) mod merge;
+pub(crate) mod raw;
 
-use crate::error::{Error, Result};
-use crate::estimate::{Estimate, Z95};
+pub use raw::{Burst, ShadowsOfProcess};
+
+use super::number::{Estimate, Z95};
 use crate::index::{FuncId, PathId, TiVec, ti_vec};
-use crate::profile::Profile;
-use crate::profile::measurement::{Estimated, Measurement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What all bursts together say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bursts {
+/// What became of shadows: of those of one process, or of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shadows {
     /// The length that bursts were to have, in instructions; 0: that is not known, or they differ.
     pub length: u64,
     /// Shadows that were forked; more than bursts, where some were killed.
@@ -48,6 +47,43 @@ pub struct Bursts {
     pub time: u64,
     /// Nanoseconds that all shadows took.
     pub lived: u64,
+}
+
+impl Shadows {
+    /// With others; what was asked for is known where it was the same.
+    fn plus(self, other: Shadows) -> Shadows {
+        let alike = |mine: u64, other: u64| if mine == other { mine } else { 0 };
+        Shadows {
+            length: alike(self.length, other.length),
+            load: alike(self.load, other.load),
+            cost: alike(self.cost, other.cost),
+            ..self.plus_counts(other)
+        }
+    }
+
+    /// With the numbers of others, whatever was asked for there.
+    fn plus_counts(self, other: Shadows) -> Shadows {
+        Shadows {
+            started: self.started + other.started,
+            not_written: self.not_written + other.not_written,
+            not_forked: self.not_forked + other.not_forked,
+            busy: self.busy + other.busy,
+            short_of_memory: self.short_of_memory + other.short_of_memory,
+            spent: self.spent.saturating_add(other.spent),
+            time: self.time.saturating_add(other.time),
+            lived: self.lived.saturating_add(other.lived),
+            ..self
+        }
+    }
+}
+
+/// What all bursts together say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bursts {
+    /// What became of all shadows.
+    #[serde(flatten)]
+    pub shadows: Shadows,
     /// Processes whose shadows ended while they ran on, since they filter their own system calls.
     #[serde(default)]
     pub filtered: u64,
@@ -119,37 +155,6 @@ impl InBursts {
     }
 }
 
-/// A profile of bursts. Made by [`Profile::bursts`].
-#[derive(Clone, Copy)]
-pub struct BurstProfile<'a> {
-    /// The profile.
-    pub profile: &'a Profile,
-    /// The bursts.
-    pub bursts: &'a Bursts,
-}
-
-impl Profile {
-    /// The profile as one of bursts.
-    ///
-    /// # Errors
-    /// Another one.
-    pub fn bursts(&self) -> Result<BurstProfile<'_>> {
-        match &self.measured {
-            Measurement::Estimated(Estimated::Bursts(bursts)) => Ok(BurstProfile {
-                profile: self,
-                bursts,
-            }),
-            Measurement::Exact(_) | Measurement::Estimated(Estimated::Sampled(_)) => {
-                Err(Error::profile(
-                    &self.path,
-                    "it holds no bursts of shadows",
-                    "profile with p3-rewrite --scheme shadow",
-                ))
-            }
-        }
-    }
-}
-
 impl Bursts {
     /// Of a program with so many functions, before anything ran.
     pub fn none(functions: usize) -> Bursts {
@@ -218,7 +223,7 @@ impl Bursts {
     }
 
     /// What bursts say of a path.
-    pub fn of(&self, f: FuncId, id: PathId) -> InBursts {
+    pub fn find_path(&self, f: FuncId, id: PathId) -> InBursts {
         let counts = &self.counts[f];
         match counts.binary_search_by_key(&id, |c| c.0) {
             Ok(i) => counts[i].1,

@@ -1,0 +1,67 @@
+//! What lists on the screen show: items with numbers, in an order.
+
+use super::lit::Lit;
+use crate::error::Result;
+use crate::table::percent;
+
+/// What comes first in a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// Executed instructions.
+    #[default]
+    Instructions,
+    /// The share of executed paths or blocks, as far as it is sure.
+    Share,
+    /// Executed paths; of a subpath, how often it ran.
+    Count,
+    /// How many ran; of a path, its length.
+    Size,
+    /// Names; ids; the order of blocks.
+    Name,
+}
+
+impl Sort {
+    /// The next one, around.
+    pub(super) fn next(self, among: &[Sort]) -> Sort {
+        let at = among.iter().position(|s| *s == self).unwrap_or(0);
+        among[(at + 1) % among.len()]
+    }
+
+    /// In a word.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Sort::Instructions => "instructions",
+            Sort::Share => "share",
+            Sort::Count => "count",
+            Sort::Size => "size",
+            Sort::Name => "name",
+        }
+    }
+}
+
+/// A row: its numbers, and what stands behind them.
+pub(super) type Cells = (Vec<String>, String);
+
+/// The paths of a function, or subpaths.
+pub(super) trait Items {
+    /// What they are, and of what.
+    fn title(&self) -> String;
+    /// The names of the columns, and which of them stays where room is scarce.
+    fn heading(&self) -> (Vec<&'static str>, usize);
+    fn len(&self) -> usize;
+    fn sort(&self) -> Sort;
+    /// What they can be sorted by.
+    fn sorts(&self) -> &'static [Sort];
+    fn sort_by(&mut self, sort: Sort) -> Result<()>;
+    /// What the list shows of one.
+    fn row(&mut self, i: usize) -> Result<Cells>;
+    /// One, in a line.
+    fn name(&mut self, i: usize) -> Result<String>;
+    /// The source text that it runs through.
+    fn lit(&mut self, i: usize) -> Result<Lit>;
+}
+
+/// A part of all, in per cent.
+pub(super) fn share(part: u128, all: u128) -> String {
+    percent(part as f64 / all.max(1) as f64)
+}

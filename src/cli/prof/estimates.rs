@@ -1,0 +1,114 @@
+//! Profiles of estimates: commands that show or compare them.
+
+use super::Outcome;
+use super::format::{Format, Render};
+use super::sources::SourceArgs;
+use crate::error::Result;
+use crate::estimate::Estimated;
+use crate::profile::Profile;
+use crate::profile::filter::{Order, Selection};
+use crate::report::export::{Exporter, Written};
+use crate::sampling::export;
+use crate::sampling::profile::SampledProfile;
+use crate::sampling::report::{Report, csv, json, text};
+use crate::shadow::profile::BurstProfile;
+use crate::shadow::{against, report as shadow};
+use crate::source::Search;
+use crate::table::Layout;
+
+/// What is to be shown.
+pub(super) struct Asked<'a> {
+    pub(super) format: Format,
+    pub(super) edges: bool,
+    pub(super) bursts: bool,
+    pub(super) longest: bool,
+    pub(super) sources: &'a SourceArgs,
+    pub(super) layout: Layout,
+}
+
+/// `p3-prof show` of a profile, which is estimated.
+pub(super) fn show(
+    asked: &Asked,
+    (profile, estimated): (&Profile, &Estimated),
+    mut selection: Selection,
+) -> Result<Outcome> {
+    let is_sample = matches!(estimated, Estimated::Sampled(_));
+    if is_sample && asked.bursts {
+        return Err(profile.no_bursts());
+    }
+    if asked.edges {
+        return Err(profile.only_estimates());
+    }
+    if asked.format == Format::Text {
+        selection.top = selection.top.or(Some(20));
+        if is_sample {
+            selection.order = Order::Instructions;
+        }
+    }
+    match estimated {
+        Estimated::Bursts(_) => show_bursts(asked, profile.bursts()?, &selection),
+        Estimated::Sampled(_) => show_sampled(asked, profile.sampled()?, &selection),
+    }
+}
+
+fn show_sampled(asked: &Asked, profile: SampledProfile, selection: &Selection) -> Result<Outcome> {
+    let report = if asked.longest {
+        Report::longest(profile, selection)
+    } else {
+        Report::new(profile, selection)
+    };
+    let report = report.told_by(asked.sources.find(profile.profile));
+    let render = Render {
+        text: || text(&report, asked.layout),
+        json: || json(&report),
+        csv: || csv(&report),
+    };
+    let printed = Outcome::print(render.render(asked.format));
+    let outcome = printed.about_unless_summarised(asked.format, profile.profile);
+    Ok(outcome.told_by(&report.sources))
+}
+
+fn show_bursts(asked: &Asked, bursts: BurstProfile, selection: &Selection) -> Result<Outcome> {
+    let (profile, layout) = (bursts.profile, asked.layout);
+    let render = Render {
+        text: || {
+            if asked.bursts {
+                return Ok(shadow::bursts_text(bursts, layout));
+            }
+            let sources = asked.sources.find(profile);
+            shadow::text(bursts, selection, sources, layout)
+        },
+        json: || shadow::json(bursts, selection),
+        csv: || shadow::csv(bursts, selection),
+    };
+    let printed = Outcome::print(render.render(asked.format)?);
+    Ok(printed.about_unless_summarised(asked.format, profile))
+}
+
+/// `p3-prof export` of a profile that is estimated; `None`: as other profiles are exported.
+pub(super) fn export(
+    exporter: &Exporter,
+    (profile, estimated): (&Profile, &Estimated),
+    selection: &Selection,
+    search: &Search,
+) -> Option<Result<Written>> {
+    match estimated {
+        Estimated::Sampled(_) => Some(export::write(exporter, profile, selection, search)),
+        Estimated::Bursts(_) => None,
+    }
+}
+
+/// How near the estimates of `profile` are to the counts of `exact`.
+pub(super) fn compare_with_exact(
+    format: Format,
+    profile: &Profile,
+    exact: &Profile,
+) -> Result<Outcome> {
+    let figures = against::against(profile.bursts()?, exact.paths()?)?;
+    let render = Render {
+        text: || against::text(&figures),
+        json: || against::json(&figures),
+        csv: || against::csv(&figures),
+    };
+    Ok(Outcome::print(render.render(format)).about(&[profile, exact]))
+}

@@ -1,0 +1,43 @@
+//! A build without the feature `estimates`: no profile is estimated.
+
+use super::Outcome;
+use super::format::Format;
+use super::sources::SourceArgs;
+use crate::error::Result;
+use crate::estimate::Estimated;
+use crate::profile::Profile;
+use crate::profile::filter::Selection;
+use crate::report::export::{Exporter, Written};
+use crate::source::Search;
+use crate::table::Layout;
+
+pub(super) struct Asked<'a> {
+    pub(super) format: Format,
+    pub(super) edges: bool,
+    pub(super) bursts: bool,
+    pub(super) longest: bool,
+    pub(super) sources: &'a SourceArgs,
+    pub(super) layout: Layout,
+}
+
+pub(super) fn show(
+    _: &Asked,
+    (_, estimated): (&Profile, &Estimated),
+    _: Selection,
+) -> Result<Outcome> {
+    match *estimated {}
+}
+
+pub(super) fn export(
+    _: &Exporter,
+    (_, estimated): (&Profile, &Estimated),
+    _: &Selection,
+    _: &Search,
+) -> Option<Result<Written>> {
+    match *estimated {}
+}
+
+/// Estimates are needed, and there are none.
+pub(super) fn compare_with_exact(_: Format, profile: &Profile, _: &Profile) -> Result<Outcome> {
+    Err(profile.no_bursts())
+}

@@ -1,0 +1,75 @@
+//! What is looked at where it is estimated: paths in bursts, or sampled subpaths.
+
+use super::counts::{Count, Counted, Counts, Key, number};
+use crate::error::Result;
+use crate::estimate::Estimated;
+use crate::index::{BlockId, FuncId};
+use crate::profile::Profile;
+use crate::profile::filter::Selection;
+use crate::report::steps::Steps;
+use crate::sampling::report::{ProgramBlock, Report, Row, Texts};
+use crate::source::Sources;
+use crate::table::exactly;
+
+/// What `profile` counts, which is estimated.
+pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<Counted<'a>> {
+    match estimated {
+        Estimated::Sampled(_) => Ok(Counted::Subpaths(count_sampled(profile)?)),
+        Estimated::Bursts(bursts) => {
+            let shares = move |f, id| {
+                let share = bursts.share(bursts.find_path(f, id));
+                [share.count, share.half_width]
+            };
+            Ok(Counted::Paths(bursts.expected(), Box::new(shares)))
+        }
+    }
+}
+
+fn count_sampled(profile: &Profile) -> Result<Counts> {
+    let sampled = profile.sampled()?;
+    let report = Report::new(sampled, &Selection::default());
+    let count = |row: Row| Count {
+        sure: row.sure(),
+        count: row.estimate.count,
+        error: Some(row.estimate.half_width),
+        share: row.share,
+        blocks: row.places.len(),
+        key: Key::Subpath(row.places.iter().map(|p| (p.func, p.block)).collect()),
+        rate: None,
+    };
+    Ok(Counts {
+        all: report.rows.into_iter().map(count).collect(),
+        total: sampled.blocks(),
+        rate: None,
+    })
+}
+
+/// What was counted, in one line; so many rows are `distinct`.
+pub(super) fn totals(estimated: &Estimated, counts: &Counts, distinct: &str) -> String {
+    let total = number(counts.total);
+    match estimated {
+        Estimated::Sampled(sample) => format!(
+            "about {total} blocks executed{}; {} subpaths sampled, {distinct} distinct, one in {} blocks",
+            counts.rate_of("blocks"),
+            exactly(sample.counted()),
+            exactly(sample.period())
+        ),
+        Estimated::Bursts(bursts) => format!(
+            "{total} paths in {} bursts, {distinct} distinct; shares are estimates",
+            exactly(bursts.number())
+        ),
+    }
+}
+
+/// A subpath, with its lines and decisions.
+pub(super) fn words(
+    steps: &Steps,
+    sources: &Sources,
+    blocks: &[(FuncId, BlockId)],
+) -> (String, Vec<String>) {
+    let places = blocks.iter();
+    let places = places.map(|&(func, block)| ProgramBlock { func, block });
+    let text = Texts::new(steps, sources, &places.collect::<Vec<_>>());
+    let details = text.details().cloned().collect();
+    (text.blocks, details)
+}

@@ -1,0 +1,89 @@
+//! Schemes that estimate: what their copies do, and what is said of that.
+
+use crate::dag::Order;
+use crate::emit::work::CopyWork;
+use crate::estimate::Settings;
+use crate::index::{FuncId, TiVec};
+use crate::ir::{Cfg, Program};
+use crate::manifest::Manifest;
+use crate::options::Options;
+use crate::paths::Measuring;
+use crate::plan::CopyPlan;
+use crate::sampling::emit::Sample;
+use crate::sampling::plan::{self, SampledFunction, Sequence};
+use crate::sampling::stats;
+use crate::shadow::emit::Shadow;
+
+/// Whether control flow can be sampled.
+pub(super) fn can_be_sampled(cfg: &Cfg) -> bool {
+    plan::can_be_sampled(cfg, &Order::new(cfg))
+}
+
+/// A program whose functions are measured.
+#[derive(Clone, Copy)]
+pub(super) struct Measured<'a> {
+    pub(super) program: &'a Program,
+    pub(super) manifest: &'a Manifest,
+    /// `None` where a function is skipped.
+    pub(super) paths: &'a TiVec<FuncId, Option<Measuring>>,
+}
+
+/// What a copy does whose shadows count.
+pub(super) fn shadow(plan: CopyPlan) -> Box<dyn CopyWork> {
+    Box::new(Shadow(plan))
+}
+
+/// What a copy does that samples.
+pub(super) fn sample<'a>(
+    measured: Measured<'a>,
+    settings: Option<&Settings>,
+) -> Box<dyn CopyWork + 'a> {
+    let settings = settings.expect("a scheme that samples has settings");
+    Box::new(Sample {
+        functions: sampled(measured, settings),
+        settings: settings.clone(),
+    })
+}
+
+/// How each function is sampled, by ascending id.
+fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFunction<'a>> {
+    let sequence = if settings.sampling.within_functions {
+        Sequence::Activation
+    } else {
+        Sequence::Thread
+    };
+    let Measured {
+        program,
+        manifest,
+        paths,
+    } = measured;
+    let functions = paths.iter_enumerated().zip(manifest.first_blocks());
+    let sampled = functions.filter_map(|((func, paths), first)| {
+        Some(SampledFunction {
+            func,
+            first,
+            cfg: &program.body(func).cfg,
+            paths: paths.as_ref()?,
+            sequence,
+        })
+    });
+    sampled.collect()
+}
+
+/// How the selected functions are sampled, in all copies: for `--dump plan`.
+pub(super) fn dump(options: &Options, measured: Measured, settings: &Settings) -> String {
+    let name = |f: &SampledFunction| measured.program.functions[f.func].name.as_str();
+    let functions = sampled(measured, settings).into_iter();
+    let selected = functions.filter(|f| options.selects(name(f)));
+    selected.map(|f| f.plan().text(name(&f))).collect()
+}
+
+/// The same for `--stats`, of the functions that `selects` admits.
+pub(super) fn table(
+    measured: Measured,
+    settings: &Settings,
+    selects: impl Fn(&str) -> bool,
+) -> String {
+    let sampled = sampled(measured, settings);
+    stats::table(measured.program, measured.manifest, &sampled, selects)
+}
