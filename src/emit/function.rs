@@ -188,7 +188,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 sys::position_before(&self.builder, end);
             }
             Place::Target => {
-                sys::position_before(&self.builder, place::start(self.blocks[to]));
+                let (source, target) = (self.blocks[edge.block], self.blocks[to]);
+                let at = place::behind_comparisons(target, source);
+                sys::position_before(&self.builder, at);
             }
             Place::Own => {
                 let block = self.places.own[&edge];

@@ -1,6 +1,6 @@
 //! Places: where in a function's blocks the code of a plan's sites goes.
 
-use super::sys;
+use super::{sys, values};
 use crate::index::{BlockId, CfgEdge, TiSlice};
 use crate::ir::Cfg;
 use crate::plan::{FunctionPlan, Op, Site};
@@ -107,7 +107,27 @@ pub(crate) fn start(block: BasicBlock) -> InstructionValue {
     })
 }
 
-/// The same in an entry block, whose allocas stay together.
+/// The start of a block that is reached from `source` alone, behind comparisons of what `source` branches on: they take
+/// the flags of that branch's comparison, which a count overwrites. O(comparisons).
+pub(crate) fn behind_comparisons<'ctx>(
+    block: BasicBlock<'ctx>,
+    source: BasicBlock,
+) -> InstructionValue<'ctx> {
+    let branch = values::Inst::of(sys::terminator(source));
+    let condition = branch.operands().into_iter().next();
+    let condition = condition.and_then(|c| c.instruction());
+    let compared = condition.filter(|i| i.opcode() == LLVMOpcode::LLVMICmp);
+    let mut at = start(block);
+    let Some(compared) = compared.map(|i| i.operands()) else {
+        return at;
+    };
+    while sys::opcode(at) == LLVMOpcode::LLVMICmp && values::Inst::of(at).operands() == compared {
+        at = at.get_next_instruction().expect("a block has a terminator");
+    }
+    at
+}
+
+/// The start of an entry block, whose allocas stay together.
 pub(crate) fn entry(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         matches!(sys::opcode(i), LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI)

@@ -39,6 +39,11 @@ unsigned total(const unsigned *x, const unsigned *end, const unsigned *restrict 
   } while (++x != end);
   return sum;
 }
+int is_greater(const unsigned char *a, const unsigned char *b) {
+  if (a[0] != b[0]) return a[0] > b[0];
+  if (a[1] != b[1]) return a[1] > b[1];
+  return 2;
+}
 void f(void), g(void), h(void), i(void);
 void pick(int a, int b) {
   if (a > 0) f(); else g();
@@ -117,12 +122,17 @@ fn in_copy<T>(options: &[&str], flags: &[&str], look: impl Fn(&Path) -> T) -> T 
 
 /// The increments of memory in `function`.
 fn increments(object: &Path, function: &str) -> Vec<String> {
+    operands(object, function, "incq")
+}
+
+/// The operands of all instructions `mnemonic` in `function`.
+fn operands(object: &Path, function: &str, mnemonic: &str) -> Vec<String> {
     let mut objdump = Command::new(llvm("llvm-objdump"));
     objdump.args(["-d", "--no-show-raw-insn"]);
     objdump.arg(format!("--disassemble-symbols={function}"));
     let printed = run(objdump.arg(object));
     let text = String::from_utf8(printed.stdout).unwrap();
-    let code = text.lines().filter_map(|l| l.split_once("incq"));
+    let code = text.lines().filter_map(|l| l.split_once(mnemonic));
     code.map(|(_, operand)| operand.trim().to_string())
         .collect()
 }
@@ -136,6 +146,21 @@ fn count_by_register_needs_no_address_of_array() {
         for operand in counts {
             assert!(!operand.contains(','), "{options:?}: {operand}");
         }
+    }
+}
+
+/// A count stands behind a comparison of what its branch compares, so that both are one comparison with memory.
+#[test]
+fn count_behind_branch_leaves_its_comparison_alone() {
+    for scheme in ["sbl", "edge", "p3-hot"] {
+        let comparisons = in_copy(&["--scheme", scheme], OPTIMISED, |object| {
+            operands(object, "is_greater", "cmpb")
+        });
+        assert_eq!(comparisons.len(), 2, "{scheme}: {comparisons:?}");
+        assert!(
+            comparisons.iter().all(|c| c.contains('(')),
+            "{comparisons:?}"
+        );
     }
 }
 
