@@ -143,6 +143,12 @@ impl Paths {
         })
     }
 
+    /// The headers of the loops of `cfg`, which these are the paths of, whose iterations are apart. Near-linear.
+    pub(crate) fn choose_apart(&self, cfg: &Cfg) -> Vec<BlockId> {
+        let hashes = self.numbering.total() > MAX_ARRAY_SLOTS;
+        apart::choose(cfg, &self.shape, &self.cuts, MAX_ARRAY_SLOTS, hashes)
+    }
+
     /// The id of the path along `edges`.
     pub fn id(&self, edges: &[EdgeId]) -> PathId {
         PathId(self.numbering.id(edges))
@@ -314,9 +320,7 @@ pub fn all_paths(functions: &[FunctionInput]) -> Vec<Option<Arc<Paths>>> {
 /// whoever counts it.
 pub fn layouts(functions: &[FunctionInput], paths: &[Option<Arc<Paths>>]) -> Vec<Layout> {
     let chosen = functions.par_iter().zip(paths).map(|(f, paths)| {
-        let apart = paths
-            .as_ref()
-            .map(|p| apart::choose(f.cfg, &p.shape, &p.cuts, MAX_ARRAY_SLOTS));
+        let apart = paths.as_ref().map(|p| p.choose_apart(f.cfg));
         Layout {
             apart: apart.unwrap_or_default(),
             wide: false,
@@ -359,7 +363,7 @@ pub mod made {
         pub fn from_cfg(cfg: &Cfg) -> Measuring {
             let paths = Paths::new(cfg);
             let layout = Layout {
-                apart: apart::choose(cfg, &paths.shape, &paths.cuts, MAX_ARRAY_SLOTS),
+                apart: paths.choose_apart(cfg),
                 wide: false,
             };
             Measuring::unmeasured(Arc::new(paths), layout)

@@ -14,7 +14,6 @@ use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use crate::strategy::{Measure, Scheme};
-use crate::versions::apart;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -308,7 +307,7 @@ proptest! {
     ) {
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
-        let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
+        let apart = cut.choose_apart(&graph);
         let paths = [Some(cut.with_apart(apart))];
         let only = paths[0].as_ref().unwrap();
         let walks = walks(&graph, &choices);
@@ -350,7 +349,7 @@ proptest! {
     ) {
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
-        let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
+        let apart = cut.choose_apart(&graph);
         let paths = cut.with_apart(apart);
         let total = paths.numbering.total();
         let ranges = some_ranges(total, &owners, &hot).with_warm(some_edges(&paths.dag, &warm));

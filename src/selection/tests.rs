@@ -5,14 +5,12 @@ use crate::dag::edges_through;
 use crate::dag::{Path, Shape, choose_cuts};
 use crate::index::{CopyId, LocalId};
 use crate::ir::Cfg;
-use crate::numbering::MAX_ARRAY_SLOTS;
 use crate::partition::{Assignment, Iterations, Owners, Part, Share, Side};
 use crate::paths::{Expected, Measuring};
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, input, paths_of, retreating, walk};
 use crate::strategy::Scheme;
-use crate::versions::apart;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +27,7 @@ const SCHEMES: [Scheme; 5] = [
 fn paths_with_cuts(graph: &Cfg, bits: u32) -> Measuring {
     let cuts = choose_cuts(graph, &Shape::new(graph), 1 << bits);
     let cut = Measuring::from_cfg_with_cuts(graph, cuts).unwrap();
-    let apart = apart::choose(graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
+    let apart = cut.choose_apart(graph);
     cut.with_apart(apart)
 }
 

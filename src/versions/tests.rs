@@ -12,7 +12,7 @@ const IDS: u64 = 1 << 40;
 
 /// The headers of the nests, with at most so many paths inside.
 fn headers(graph: &Cfg, ids: u64) -> Vec<BlockId> {
-    apart::choose(graph, &Shape::new(graph), &[], ids)
+    apart::choose(graph, &Shape::new(graph), &[], ids, false)
 }
 
 /// The graph with the iterations of all nests apart.
@@ -101,6 +101,17 @@ fn as_much_code_as_there_is_room_for() {
     // Blocks without instructions take one.
     let empty = sized(&[&[1], &[1, 2], &[2, 3], &[]], &[0, 200, 100, 298]);
     assert_eq!(headers(&empty, IDS), nests(298));
+}
+
+/// It doubles where other paths are counted in a hash table, but for functions with landing pads.
+#[test]
+fn more_code_where_paths_hash() {
+    let mut graph = sized(&[&[1], &[1, 2], &[2, 3], &[]], &[1, 200, 100, 1]);
+    let nests = |graph: &Cfg, hashes| apart::choose(graph, &Shape::new(graph), &[], IDS, hashes);
+    assert_eq!(nests(&graph, false), [BlockId(2)]);
+    assert_eq!(nests(&graph, true), [BlockId(1), BlockId(2)]);
+    graph.blocks[BlockId(1)].terminator = Terminator::Invoke;
+    assert_eq!(nests(&graph, true), [BlockId(2)]);
 }
 
 /// What loops inside a nest would take is not taken twice: further versions of 1, 2 and 3, and of 2 and 3.
