@@ -419,8 +419,9 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let runtime: Vec<&str> = runtime_objects(manifest.scheme).collect();
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
-         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\
+         P3_SCHEME := {}\nP3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\
          P3_LLVM := {LINKED}\nP3_ALIGN ?= {}\n\n{RUNNER}",
+        manifest.scheme,
         copies.join(" "),
         linking.modules.join(" "),
         linking.inputs.join(" "),
