@@ -78,7 +78,7 @@ fn judge_branch(
     let site = decided.site?;
     let test = decided.by.test.as_ref();
     let (condition, is_all) = match around.entry.terminators[block] {
-        Terminator::Branch => tested(test, site, text)?,
+        Terminator::Branch => tested(around, test, site, text)?,
         Terminator::Switch => (switched(site, text)?, false),
         _ => return None,
     };
@@ -91,6 +91,8 @@ fn judge_branch(
     };
     let first_is_true = if condition.is_assertion {
         branch.judge_by_failure()
+    } else if text.is_rust && branch.is_check() {
+        None
     } else {
         is_all.then(|| branch.first_is_true(test)).flatten()
     };
@@ -108,7 +110,12 @@ fn judge_branch(
 }
 
 /// The condition that a branch tests, and whether it tests all of it and nothing else.
-fn tested(test: Option<&Test>, site: Site, text: &Text) -> Option<(Arc<Condition>, bool)> {
+fn tested(
+    around: &Surroundings,
+    test: Option<&Test>,
+    site: Site,
+    text: &Text,
+) -> Option<(Arc<Condition>, bool)> {
     let joins = test.is_some_and(|t| t.asks == Asks::Joined);
     // Where two comparisons became one, that has the place of what joined them.
     // (The last operand before a φ has it, too.)
@@ -131,7 +138,34 @@ fn tested(test: Option<&Test>, site: Site, text: &Text) -> Option<(Arc<Condition
     {
         return Some((text.condition(line, column)?, true));
     }
-    Some((condition, true))
+    let Some((last, start)) = text.last_operand(site.loc.line, site.column) else {
+        return Some((condition, true));
+    };
+    let is_tested = |condition: &Condition| {
+        let at = test.and_then(|t| t.at).and_then(|[l, c]| text.offset(l, c));
+        at.is_some_and(|at| condition.bytes.contains(&at))
+    };
+    match (is_tested(&condition), is_tested(&last)) {
+        (true, false) => Some((condition, true)),
+        (false, true) => Some((last, true)),
+        _ if around.has_branch(site, start) => Some((condition, true)),
+        _ => {
+            let whole = text.whole_condition(site.loc.line, site.column);
+            Some((whole?.0, false))
+        }
+    }
+}
+
+impl Surroundings<'_> {
+    /// Whether another branch of the same file and inlined call as `site` is at a line and column.
+    fn has_branch(&self, site: Site, (line, column): (u32, u32)) -> bool {
+        let choices = self.entry.choices.iter();
+        let mut sites = choices.filter_map(|c| self.entry.choice(c.block)?.site);
+        sites.any(|s| {
+            let here = (s.loc.line, s.column) == (line, column);
+            here && (s.loc.file, s.inlined) == (site.loc.file, site.inlined)
+        })
+    }
 }
 
 /// What a `switch` is over: of one that LLVM made from comparisons, all of these.
@@ -237,6 +271,12 @@ impl Branch<'_> {
         }
     }
 
+    /// Whether Rust's compiler added the branch: its own place has the panic of an overflow or of an index out of bounds.
+    fn is_check(&self) -> bool {
+        let succs = self.successors();
+        succs.is_some_and(|succs| succs.iter().any(|&to| self.fails(to)))
+    }
+
     /// Whether behind an edge the same assertion asks on, and fails at the end: a macro may also ask when what it
     /// asserts held.
     fn asks_towards_failure(&self, to: BlockId, questions: usize) -> bool {
@@ -305,14 +345,37 @@ impl Branch<'_> {
     }
 }
 
-/// Whether successor `to` of the branch at the end of `block` asks on at the same place: a macro may hold several
-/// branches, and what one of them finds is not what the whole finds.
-pub(super) fn asks_on(entry: &FunctionEntry, block: BlockId, site: Site, to: BlockId) -> bool {
-    asking_block(entry, block, site, to).is_some()
+/// Whether successor `to` of the branch at the end of `block` asks on for the same condition, of the function's `branches`: a
+/// macro may hold several branches, and what one of them finds is not what the whole finds.
+pub(super) fn asks_on(
+    entry: &FunctionEntry,
+    branches: &Branches,
+    block: BlockId,
+    site: Site,
+    to: BlockId,
+) -> bool {
+    let bytes = |b| {
+        branches
+            .get(&b)
+            .map(|judged: &Judged| &judged.condition.bytes)
+    };
+    next_question(entry, block, to).is_some_and(|(asking, there)| {
+        let in_same_text = (there.loc.file, there.inlined) == (site.loc.file, site.inlined);
+        match bytes(asking) {
+            Some(asked) => in_same_text && Some(asked) == bytes(block),
+            None => there == site,
+        }
+    })
 }
 
-/// The block that asks there.
+/// The block that asks on at the same place.
 fn asking_block(entry: &FunctionEntry, block: BlockId, site: Site, to: BlockId) -> Option<BlockId> {
+    let (asking, there) = next_question(entry, block, to)?;
+    (there == site).then_some(asking)
+}
+
+/// The first block behind successor `to` of `block` with more than one successor, and where it asks.
+fn next_question(entry: &FunctionEntry, block: BlockId, to: BlockId) -> Option<(BlockId, Site)> {
     let mut at = to;
     for _ in 0..FARTHEST {
         match entry.succs[at][..] {
@@ -321,8 +384,8 @@ fn asking_block(entry: &FunctionEntry, block: BlockId, site: Site, to: BlockId) 
         }
     }
     let choice = entry.choice(at).filter(|_| at != block);
-    let asks = choice.is_some_and(|c| c.site == Some(site) && entry.succs[at].len() > 1);
-    asks.then_some(at)
+    let site = choice.filter(|_| entry.succs[at].len() > 1)?.site?;
+    Some((at, site))
 }
 
 /// Whether a byte is where an outcome leads; the condition itself, of the next iteration, is no evidence.

@@ -227,7 +227,7 @@ impl<'a> Words<'a> {
         let (condition, first_is_true) = (&judged.condition, judged.first_is_true);
         let to = entry.succs[d.block][d.succ as usize];
         let whole = condition.may_be_macro || condition.call.is_some() || condition.is_assertion;
-        let is_final = !(whole && asks_on(entry, d.block, site, to));
+        let is_final = !(whole && asks_on(entry, &branches, d.block, site, to));
         let outcome = first_is_true.map(|first| first == (d.succ == 0));
         let outcome = outcome.filter(|_| is_final);
         Asked {

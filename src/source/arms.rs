@@ -101,6 +101,7 @@ mod tests {
         let scanned = Scanned {
             text,
             tokens: &tokens(text),
+            is_rust: true,
         };
         let range = scanned.condition(0).expect("a scrutinee");
         let arms = scanned.arms(&range).into_iter();

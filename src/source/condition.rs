@@ -1,9 +1,12 @@
 //! The text of a condition, cut out of a source by the position that debug information gives its branch.
 //!
-//! Compilers put a branch at an operator (`&&`, `||`: the branch is on what stands before it), at the keyword of a
+//! Clang puts a branch at an operator (`&&`, `||`: the branch is on what stands before it), at the keyword of a
 //! statement (`while`, `for`, `switch`), or where the whole condition begins (`if`, `?:`), though the branch may be on its last
-//! part only. Brackets and operators tell the parts apart; nothing is known of names, so that the text is wanted to be
-//! balanced, and there is none where it would not be.
+//! part only. Clang 22 puts that last branch of an `if` at the operator that binds least instead: at the comparison, at
+//! the name of a called member, or at `&&` and `||`, where the branch on what stands before them is, too
+//! ([`Scanned::meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators tell the
+//! parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it would not
+//! be.
 
 use super::tokens::{Kind, Token};
 
@@ -11,6 +14,17 @@ use super::tokens::{Kind, Token};
 pub(super) struct Scanned<'a> {
     pub text: &'a str,
     pub tokens: &'a [Token],
+    /// Whether each branch is where its operand begins.
+    pub is_rust: bool,
+}
+
+/// What a branch may decide, by its position alone.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Meanings {
+    /// What clang up to 21 and rustc have there.
+    pub first: Range,
+    /// What clang 22 has there as well, and where older ones have a branch on that: a byte.
+    pub last: Option<(Range, usize)>,
 }
 
 /// Operators after which another condition begins, those that bind least first.
@@ -57,9 +71,51 @@ impl<'a> Scanned<'a> {
     /// The tokens of the condition that is decided by a branch at byte `offset`, with the negations in front of it; `None`
     /// where brackets do not tell.
     pub(super) fn condition(&self, offset: usize) -> Option<Range> {
+        self.meanings(offset).map(|meanings| meanings.first)
+    }
+
+    /// All that a branch at byte `offset` may decide; `None` where brackets do not tell. O(the statement).
+    pub(super) fn meanings(&self, offset: usize) -> Option<Meanings> {
         let at = self.token(offset)?;
-        let range = self.find_decided(at)?;
-        (!range.is_empty()).then(|| self.include_negations(range))
+        let negated = |range: Range| (!range.is_empty()).then(|| self.include_negations(range));
+        let whole = self.find_if_around(at);
+        if let Some(whole) = &whole
+            && self.is_operator_of(at, whole)
+        {
+            let first = negated(self.last_part(whole.clone()))?;
+            return Some(Meanings { first, last: None });
+        }
+        let first = negated(self.find_decided(at)?)?;
+        let last = whole.filter(|whole| self.find_last_join(whole.clone()) == Some(at));
+        let last = last.and_then(|whole| {
+            let start = self.tokens[whole.start].start;
+            Some((negated(self.last_part(whole))?, start))
+        });
+        Some(Meanings { first, last })
+    }
+
+    /// The condition in brackets behind an `if` that token `at` is in, but in no brackets inside it and not its first.
+    fn find_if_around(&self, at: usize) -> Option<Range> {
+        if self.is_rust {
+            return None;
+        }
+        let open = self.opens(at).filter(|&open| self.word(open) == "(")?;
+        let keyword = open.checked_sub(1)?;
+        let keyword = match self.word(keyword) {
+            "constexpr" => keyword.checked_sub(1)?,
+            _ => keyword,
+        };
+        let is_if = self.word(keyword) == "if";
+        let whole = is_if.then(|| self.find_controlled(keyword))??;
+        (whole.start < at && at < whole.end).then_some(whole)
+    }
+
+    /// Whether token `at` is where clang 22 puts a branch on all of a condition without joins: at the operator, or at the
+    /// name of the member that is called.
+    fn is_operator_of(&self, at: usize, whole: &Range) -> bool {
+        let is_member = matches!(self.word(at - 1), "." | "->" | "::");
+        let is_operator = self.tokens[at].kind == Kind::Punctuation && self.word(at) != "?";
+        (is_member || is_operator) && self.find_last_join(whole.clone()).is_none()
     }
 
     /// All operands that the join at byte `offset` joins, and how many they are; `None` if there is no join.
@@ -131,6 +187,11 @@ impl<'a> Scanned<'a> {
         }
     }
 
+    /// Whether token `at` joins what stands before it with something: Rust's `&&x` and `|| x` do not.
+    fn joins(&self, at: usize) -> bool {
+        self.is_join(at) && self.is_after_operand(at)
+    }
+
     /// The `for` of a loop over the range that begins at token `at`: `for (a, b) in at`.
     fn find_for_before(&self, at: usize) -> Option<usize> {
         at.checked_sub(1).filter(|&i| self.word(i) == "in")?;
@@ -143,7 +204,7 @@ impl<'a> Scanned<'a> {
     fn is_after_operand(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map(|i| &self.tokens[i]);
         before.is_some_and(|t| {
-            t.kind == Kind::Word || matches!(&self.text[t.start..t.end], ")" | "]")
+            t.kind != Kind::Punctuation || matches!(&self.text[t.start..t.end], ")" | "]" | "?")
         })
     }
 
@@ -225,8 +286,12 @@ impl<'a> Scanned<'a> {
         }
         let mut end = at;
         let mut question = None;
+        // A join behind `if` is one of a guard, which is no part of the pattern before it.
+        let mut is_guarded = false;
         while end < self.tokens.len() {
             match self.word(end) {
+                _ if self.is_rust && !is_guarded && end > at && self.joins(end) => break,
+                "if" => is_guarded = true,
                 "(" | "[" => end = self.closes(end)?,
                 ")" | "]" | "}" | ";" | "," | "{" | "=>" | "else" => break,
                 "?" => {
@@ -238,7 +303,7 @@ impl<'a> Scanned<'a> {
             end += 1;
         }
         let before = at.checked_sub(1).map_or("", |i| self.word(i));
-        if self.word(end) == "=>" && before != "if" {
+        if self.word(end) == "=>" && before != "if" && !JOINS.as_flattened().contains(&before) {
             return Some(at..self.pattern_end(at..end));
         }
         if let Some(keyword) = self.find_for_before(at) {
@@ -278,18 +343,22 @@ impl<'a> Scanned<'a> {
     fn last_part(&self, mut range: Range) -> Range {
         loop {
             let inner = self.without_brackets(range.clone());
-            let join = JOINS.iter().find_map(|words| {
-                let mut outer = self
-                    .tokens_outside_brackets(inner.clone())
-                    .filter(|&i| words.contains(&self.word(i)));
-                outer.next_back()
-            });
-            match join {
+            match self.find_last_join(inner.clone()) {
                 Some(at) if at + 1 < inner.end => range = at + 1..inner.end,
                 _ if inner == range => return range,
                 _ => range = inner,
             }
         }
+    }
+
+    /// The last of the joins that bind least, outside of brackets.
+    fn find_last_join(&self, range: Range) -> Option<usize> {
+        JOINS.iter().find_map(|words| {
+            let mut outer = self
+                .tokens_outside_brackets(range.clone())
+                .filter(|&i| words.contains(&self.word(i)) && (!self.is_rust || self.joins(i)));
+            outer.next_back()
+        })
     }
 
     /// What brackets around all of it enclose; `!` before them goes too, since it is told where control goes.
@@ -391,16 +460,23 @@ mod tests {
     use super::super::tokens::tokens;
     use super::*;
 
-    /// The condition at `^` in a text, which is not part of it.
-    fn at(marked: &str) -> Option<String> {
+    /// The conditions that a branch at `^` in a text, which is not part of it, may be on.
+    fn all_at(marked: &str, is_rust: bool) -> Option<(String, Option<String>)> {
         let offset = marked.find('^').expect("a mark");
         let text = marked.replacen('^', "", 1);
         let scanned = Scanned {
             text: &text,
             tokens: &tokens(&text),
+            is_rust,
         };
-        let range = scanned.condition(offset)?;
-        Some(scanned.joined(range))
+        let meanings = scanned.meanings(offset)?;
+        let last = meanings.last.map(|(range, _)| scanned.joined(range));
+        Some((scanned.joined(meanings.first), last))
+    }
+
+    /// The first of them.
+    fn at(marked: &str) -> Option<String> {
+        all_at(marked, false).map(|(first, _)| first)
     }
 
     /// Where clang 19 puts the branch, and what is decided there.
@@ -466,6 +542,87 @@ mod tests {
             ("match s { Some(x) if ^x > 3 => 1, _ => 2 }", "x > 3"),
         ] {
             assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
+        }
+    }
+
+    /// Where clang 22 puts the branches of an `if`, and what is decided there: at an operator that binds least, what stands
+    /// before it or the last operand.
+    #[test]
+    fn conditions_of_clang_22_are_found() {
+        for (marked, first, last) in [
+            ("if (n ^== 3) x();", "n == 3", None),
+            ("if ((a = g(b)) ^> 3) x();", "(a = g(b)) > 3", None),
+            ("if ((int)a ^!= 3) x();", "(int)a != 3", None),
+            ("if (a ^& 4) x();", "a & 4", None),
+            ("if (a + b ^> c - 2) x();", "a + b > c - 2", None),
+            ("if (n ^= g(b)) x();", "n = g(b)", None),
+            ("if (n^++) x();", "n++", None),
+            ("if (n^, b > 2) x();", "n, b > 2", None),
+            ("if (p->^has(3)) x();", "p->has(3)", None),
+            ("if (p->has() ^== c) x();", "p->has() == c", None),
+            ("if constexpr (n ^< 3) x();", "n < 3", None),
+            ("else if (int n = f(); n ^> 3) x();", "n > 3", None),
+            ("if (a > 3 ^|| b > 3) x();", "a > 3", Some("b > 3")),
+            ("if (a\n  ^&& !b) x();", "a", Some("!b")),
+            ("if (a && b ^|| c) x();", "b", Some("c")),
+            ("if (a ^|| b && c) x();", "a", Some("c")),
+            ("if (a || b ^&& c) x();", "b", None),
+            ("if (a ^&& b || c) x();", "a", None),
+            ("if (a ^|| b || c) x();", "a", None),
+            ("if (a || b ^|| c) x();", "b", Some("c")),
+            ("if ((a || b) ^&& c) x();", "b", Some("c")),
+            ("if ((a ^|| b) && c) x();", "a", None),
+            ("if (c ^&& (a || b)) x();", "c", Some("b")),
+            ("if (c && (a ^|| b)) x();", "a", None),
+            ("if ((a ^|| b)) x();", "a", None),
+            ("if (!(a ^|| b)) x();", "a", None),
+            ("if (g(a ^|| b)) x();", "a", None),
+            ("while (a ^|| b) x();", "a", None),
+            ("do x(); while (a ^|| b);", "a", None),
+            ("for (; a ^|| b;) x();", "a", None),
+            ("r = a ^|| b ? c : d;", "a", None),
+            ("if (c ^and not q.f) x();", "c", Some("not q.f")),
+        ] {
+            let expected = Some((first.to_string(), last.map(str::to_string)));
+            assert_eq!(all_at(marked, false), expected, "{marked}");
+        }
+    }
+
+    /// Where rustc 1.95 puts the branches, and what is decided there.
+    #[test]
+    fn operands_of_rust_are_found() {
+        for (marked, condition) in [
+            ("if ^a > 3 && b > 3 { x }", "a > 3"),
+            ("if a > 3 && ^b > 3 { x }", "b > 3"),
+            ("if a && ^b && c { x }", "b"),
+            ("if !(^a > 3 && b > 3) || c { x }", "a > 3"),
+            ("if !(a > 3 && ^b > 3) || c { x }", "b > 3"),
+            ("if !(a > 3 && b > 3) || ^c { x }", "c"),
+            ("if a > 3 && (^b > 3 || c) && s.b { x }", "b > 3"),
+            ("if (^a > 3 || b > 3) && c { x }", "a > 3"),
+            ("if g(a) && !^g(b) { x }", "!g(b)"),
+            ("if !^c && !s.b { x }", "!c"),
+            ("while ^a > 3 && b > 3 { x }", "a > 3"),
+            ("while a > 3\n    && ^b > 3 { x }", "b > 3"),
+            ("let z = ^a > 3 && b > 3;", "a > 3"),
+            ("fn f() -> bool { ^a > 3 || b > 3 }", "a > 3"),
+            ("if let ^Some(x) = d && x > 3 && c { x }", "Some(x) = d"),
+            ("if let Some(x) = d && ^x > 3 && c { x }", "x > 3"),
+            ("if a > 3 && let ^Some(x) = d { x }", "Some(x) = d"),
+            ("match a { 1 if ^b > 3 && c => 2, _ => 3 }", "b > 3"),
+            ("match a { 1 if b > 3 && ^c => 2, _ => 3 }", "c"),
+            ("match a { ^Some(1) if b > 3 && c => 2, _ => 3 }", "Some(1)"),
+            (
+                "if ^v.iter().any(|x| *x > 3 && b) || c { x }",
+                "v.iter().any(|x| *x > 3 && b)",
+            ),
+            ("if v.any(|x| ^x > 3 && b) || c { x }", "x > 3"),
+            ("if ^a == \"b\" || c { x }", "a == \"b\""),
+            ("if ^a == &&b || c { x }", "a == &&b"),
+            ("if (^a > 3) { x }", "a > 3"),
+        ] {
+            let expected = Some((condition.to_string(), None));
+            assert_eq!(all_at(marked, true), expected, "{marked}");
         }
     }
 

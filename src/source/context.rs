@@ -95,7 +95,8 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
     let reverses = call.is_none() && may_reverse(scanned, inner.clone(), macros);
     let arrow = scanned.arrow(&range);
     let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
-    let is_pattern = arrow.is_some() && before != "if";
+    let is_guard = before == "if" || JOINS.as_flattened().contains(&before);
+    let is_pattern = arrow.is_some() && !is_guard;
     let over = before == "for" && words.contains(&"in");
     // In Rust, `let` makes the left side a pattern; in C, `=` is a value.
     let binds = before == "let";

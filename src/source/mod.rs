@@ -178,6 +178,7 @@ impl Sources {
             }
             let mut text = Text::new(String::from_utf8_lossy(&bytes).into_owned());
             text.has_columns = !self.hashed || !file.checksum.is_empty();
+            text.is_rust = file.name.ends_with(".rs");
             return Found::Text(Box::new(text));
         }
         changed.map_or(Found::Missing, Found::Changed)

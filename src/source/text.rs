@@ -11,6 +11,8 @@ pub struct Text {
     text: String,
     /// Whether columns are those that the compiler saw.
     pub(super) has_columns: bool,
+    /// Whether rustc compiled it.
+    pub(crate) is_rust: bool,
     /// Where each line begins.
     lines: Vec<usize>,
     tokens: OnceLock<Vec<Token>>,
@@ -27,6 +29,7 @@ type Conditions = HashMap<(u32, u32, Extent), Option<Arc<Condition>>>;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Extent {
     Operand,
+    LastOperand,
     Join,
     Whole,
 }
@@ -38,6 +41,7 @@ impl Text {
             lines: std::iter::once(0).chain(ends).collect(),
             text,
             has_columns: true,
+            is_rust: false,
             tokens: OnceLock::new(),
             macros: OnceLock::new(),
             conditions: Mutex::default(),
@@ -65,6 +69,15 @@ impl Text {
         self.remember((line, column, Extent::Operand), || {
             self.scanned().condition(self.offset(line, column)?)
         })
+    }
+
+    /// The other condition that clang 22 decides by a branch at a line and column, and the line and column of the branch by
+    /// which earlier versions decide it.
+    pub fn last_operand(&self, line: u32, column: u32) -> Option<(Arc<Condition>, (u32, u32))> {
+        let meanings = self.scanned().meanings(self.offset(line, column)?)?;
+        let (range, start) = meanings.last?;
+        let condition = self.remember((line, column, Extent::LastOperand), || Some(range));
+        Some((condition?, self.position(start)))
     }
 
     /// All that the `&&` or `||` at a line and column joins, and how many operands that has.
@@ -137,6 +150,7 @@ impl Text {
         Scanned {
             text: &self.text,
             tokens: self.tokens.get_or_init(|| tokens::tokens(&self.text)),
+            is_rust: self.is_rust,
         }
     }
 

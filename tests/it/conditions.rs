@@ -103,7 +103,7 @@ fn quoted(profile: &Path, source: &Path) -> BTreeSet<(u64, String)> {
 #[test]
 fn quoted_text_is_a_condition() {
     let (mut compared, mut wrong) = (0, Vec::new());
-    for name in ["conditions", "loops", "switches", "exceptions"] {
+    for name in ["conditions", "loops", "switches", "exceptions", "operands"] {
         let source = sources(name).remove(0);
         for level in ["-O0", "-O2"] {
             let dir = crate::support::folder();

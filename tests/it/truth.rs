@@ -114,6 +114,7 @@ fn outcomes_of_conditions_equal_counts_of_source_coverage() {
         "shapes",
         "joined_loops",
         "values",
+        "operands",
     ] {
         let source = sources(name).remove(0);
         let content = read(&source);

@@ -16,8 +16,9 @@ impl Branch<'_> {
             (Asks::Joined, _) => true,
             _ if !test.known.is_empty() => true,
             (_, Some(at)) if self.contains(at) => true,
-            // A parameter, for example.
-            (Asks::Value, None) => true,
+            // A parameter, for example. Rust's comparisons are where the branch is, which an optimiser may use for another
+            // operand.
+            (Asks::Value, None) => !self.text.is_rust || self.condition.comparison.is_none(),
             _ => self.tests_value_elsewhere(test),
         }
     }
