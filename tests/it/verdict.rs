@@ -586,6 +586,28 @@ fn many_programs() {
         prof(&["compare", "a.p3prof", "profiles/a.p3prof"]).0,
         Some(0)
     );
+    // A slash at the end is a folder, also for one program.
+    let into = |output| {
+        prof(&[
+            "merge",
+            "-m",
+            "suite/a",
+            "-o",
+            output,
+            "--failure-mode",
+            "all",
+            "raw",
+        ])
+    };
+    let (status, said) = into("one/");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("one/a.p3prof: ok\n") && said.contains("1 of 1 program ran\n"),
+        "{said}"
+    );
+    let (status, said) = into("a.p3prof/");
+    assert_eq!(status, Some(2), "{said}");
+    assert_eq!(said, "error: -o a.p3prof: this is a file; name a folder\n");
     // Named one by one, and added to what was merged before: that is refused, since it is the same.
     let named = ["suite/a", "suite/b/manifest.json", "suite/c"]
         .map(|m| ["-m", m])
