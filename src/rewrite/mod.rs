@@ -17,7 +17,7 @@ use crate::partition::{Assignment, Share};
 use crate::profile::Profile;
 use crate::profile::weights::UNRELATED;
 use crate::stats;
-use crate::table::number_of;
+use crate::table::{Columns, number_of};
 use analysis::Analysis;
 use copies::Copies;
 use rayon::ThreadPool;
@@ -32,7 +32,7 @@ pub struct Summary {
     /// Functions that several copies share.
     pub split: usize,
     /// The table of `--stats`, if wanted.
-    pub stats: Option<String>,
+    pub stats: Option<Columns>,
     /// What the user should know, a line each.
     pub warnings: Vec<String>,
 }
