@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use crate::cli::ForceArgs;
+use crate::compiler::unlinked::is_baseline;
 use crate::error::{Error, Result};
 use crate::output::{Destination, check_folder_name};
 use crate::profile::merge::{
@@ -101,8 +102,10 @@ fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Ou
     std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
     let warnings = merge_programs(programs, &args.files, args.failure_mode, each)?;
     outcome.warnings.extend(warnings);
-    let programs = programs.iter().len();
-    outcome.text += &format!("{ran} of {} ran\n", number_of(programs as u64, "program"));
+    // Sources that no link took are no program that could run.
+    let programs = programs.iter().filter(|p| !is_baseline(&p.manifest));
+    let programs = number_of(programs.count() as u64, "program");
+    outcome.text += &format!("{ran} of {programs} ran\n");
     Ok(outcome)
 }
 
