@@ -24,7 +24,7 @@ pub(super) struct SelectionArgs {
     #[arg(long, value_name = "SPEC")]
     paths: Vec<String>,
 
-    /// Count only paths through lines that it adds or changes
+    /// Count only paths through lines that this diff adds or changes
     #[arg(long, value_name = "DIFF")]
     patch: Option<PathBuf>,
 }
