@@ -169,8 +169,9 @@ pub(super) fn report_selection(programs: &[Record]) {
     }
 }
 
-/// Prints what `p3-rewrite` warned of these programs. That one of several has no selected path, or no file of a diff, is told
-/// by [`report_selection`] and [`report_files_of_no_program`]; if all have none, each reason is printed once.
+/// Prints what `p3-rewrite` warned of these programs. That one of several has no selected path, or no file of a
+/// diff, is reported by [`report_selection`] and [`report_files_of_no_program`]; if all have none, each reason is
+/// printed once.
 pub(super) fn report_warnings(programs: &[Record]) {
     let is_nothing = |w: &&String| w.starts_with(NOTHING);
     let nothing = programs

@@ -412,8 +412,8 @@ fn branchless(report: &Report) -> Option<String> {
     })
 }
 
-/// Which functions are not exact and why: one line for those that the user excluded, one for each of the others, of which
-/// there are few unless everything is asked for.
+/// Which functions are not exact and why: one line for those that the user excluded, one for each of the first
+/// [`MAX_INEXACT`] others, and the number of the rest. `full`: a line for each of all.
 fn inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
     let profile = report.profile;
     let is_excluded =

@@ -117,8 +117,8 @@ impl Request {
         Ok((asked, lines))
     }
 
-    /// The files of each diff that are part of none of several programs, whose files these are: a line for each diff that has
-    /// some.
+    /// The files of each diff that are part of none of several programs, whose files these are: a line for each
+    /// diff that has some.
     ///
     /// # Errors
     /// Those of [`Touched::find`].

@@ -218,8 +218,8 @@ impl Sources {
         }
     }
 
-    /// A line about files that were looked for and are not there, if there are such. Files of the system, which few have all
-    /// of, and what is no file (`<stdin>`) are left out.
+    /// A line about files that were looked for and are not there, if there are such. Files of the system, of which
+    /// machines rarely have all, and what is no file (`<stdin>`) are left out.
     pub fn missing(&self) -> Option<String> {
         let is_missing = |f: &&File| matches!(f.found.get(), Some(Found::Missing));
         let missing = self.files.iter().filter(is_missing);
