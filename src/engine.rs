@@ -98,10 +98,10 @@ pub struct Choice {
 /// # Errors
 /// No engine is installed, or none that reads them, or not the one that is named.
 pub fn choose(engines: &[Engine], request: &Request) -> Result<Choice> {
-    let Some(newest) = engines.last() else {
-        return Err(none_installed());
-    };
     if let Some(major) = request.llvm.map_or_else(wanted, |v| Ok(Some(v)))? {
+        if engines.is_empty() {
+            return Err(none_installed(None, major));
+        }
         let named = engines.iter().find(|e| e.llvm == major);
         let alone = |engine: &Engine| Choice {
             engine: engine.clone(),
@@ -116,6 +116,14 @@ pub fn choose(engines: &[Engine], request: &Request) -> Result<Choice> {
         // What is wrong with an input is the engine's to say.
         let _ = found.look_at(input, request.out);
     }
+    let Some(newest) = engines.last() else {
+        let needed = found.newest.as_ref();
+        let newest = VERSIONS[VERSIONS.len() - 1].major;
+        return Err(none_installed(
+            needed.map(|(_, path)| path.as_path()),
+            needed.map_or(newest, |(needed, _)| *needed),
+        ));
+    };
     let (needed, path) = found.newest.unwrap_or_default();
     let mut able = engines.iter().filter(|e| e.llvm >= needed).cloned();
     let Some(lowest) = able.next() else {
@@ -214,16 +222,25 @@ fn become_engine(path: &Path, later: &[Engine]) -> Error {
     Error::read(path, engine.exec())
 }
 
-fn none_installed() -> Error {
+/// What to say where there is no engine at all, and `needed` is the version that `input` or the user asks for.
+fn none_installed(input: Option<&Path>, needed: u32) -> Error {
     let folders = folders();
     let folders: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-    let newest = VERSIONS[VERSIONS.len() - 1].major;
-    Error::Usage(format!(
-        "no engine is installed, one for each LLVM (looked for {} in {}); install {}, or make build in the sources",
-        llvm::engine_name(newest),
-        folders.join(", "),
-        llvm::engine_package(newest),
-    ))
+    let fitting = llvm::version_that_reads(needed).unwrap_or(VERSIONS[VERSIONS.len() - 1]);
+    let problem = format!(
+        "no engine is installed (looked for {} in {})",
+        llvm::engine_name(fitting.major),
+        folders.join(", ")
+    );
+    let remedy = remedy(fitting.major);
+    match input {
+        Some(input) => Error::load(
+            input,
+            format!("written by LLVM {needed}, and {problem}"),
+            remedy,
+        ),
+        None => Error::Usage(format!("{problem}; {remedy}")),
+    }
 }
 
 /// The versions of engines, for people: `19, 22`.

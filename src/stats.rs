@@ -1,7 +1,7 @@
 //! The `--stats` table: what every copy does to every function.
 
 use crate::index::{FuncId, TiSlice};
-use crate::ir::{ProgFunction, Program};
+use crate::ir::{ProgFunction, Program, SkipReason};
 use crate::manifest::{Manifest, Status};
 use crate::names::shown;
 use crate::partition::Assignment;
@@ -18,7 +18,7 @@ pub(crate) fn table(
     assignment: &Assignment,
     plans: &[CopyPlan],
     selects: impl Fn(&str) -> bool,
-) -> String {
+) -> Columns {
     let mut table =
         Columns::new([vec![Align::Left; 2], vec![Align::Right; 3 + plans.len()]].concat());
     let copies = (0..plans.len()).map(|c| format!("copy {c}"));
@@ -46,7 +46,7 @@ pub(crate) fn table(
     table.row(cells(["load", "", "", "", ""], load));
     let probes = plans.iter().map(|p| exactly(total_probes(p) as u64));
     table.row(cells(["probes", "", "", "", ""], probes));
-    table.to_string()
+    table
 }
 
 /// What is said of a function, and then of its plan, or of it in each copy.
@@ -68,6 +68,7 @@ pub(crate) fn status(manifest: &Manifest, id: FuncId) -> String {
     match entry.status {
         Status::Exact => "exact".into(),
         Status::Cut => format!("cut ({})", number_of(entry.cuts.len() as u64, "edge")),
+        Status::Skipped(SkipReason::Excluded) => "skipped (excluded)".into(),
         Status::Skipped(reason) => format!("skipped ({reason})"),
     }
 }

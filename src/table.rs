@@ -1,9 +1,10 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::names::{fitted_among, printable};
+use crate::names::{fitted, fitted_among, printable};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 pub use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, core::Word};
@@ -45,11 +46,13 @@ pub enum Align {
 
 /// Rows of cells in columns as wide as their widest cell, two spaces apart, with notes between them. A last column of names
 /// takes the rest of the line.
+#[derive(Clone, Debug)]
 pub struct Columns {
     aligns: Vec<Align>,
     rows: Vec<Row>,
 }
 
+#[derive(Clone, Debug)]
 enum Row {
     Cells(Style, Vec<String>),
     /// Cells of all columns but the last, then a name and what follows it.
@@ -59,6 +62,7 @@ enum Row {
 }
 
 /// What follows a name.
+#[derive(Clone, Debug)]
 enum Rest {
     /// Stays whole; the name is shortened for it.
     Whole(String),
@@ -167,6 +171,33 @@ impl Columns {
             column.set_padding((GAP as u16, 0));
         }
         table
+    }
+
+    /// The same for a table whose first column has names: they are shortened where rows would be wider than the layout.
+    pub fn render_names_first(&self, layout: Layout) -> String {
+        let widths = self.padded().column_max_content_widths();
+        let rest: usize = widths.iter().skip(1).map(|w| usize::from(*w) + GAP).sum();
+        let room = layout.width.saturating_sub(rest).max(NARROWEST);
+        let mut names: Vec<&mut String> = Vec::new();
+        let mut table = self.clone();
+        for row in &mut table.rows {
+            if let Row::Cells(_, cells) = row {
+                names.extend(cells.first_mut());
+            }
+        }
+        // Of many thousand names, only those that would read alike are compared.
+        let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for name in &names {
+            alike
+                .entry(fitted(name, room))
+                .or_default()
+                .push(name.to_string());
+        }
+        for name in names {
+            let others = alike[&fitted(name, room)].iter().map(String::as_str);
+            *name = fitted_among(name, others, room);
+        }
+        table.render(layout)
     }
 
     /// The lines of the table.
@@ -399,6 +430,36 @@ mod tests {
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn names_in_the_first_column_are_shortened_to_the_width() {
+        let mut table = Columns::new([Align::Left, Align::Right]);
+        for name in [
+            "function",
+            "ns::f(std::vector<int>, int)",
+            "ns::f(std::vector<bool>, int)",
+        ] {
+            table.row([name.to_string(), "12345678".to_string()]);
+        }
+        let layout = Layout {
+            width: 30,
+            full: false,
+        };
+        let text = anstream::adapter::strip_str(&table.render_names_first(layout)).to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_ne!(lines[1], lines[2]);
+        assert!(
+            lines
+                .iter()
+                .all(|l| display_width(l) <= 30 && l.ends_with("  12345678")),
+            "{text}"
+        );
+        let whole = table.render_names_first(Layout::default());
+        assert!(
+            whole.contains("ns::f(std::vector<bool>, int)  12345678"),
+            "{whole}"
+        );
     }
 
     #[test]

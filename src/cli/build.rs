@@ -4,7 +4,8 @@ mod keep;
 
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::{
-    SelectionArgs, find_outdated, refuse_unknown, report_outdated, report_selection,
+    SelectionArgs, find_outdated, refuse_unknown, report_files_of_no_program, report_outdated,
+    report_selection, report_warnings,
 };
 use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
@@ -198,6 +199,7 @@ pub struct IntegrateArgs {
 /// See [`Build::run`].
 pub fn build(args: BuildArgs) -> Result<ExitCode> {
     let is_selective = args.copies.is_selective();
+    let diffs = args.copies.selection.diffs()?;
     let build = Build {
         copies: args.copies.number(),
         out: args.out,
@@ -225,10 +227,11 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     }
     report_outdated(&find_outdated(&built.earlier, &build.flags));
     if !args.quiet {
-        for program in &built.programs {
-            say(&described(program));
-            let warn = |w: &String| warn(&format!("{}: {w}", shown(&program.program)));
-            program.warnings.iter().for_each(warn);
+        built.programs.iter().for_each(|p| say(&described(p)));
+        report_warnings(&built.programs);
+        if let Some(diffs) = &diffs {
+            let programs = built.programs.iter().chain(&built.earlier);
+            report_files_of_no_program(diffs, programs)?;
         }
         if built.lines_added && !built.programs.is_empty() {
             say(

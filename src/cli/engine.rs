@@ -43,6 +43,7 @@ fn rewrite(args: Args) -> Result<()> {
     let options: Options = args.resolve()?;
     let summary = crate::rewrite::rewrite(&options)?;
     if let Some(table) = &summary.stats {
+        let table = table.render_names_first(super::layout(None));
         super::print(anstream::stdout(), table.as_bytes())?;
     }
     if options.verbosity >= 0 {

@@ -82,7 +82,7 @@ pub struct Args {
     #[arg(short, long, required = true, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// What is counted, by which copy
+    /// How to count; the list below has all schemes
     #[arg(
         long,
         value_name = "NAME",
@@ -231,7 +231,8 @@ pub struct Args {
 }
 
 /// Where there is more.
-const NEXT: &str = "Pages: docs/INDEX.md. Settings of `make run`: make -C DIR help.";
+const NEXT: &str = "Documentation: docs/INDEX.md in the sources or in /usr/share/doc/p3-rewrite.\n\
+                    Settings of `make run`: make -C DIR help.";
 
 /// The schemes in the order in which they are worth a thought, each in one line.
 fn schemes() -> String {

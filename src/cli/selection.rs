@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::profile::locate::profiles_below;
 use crate::profile::verdict::Trust;
-use crate::request::{Empty, NOTHING, PATCH, Request, Spec};
+use crate::request::{Empty, NOTHING, PATCH, Request, Spec, is_about_files_elsewhere};
 use crate::table::number_of;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -23,7 +24,7 @@ pub(super) struct SelectionArgs {
     #[arg(long, value_name = "SPEC")]
     paths: Vec<String>,
 
-    /// Count only paths through lines that it adds or changes
+    /// Count only paths through lines that this diff adds or changes
     #[arg(long, value_name = "DIFF")]
     patch: Option<PathBuf>,
 }
@@ -40,6 +41,21 @@ impl SelectionArgs {
     /// Whether some paths only are asked for.
     pub(super) fn is_given(&self) -> bool {
         !self.paths.is_empty() || self.patch.is_some()
+    }
+
+    /// The diffs alone of what is asked for.
+    ///
+    /// # Errors
+    /// As for [`SelectionArgs::read`].
+    pub(super) fn diffs(&self) -> Result<Option<Request>> {
+        let diffs = self.paths.iter().filter(|text| text.starts_with(PATCH));
+        let diffs: Vec<String> = diffs.cloned().collect();
+        Request::read(
+            &diffs,
+            self.patch.as_deref(),
+            Trust::default(),
+            Empty::Allowed,
+        )
     }
 
     /// The same as options of `p3-rewrite` in any folder. They are read once, so that what is wrong is reported
@@ -151,6 +167,41 @@ pub(super) fn report_selection(programs: &[Record]) {
             number_of(all as u64, "program")
         )),
     }
+}
+
+/// Prints what `p3-rewrite` warned of these programs. That one of several has no selected path, or no file of a
+/// diff, is reported by [`report_selection`] and [`report_files_of_no_program`]; if all have none, each reason is
+/// printed once.
+pub(super) fn report_warnings(programs: &[Record]) {
+    let is_nothing = |w: &&String| w.starts_with(NOTHING);
+    let nothing = programs
+        .iter()
+        .filter(|p| p.warnings.iter().any(|w| is_nothing(&w)));
+    if nothing.count() == programs.len() {
+        let warnings = programs.iter().flat_map(|p| &p.warnings);
+        let reasons: BTreeSet<&String> = warnings.filter(is_nothing).collect();
+        reasons.into_iter().for_each(|reason| warn(reason));
+    }
+    for program in programs {
+        let warnings = program.warnings.iter();
+        let warnings = warnings.filter(|w| !is_nothing(w) && !is_about_files_elsewhere(w));
+        warnings.for_each(|w| warn(&format!("{}: {w}", shown(&program.program))));
+    }
+}
+
+/// Warns of files of a diff from which no program of a build was compiled.
+///
+/// # Errors
+/// A manifest cannot be read, or those of [`Request::files_of_no_program`].
+pub(super) fn report_files_of_no_program<'a>(
+    diffs: &Request,
+    programs: impl Iterator<Item = &'a Record>,
+) -> Result<()> {
+    let files = programs.map(|p| Ok(Manifest::read(&p.folder.join("manifest.json"))?.files));
+    let files: Vec<Vec<String>> = files.collect::<Result<_>>()?;
+    let lines = diffs.files_of_no_program(files.iter().map(Vec::as_slice))?;
+    lines.iter().for_each(|line| warn(line));
+    Ok(())
 }
 
 /// Warns of programs that the build found up to date, and that count other paths than it asks for.

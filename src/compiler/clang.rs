@@ -60,6 +60,7 @@ impl Language {
 impl Compiler {
     /// `P3_CC` or `P3_CXX`; the version under whose name we were called; `CC` or `CXX`, if that is a clang; the clang of the engine
     /// that `P3_LLVM` names; else the newest clang with an engine of its version, and the newest that an engine reads; else `clang`.
+    /// If no engine is installed, one of any version counts: it is the engine that must be reported then, not clang.
     /// Where only the other language's compiler is named, the one beside it.
     pub(super) fn find(language: Language) -> Result<Compiler> {
         let [ours, theirs] = language.variables();
@@ -77,12 +78,15 @@ impl Compiler {
             return Ok(compiler);
         }
         let engines = engine::installed();
-        let newest = engines.last().map_or(0, |e| e.llvm);
-        let with_engine = engines.iter().rev().map(|e| e.llvm);
+        let mut with_engine: Vec<u32> = engines.iter().map(|e| e.llvm).collect();
+        if with_engine.is_empty() {
+            with_engine = VERSIONS.iter().map(|v| v.major).collect();
+        }
+        let newest = with_engine[with_engine.len() - 1];
         let read_by_engine = llvm::clangs().filter(|v| *v <= newest);
         let versions = engine::wanted()?
             .into_iter()
-            .chain(with_engine)
+            .chain(with_engine.iter().rev().copied())
             .chain(read_by_engine);
         let named = versions.map(|v| llvm::tool(language.clang(), v));
         let mut names = named.chain([language.clang().to_string()]);

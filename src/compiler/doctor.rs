@@ -115,8 +115,8 @@ int main(void) {
 /// Looks for everything.
 pub fn checks() -> Vec<Check> {
     let engines = engine::installed();
-    let mut checks = engine_checks(&engines);
     let clang = Compiler::find(Language::C);
+    let mut checks = engine_checks(&engines, &clang);
     checks.push(compiler("clang", &clang, &engines));
     checks.push(compiler(
         "clang++",
@@ -147,9 +147,14 @@ pub fn checks() -> Vec<Check> {
 }
 
 /// The engines that are installed, and whether they start: LLVM's library may be missing.
-fn engine_checks(engines: &[Engine]) -> Vec<Check> {
+fn engine_checks(engines: &[Engine], clang: &crate::error::Result<Compiler>) -> Vec<Check> {
     if engines.is_empty() {
-        let told = engine::choose(engines, &Request::default());
+        let version = clang.as_ref().ok().and_then(Compiler::version);
+        let request = Request {
+            llvm: version.and_then(|v| major(&v)),
+            ..Request::default()
+        };
+        let told = engine::choose(engines, &request);
         let told = told.map_or_else(|e| e.to_string(), |_| String::new());
         return vec![check("LLVM", State::Missing, &told)];
     }
@@ -183,7 +188,10 @@ fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
         let fitting = engines.iter().find(|e| e.llvm >= version);
         let told = match fitting {
             Some(engine) => format!("{}, for the engine of LLVM {}", path.display(), engine.llvm),
-            None => format!("{}, newer than every engine here", path.display()),
+            None => {
+                let remedy = engine::remedy_for_writer(version);
+                format!("{}, which no engine here is for: {remedy}", path.display())
+            }
         };
         let state = if fitting.is_some() {
             State::Ok
@@ -209,7 +217,7 @@ fn rustc(engines: &[Engine]) -> Option<Check> {
             check(
                 "rustc",
                 State::Without,
-                &format!("{told}, newer than every engine here: {remedy}"),
+                &format!("{told}, which no engine here is for: {remedy}"),
             )
         }
     })
@@ -255,7 +263,8 @@ fn compiler(
     let version = compiler.version().unwrap_or_default();
     let told = named(&version, Some(&compiler.path));
     match major(&version) {
-        Some(major) if major <= newest => ok(what, &told),
+        // Without any engine, that is what is reported, once.
+        Some(major) if major <= newest || engines.is_empty() => ok(what, &told),
         Some(_) => {
             let remedy = format!("its bitcode is newer than every engine here: install {clang}");
             check(what, State::Missing, &format!("{told}: {remedy}"))

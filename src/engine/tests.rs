@@ -102,9 +102,42 @@ fn missing_engine_is_reported_with_its_package() {
         said,
         "LLVM 30: no such engine here, but LLVM 19, 22 in /e; name one of these"
     );
-    let said = chosen(&[], &["old.bc"], None).unwrap_err();
-    assert!(said.starts_with("no engine is installed, "), "{said}");
-    assert!(said.contains("install p3-rewrite-llvm22"), "{said}");
+}
+
+#[test]
+fn where_no_engine_is_installed_that_for_the_input_is_named() {
+    for (names, llvm, begins, major) in [
+        (
+            &["old.bc"][..],
+            None,
+            "old.bc: written by LLVM 19, and no engine is installed (looked for p3-rewrite-19 in ",
+            19,
+        ),
+        (
+            &["old.bc", "new.bc"],
+            None,
+            "new.bc: written by LLVM 22, and no engine is installed (looked for p3-rewrite-22 in ",
+            22,
+        ),
+        (
+            &["new.bc"],
+            Some(19),
+            "no engine is installed (looked for p3-rewrite-19 in ",
+            19,
+        ),
+        (
+            &["text.ll"],
+            None,
+            "no engine is installed (looked for p3-rewrite-22 in ",
+            22,
+        ),
+    ] {
+        let said = chosen(&[], names, llvm).unwrap_err();
+        assert!(said.starts_with(begins), "{said}");
+        let remedy =
+            format!("; install p3-rewrite-llvm{major} (from the sources: make build LLVM={major})");
+        assert!(said.ends_with(&remedy), "{said}");
+    }
 }
 
 #[test]

@@ -192,7 +192,7 @@ pub(super) fn has_mapped(process: u64, file: &Path) -> Option<bool> {
 /// or above the folders of the profile, the targets, and the process's program and working folder.
 ///
 /// # Errors
-/// Manifests that cannot be used, and that there is none.
+/// Manifests that cannot be used, of those that were found the nearest, and that there is none.
 pub(crate) fn programs(
     manifests: &[PathBuf],
     targets: &[Target],
@@ -216,11 +216,17 @@ pub(crate) fn programs(
     }
     let above = places.iter().flat_map(|p| manifests_above(p));
     let mut seen = BTreeSet::new();
+    let mut unreadable = None;
     for candidate in above.filter(|p| seen.insert(p.clone())) {
-        let found = Manifest::read(&candidate);
-        if found.is_ok_and(|m| m.program_bytes() == program) {
-            return Programs::find(&[candidate]);
+        match Manifest::read(&candidate) {
+            Ok(found) if found.program_bytes() == program => return Programs::find(&[candidate]),
+            // It may be the program's, of another version or with a scheme that this build does not have.
+            Err(e) if Manifest::is_one(&candidate) => unreadable = unreadable.or(Some(e)),
+            _ => {}
         }
+    }
+    if let Some(e) = unreadable {
+        return Err(e);
     }
     Err(Error::profile(
         file,
@@ -287,6 +293,25 @@ mod tests {
         assert!(
             none.to_string().contains("no process and no file"),
             "{none}"
+        );
+    }
+
+    #[test]
+    fn manifest_that_cannot_be_read_is_not_called_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = dir.path().join(MANIFEST);
+        let said = || {
+            let file = dir.path().join("0.p3raw");
+            let none = programs(&[], &[], [7; 16], &file);
+            none.unwrap_err().to_string()
+        };
+        fs::write(&manifest, r#"{"name": "of something else"}"#).unwrap();
+        assert!(said().contains("is not in a folder above it"), "{}", said());
+        fs::write(&manifest, r#"{"format": "p3-manifest", "version": 1}"#).unwrap();
+        assert!(
+            said().starts_with(&format!("{}: ", manifest.display())),
+            "{}",
+            said()
         );
     }
 }

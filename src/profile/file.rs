@@ -14,6 +14,7 @@ use crate::estimate::{Estimated, Saved, SavedBursts, SavedSample};
 use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::manifest::{Manifest, NotBuilt};
 use crate::output::{Content, Mark, write_whole};
+use crate::runtime::format::MAGIC as RAW_MAGIC;
 use crate::strategy::Measure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -168,9 +169,19 @@ fn remedy(bytes: &[u8]) -> &'static str {
     // What is read is not refused for its age.
     let refused = version.filter(|b| !(OLDEST..=current).contains(&b[7]));
     let version = refused.map_or(current, |b| b[7]);
-    let damage = "name a profile that p3-prof merge wrote";
+    let damage = if is_raw(bytes) {
+        "it is a raw one: merge those of all copies first (p3-prof merge -m OUTDIR -o FILE OUTDIR)"
+    } else {
+        "name a profile that p3-prof merge wrote"
+    };
     let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, too";
     crate::error::remedy(version.into(), current.into(), damage, older)
+}
+
+/// Whether bytes are those of a raw profile, of whatever version.
+fn is_raw(bytes: &[u8]) -> bool {
+    let magic = RAW_MAGIC.to_le_bytes();
+    bytes.get(1..8) == Some(&magic[1..])
 }
 
 /// Whether `path` is a merged profile, of whatever version.

@@ -103,7 +103,11 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
         n => {
             let named: Vec<String> = found.iter().take(NAMED).map(|p| shown(p)).collect();
             let more = if n > NAMED { ", …" } else { "" };
-            let remedy = format!("name one: {}{more}", named.join(", "));
+            let remedy = format!(
+                "name one ({}{more}), or join them first (p3-prof union {} … -o all.p3prof)",
+                named.join(", "),
+                named[0],
+            );
             let problem = format!("the folder holds {n} merged profiles");
             Err(Error::profile(folder, problem, remedy))
         }
@@ -248,15 +252,16 @@ mod tests {
         assert_eq!(locate(dir.path()).unwrap(), a);
         let b = profile("b.p3");
         let named = format!(
-            "holds 2 merged profiles; name one: {}, {}",
+            "holds 2 merged profiles; name one ({}, {}), or join them first (p3-prof union {} … -o all.p3prof)",
             a.display(),
-            b.display()
+            b.display(),
+            a.display()
         );
         assert!(said(dir.path()).ends_with(&named));
         for more in ["c.p3", "d.p3"] {
             profile(more);
         }
-        assert!(said(dir.path()).ends_with(", …"));
+        assert!(said(dir.path()).contains(", …), or join"));
     }
 
     /// libtool links `prog` as `.libs/prog`, and its folder is there.

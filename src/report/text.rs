@@ -6,7 +6,7 @@ use super::steps::{self, Steps};
 use super::time;
 use super::{Line, Report};
 use crate::index::{CfgEdge, FuncId};
-use crate::ir::Loc;
+use crate::ir::{Loc, SkipReason};
 use crate::manifest::Status;
 use crate::names::{fitted_among, printable};
 use crate::profile::Profile;
@@ -25,6 +25,8 @@ pub(super) const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 /// The report names at most this many functions that were left before their end.
 const MAX_LEFT: usize = 5;
+/// The report names at most this many functions that are cut or skipped.
+const MAX_INEXACT: usize = 5;
 /// The report names at most this many places of a function's cut edges.
 const MAX_CUTS: usize = 5;
 /// A path shows at most this many source lines and decisions.
@@ -59,7 +61,7 @@ pub enum By {
 /// The report; styled, for a stream that drops styles where they are not wanted.
 pub fn render(report: &Report, by: By, layout: Layout) -> String {
     let steps = Steps::new(report.profile, &report.sources, layout.full);
-    let mut out = summary(report, layout);
+    let mut out = summary(report, &steps, layout);
     let top = report.lines.len();
     match by {
         By::Both => {
@@ -280,7 +282,7 @@ fn files(report: &Report, top: usize, layout: Layout) -> String {
 }
 
 /// What was profiled, and whether all of it.
-fn summary(report: &Report, layout: Layout) -> String {
+fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
     let (profile, manifest) = (report.profile, &report.profile.manifest);
     let mut by_status = [0usize; 3];
     for f in &report.functions {
@@ -334,11 +336,7 @@ fn summary(report: &Report, layout: Layout) -> String {
         let of_program = wrapped(&of_program(report), layout.width, 0);
         let _ = writeln!(out, "{of_program}");
     }
-    let mut warnings = Vec::new();
-    for f in &report.functions {
-        let why = why_not_exact(profile, *f);
-        warnings.extend(why.map(|why| format!("{}{why}", profile.name(*f))));
-    }
+    let mut warnings = inexact(report, steps, layout.full);
     warnings.extend(left(report));
     warnings.extend(branchless(report));
     warnings.extend(without_lines(report));
@@ -412,6 +410,34 @@ fn branchless(report: &Report) -> Option<String> {
             places.join(", ")
         )
     })
+}
+
+/// Which functions are not exact and why: one line for those that the user excluded, one for each of the first
+/// [`MAX_INEXACT`] others, and the number of the rest. `full`: a line for each of all.
+fn inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
+    let profile = report.profile;
+    let is_excluded =
+        |f: &FuncId| profile.entry(*f).status == Status::Skipped(SkipReason::Excluded);
+    let excluded = report.functions.iter().filter(|f| is_excluded(f)).count();
+    let summed_up = excluded > 1 && !full;
+    let functions = report.functions.iter();
+    let functions = functions.filter(|f| !(summed_up && is_excluded(f)));
+    let line = |f: &FuncId| Some(format!("{}{}", steps.name(*f), why_not_exact(profile, *f)?));
+    let mut lines: Vec<String> = functions.filter_map(line).collect();
+    let more = lines.len().saturating_sub(MAX_INEXACT);
+    if more > 0 && !full {
+        lines.truncate(MAX_INEXACT);
+        let more = number_of(more as u64, "more function");
+        lines.push(format!("… and {more} cut or skipped (--full lists all)"));
+    }
+    if summed_up {
+        lines.push(format!(
+            "{} are skipped: {} (--full lists them)",
+            number_of(excluded as u64, "function"),
+            SkipReason::Excluded
+        ));
+    }
+    lines
 }
 
 /// Why and where function `f` is not exact, if it is not.

@@ -1,6 +1,6 @@
 //! A request as it was typed, read in full before any program is: the specifications, their profiles, the diff.
 
-use super::places::add_patch;
+use super::places::{add_patch, not_part_of};
 use super::resolve::{Resolved, add_spec};
 use super::{Earlier, Spec, Target};
 use crate::error::{Error, Result};
@@ -115,6 +115,32 @@ impl Request {
             selections: resolved.selections,
         };
         Ok((asked, lines))
+    }
+
+    /// The files of each diff that are part of none of several programs, whose files these are: a line for each
+    /// diff that has some.
+    ///
+    /// # Errors
+    /// Those of [`Touched::find`].
+    pub(crate) fn files_of_no_program<'a>(
+        &self,
+        programs: impl Iterator<Item = &'a [String]> + Clone,
+    ) -> Result<Vec<String>> {
+        let mut lines = Vec::new();
+        for (path, patch) in &self.patches {
+            let mut missing: Option<Vec<String>> = None;
+            for files in programs.clone() {
+                let here = Touched::find(patch, path, files, &Sources::none())?.elsewhere;
+                match &mut missing {
+                    None => missing = Some(here),
+                    Some(missing) => missing.retain(|file| here.contains(file)),
+                }
+            }
+            let missing = missing.filter(|missing| !missing.is_empty());
+            let path = path.display().to_string();
+            lines.extend(missing.map(|files| not_part_of(&path, &files, "any program")));
+        }
+        Ok(lines)
     }
 
     /// What was asked for, as it was typed.

@@ -26,6 +26,7 @@ pub(crate) use asked::{Empty, Request};
 pub(crate) use asked::{NOTHING, PATCH};
 pub(crate) use earlier::Earlier;
 pub(crate) use list::{csv, json, list, text};
+pub(crate) use places::is_about_files_elsewhere;
 pub(crate) use resolve::Seen;
 pub(crate) use spec::Spec;
 pub(crate) use target::Target;

@@ -16,6 +16,8 @@ use std::ops::RangeInclusive;
 
 /// At most so many lines or files are suggested.
 const NEAREST: usize = 3;
+/// What a diff is resolved against, in messages.
+const THE_PROGRAM: &str = "the program";
 
 /// Adds the paths through blocks with a position that is wanted; whether there is any. The set of their edges may
 /// admit paths that mix the way to one block with the rest behind another. O(positions + edges).
@@ -175,11 +177,8 @@ fn no_lines(target: &Target, name: &str) -> Option<String> {
 /// is nothing to measure, which is reported.
 pub(crate) fn add_patch(resolved: &mut Resolved, target: &Target, patch: &str, touched: &Touched) {
     if !touched.elsewhere.is_empty() {
-        resolved.notes.push(format!(
-            "--patch {patch}: {} of it not in the program: {}",
-            number_of(touched.elsewhere.len() as u64, "file"),
-            first_of(touched.elsewhere.iter().cloned())
-        ));
+        let note = not_part_of(patch, &touched.elsewhere, THE_PROGRAM);
+        resolved.notes.push(note);
     }
     if !add_blocks(resolved, target, |s| touched.contains(s.loc)) {
         let why = if target.has_lines() {
@@ -189,6 +188,21 @@ pub(crate) fn add_patch(resolved: &mut Resolved, target: &Target, patch: &str, t
         };
         resolved.empty.push(format!("--patch {patch}: {why}"));
     }
+}
+
+/// The line about `files` of a diff, from which nothing of `whole` was compiled.
+pub(super) fn not_part_of(patch: &str, files: &[String], whole: &str) -> String {
+    let verb = if files.len() == 1 { "is" } else { "are" };
+    format!(
+        "--patch {patch}: {} of the diff {verb} not part of {whole}: {}",
+        number_of(files.len() as u64, "file"),
+        first_of(files.iter().cloned())
+    )
+}
+
+/// Whether a line is that about files of a diff that are not part of the one program.
+pub(crate) fn is_about_files_elsewhere(line: &str) -> bool {
+    line.starts_with("--patch ") && line.contains(&format!(" not part of {THE_PROGRAM}: "))
 }
 
 /// The first few of a list, and that there are more.

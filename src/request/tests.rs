@@ -536,6 +536,6 @@ fn patch_that_touches_no_code_is_reported() {
     add_patch(&mut resolved, &target, "d", &touched(1, "README"));
     assert_eq!(
         resolved.notes,
-        ["--patch d: 1 file of it not in the program: README"]
+        ["--patch d: 1 file of the diff is not part of the program: README"]
     );
 }

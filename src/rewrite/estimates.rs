@@ -13,6 +13,7 @@ use crate::sampling::emit::Sample;
 use crate::sampling::plan::{self, SampledFunction, Sequence};
 use crate::sampling::stats;
 use crate::shadow::emit::Shadow;
+use crate::table::Columns;
 
 /// Whether control flow can be sampled.
 pub(super) fn can_be_sampled(cfg: &Cfg) -> bool {
@@ -83,7 +84,7 @@ pub(super) fn table(
     measured: Measured,
     settings: &Settings,
     selects: impl Fn(&str) -> bool,
-) -> String {
+) -> Columns {
     let sampled = sampled(measured, settings);
     stats::table(measured.program, measured.manifest, &sampled, selects)
 }

@@ -17,7 +17,7 @@ use crate::partition::{Assignment, Share};
 use crate::profile::Profile;
 use crate::profile::weights::UNRELATED;
 use crate::stats;
-use crate::table::number_of;
+use crate::table::{Columns, number_of};
 use analysis::Analysis;
 use copies::Copies;
 use rayon::ThreadPool;
@@ -29,10 +29,12 @@ use std::time::Instant;
 pub struct Summary {
     /// Functions by status: exact, cut, skipped.
     pub functions: [usize; 3],
+    /// Where only some paths are asked for: functions with such a path.
+    pub selected: Option<usize>,
     /// Functions that several copies share.
     pub split: usize,
     /// The table of `--stats`, if wanted.
-    pub stats: Option<String>,
+    pub stats: Option<Columns>,
     /// What the user should know, a line each.
     pub warnings: Vec<String>,
 }
@@ -44,7 +46,15 @@ impl Summary {
         let out = options.out().display();
         let functions = if options.scheme.strategy().measure.is_exact() {
             let split = self.split;
-            format!("{exact} exact, {cut} cut, {skipped} skipped, {split} split")
+            match self.selected {
+                None => format!("{exact} exact, {cut} cut, {skipped} skipped, {split} split"),
+                Some(n) => {
+                    let without = exact + cut - n;
+                    format!(
+                        "{n} with selected paths, {without} without, {skipped} skipped, {split} split"
+                    )
+                }
+            }
         } else {
             format!("{} sampled, {skipped} skipped", exact + cut)
         };
@@ -236,8 +246,10 @@ fn summary(manifest: &Manifest, assignment: &Assignment) -> Summary {
         }] += 1;
     }
     let shared = |s: &&Share| s.parts().len() > 1;
+    let counted = assignment.shares.iter().filter(|s| !s.parts().is_empty());
     Summary {
         functions,
+        selected: (!manifest.paths.is_empty()).then(|| counted.count()),
         split: assignment.shares.iter().filter(shared).count(),
         stats: None,
         warnings: Vec::new(),

@@ -9,6 +9,7 @@ use crate::manifest::Manifest;
 use crate::options::Options;
 use crate::paths::Measuring;
 use crate::plan::CopyPlan;
+use crate::table::Columns;
 
 pub(super) fn can_be_sampled(_: &Cfg) -> bool {
     unreachable!("nothing is sampled")
@@ -33,6 +34,6 @@ pub(super) fn dump(_: &Options, _: Measured, settings: &Settings) -> String {
     match *settings {}
 }
 
-pub(super) fn table(_: Measured, settings: &Settings, _: impl Fn(&str) -> bool) -> String {
+pub(super) fn table(_: Measured, settings: &Settings, _: impl Fn(&str) -> bool) -> Columns {
     match *settings {}
 }

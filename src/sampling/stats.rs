@@ -14,7 +14,7 @@ pub(crate) fn table(
     manifest: &Manifest,
     sampled: &[SampledFunction],
     selects: impl Fn(&str) -> bool,
-) -> String {
+) -> Columns {
     let mut table = Columns::new([vec![Align::Left; 2], vec![Align::Right; 9]].concat());
     table.row(SAMPLED.map(String::from));
     let mut sums = [0; 6];
@@ -65,7 +65,7 @@ pub(crate) fn table(
         about,
         before.into_iter().chain(versions).chain([String::new()]),
     ));
-    table.to_string()
+    table
 }
 
 const SAMPLED: [&str; 11] = [

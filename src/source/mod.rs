@@ -12,7 +12,8 @@ mod text;
 mod tokens;
 
 use crate::index::{BlockId, FuncId};
-use crate::names::normalised;
+use crate::names::{normalised, printable};
+use crate::table::number_of;
 pub(crate) use context::{Bytes, Comparison, Condition};
 use markers::{Excluded, Markers};
 use md5::Digest;
@@ -24,6 +25,8 @@ pub(crate) use text::Text;
 
 /// A source file that is larger is not read.
 const LARGEST: u64 = 32 << 20;
+/// Of missing files, so many are named.
+const NAMED: usize = 3;
 
 /// Folders of sources that belong to a system, a toolchain or a registry of crates, and not to a project.
 const SYSTEM: [&str; 8] = [
@@ -214,6 +217,39 @@ impl Sources {
             Found::Changed(path) => Some(path),
             _ => None,
         }
+    }
+
+    /// A line about files that were looked for and are not there, if there are such. Files of the system, of which
+    /// machines rarely have all, and what is no file (`<stdin>`) are left out.
+    pub fn missing(&self) -> Option<String> {
+        let is_missing = |f: &&File| matches!(f.found.get(), Some(Found::Missing));
+        let missing = self.files.iter().filter(is_missing);
+        let names = missing.map(|f| f.name.as_str());
+        let mut names: Vec<&str> = names
+            .filter(|n| !n.is_empty() && !n.starts_with('<') && !is_of_the_system(n))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let more = match names.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            n => format!(" and {}", number_of(n as u64, "more file")),
+        };
+        let what = match names.len() {
+            1 => {
+                "source not found, so its text is not shown; name its folder by --source-dir, or where it is"
+            }
+            _ => {
+                "sources not found, so their text is not shown; name their folder by --source-dir, or where they are"
+            }
+        };
+        names.truncate(NAMED);
+        let names = names.join(", ");
+        (!names.is_empty()).then(|| {
+            format!(
+                "{}{more}: {what} now by --path-map OLD=NEW",
+                printable(&names)
+            )
+        })
     }
 
     /// One line for each file that was looked for and has changed since it was compiled.

@@ -15,8 +15,9 @@ impl<'a> Root<'a> {
             common
         });
         let mut files = files;
+        let some = files.clone().next().is_some();
         Root(match common {
-            "" if files.all(|f| f.starts_with('/')) => "/",
+            "" if some && files.all(|f| f.starts_with('/')) => "/",
             "" => ".",
             folder => folder,
         })
@@ -31,12 +32,14 @@ impl<'a> Root<'a> {
         )
     }
 
-    /// What a file is called there.
+    /// What a file is called there; its whole name, if it is not below the folder.
     pub(crate) fn name<'b>(&self, file: &'b str) -> &'b str {
-        if self.0 == "." || self.0 != "/" && !is_below(file, self.0) {
-            return file;
+        match file.strip_prefix(self.0) {
+            Some(rest) if self.0 == "/" || is_below(file, self.0) && self.0 != "." => {
+                rest.trim_start_matches('/')
+            }
+            _ => file,
         }
-        file[self.0.len()..].trim_start_matches('/')
     }
 }
 
@@ -61,6 +64,20 @@ mod tests {
         for other in ["/q", "/p/src/b", "/p/s"] {
             assert_eq!(root(other), ("/p/src".into(), "b/c.c".into()));
         }
+    }
+
+    #[test]
+    fn names_stay_whole_outside_of_the_folder() {
+        // A program without -g names no source file, and its modules have relative names.
+        let root = Root::of(std::iter::empty());
+        assert_eq!(
+            (root.0, root.name("nog.bc"), root.name("/p/nog.bc")),
+            (".", "nog.bc", "/p/nog.bc")
+        );
+        assert_eq!(
+            Root::of(["/p/a.c", "/q/a.c"].into_iter()).name("nog.bc"),
+            "nog.bc"
+        );
     }
 
     #[test]

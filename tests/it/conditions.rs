@@ -170,15 +170,20 @@ fn sources_that_moved_or_changed() {
     ] {
         assert_eq!(shown(&profile, &[&options[..], &more[..]].concat()), first);
     }
+    let warned = |more: &[&str]| {
+        let mut show = Command::new(PROF);
+        let output = run(show.arg("show").arg(&profile).args(options).args(more));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (said, text(output))
+    };
+    let (said, shown) = warned(&[]);
+    let missing = "conditions.cpp: source not found, so its text is not shown; name its folder by --source-dir";
+    assert!(said.contains(missing), "{said}");
+    assert_eq!(shown, gone);
+    let (said, _) = warned(&["--path-map", &map]);
+    assert!(!said.contains("source not found"), "{said}");
     std::fs::write(b.join("conditions.cpp"), "int main() {}\n").unwrap();
-    let mut show = Command::new(PROF);
-    show.arg("show")
-        .arg(&profile)
-        .args(options)
-        .arg("--path-map")
-        .arg(&map);
-    let output = run(&mut show);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let (said, shown) = warned(&["--path-map", &map]);
     assert!(said.contains("it is not what was compiled"), "{said}");
-    assert_eq!(text(output), gone);
+    assert_eq!(shown, gone);
 }

@@ -248,7 +248,8 @@ fn front_without_engines_helps_and_says_what_to_install() {
     let (text, status) = front(&[&module(MODULES[0].0).display().to_string(), "-o", "out"]);
     assert_eq!((status, text.lines().count()), (Some(2), 1), "{text}");
     assert!(
-        text.starts_with("error: no engine is installed, "),
+        text.contains(": written by LLVM ")
+            && text.contains(", and no engine is installed (looked for "),
         "{text}"
     );
     for program in [REWRITE, PROF] {
@@ -256,6 +257,10 @@ fn front_without_engines_helps_and_says_what_to_install() {
         let (text, status) = said(doctor.arg("doctor").env("P3_ENGINES", dir.path()));
         assert_eq!(status, Some(1), "{text}");
         assert!(text.starts_with("MISSING"), "{text}");
+        // Of what is missing, it names that alone: clang is there.
+        assert!(!text.contains("in PATH"), "{text}");
+        let missing = text.lines().filter(|l| l.starts_with("MISSING")).count();
+        assert_eq!(missing, 1, "{text}");
     }
 }
 

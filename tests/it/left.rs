@@ -144,6 +144,51 @@ fn cut_and_skipped() {
     assert!(shown.contains(r#""cuts":[{"block":"#), "{shown}");
 }
 
+/// Of a program of which most is excluded, one line says so; of other functions, a few are named.
+#[test]
+fn many_functions_that_are_excluded_are_one_line() {
+    let function = |attribute: &str, i: u32| {
+        format!(
+            "__attribute__((noinline, {attribute})) int f{i}(int n) {{ return n > {i} ? n - {i} : n; }}\n"
+        )
+    };
+    let excluded = (0..30).map(|i| function("used", i));
+    let naked = (30..37).map(|i| function("no_profile_instrument_function", i));
+    let main = "int main(int n, char **v) { return f0(n) + f30(n) != 2; }\n";
+    let source: String = excluded.chain(naked).chain([main.into()]).collect();
+    let dir = crate::support::folder();
+    let modules = [crate::support::module("a.c", &source, FLAGS, dir.path())];
+    let exe = dir.path().join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.path().join("once"));
+    let out = dir.path().join("out");
+    let options = ["--include", "main"];
+    let profile = crate::support::profile(&modules, &options, 1, &[], &expected, &out);
+    let (_, shown) = prof(&["show"], &[&profile]);
+    let lines = shown.lines().skip(1);
+    let skipped: Vec<&str> = lines.filter(|l| l.contains("skipped")).collect();
+    let named = |i: u32| format!("f{i} (a.c:{}): skipped: attribute noprofile", i + 1);
+    let mut said: Vec<String> = (30..35).map(named).collect();
+    said.push("… and 2 more functions cut or skipped (--full lists all)".into());
+    said.push(
+        "30 functions are skipped: left out by --include/--exclude (--full lists them)".into(),
+    );
+    assert_eq!(skipped, said, "{shown}");
+    let (_, shown) = prof(&["show", "--full"], &[&profile]);
+    assert_eq!(
+        shown
+            .matches(": skipped: left out by --include/--exclude")
+            .count(),
+        30,
+        "{shown}"
+    );
+    assert_eq!(
+        shown.matches(": skipped: attribute noprofile").count(),
+        7,
+        "{shown}"
+    );
+}
+
 /// What ran before `setjmp` may be counted twice, so numbers of calls are said to be no more than that; entries are known.
 #[test]
 fn calls_of_functions_that_return_twice() {

@@ -444,6 +444,8 @@ fn build_instruments_what_a_diff_touches_and_keeps_profiles() {
     let makefile = "all: a b\n%: %.c\n\t$(CC) -O0 -g -o $@ $<\ncheck: all\n\t./a && ./b\n";
     std::fs::write(dir.join("Makefile"), makefile).unwrap();
     let patch = "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,4 @@\n int main(int n, char **v) {\n     if (n > 1)\n         return 0;\n+    return v == 0;\n";
+    let readme = "--- a/README\n+++ b/README\n@@ -1 +1,2 @@\n One.\n+Two.\n";
+    let patch = format!("{patch}{readme}");
     std::fs::write(dir.join("p.diff"), patch).unwrap();
     let build = [
         "build", "-k", "1", "-o", "p3", "--patch", "p.diff", "--", "make", "-s",
@@ -451,6 +453,14 @@ fn build_instruments_what_a_diff_touches_and_keeps_profiles() {
     let said = stderr(&rewrite(dir, &build));
     assert!(
         said.contains("paths are selected in 1 of 2 programs"),
+        "{said}"
+    );
+    // The summary is enough for the program that the diff does not touch.
+    assert!(!said.contains("no path is selected"), "{said}");
+    let readme = "warning: --patch p.diff: 1 file of the diff is not part of any program: README\n";
+    assert_eq!(
+        (said.matches("warning: ").count(), said.contains(readme)),
+        (1, true),
         "{said}"
     );
     let suite = [

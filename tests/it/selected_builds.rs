@@ -125,7 +125,10 @@ fn patch_of_strong_function_that_replaces_a_weak_one_is_counted() {
     let diff = dir.join("d.diff");
     let patch = ["coverage", "--patch", diff.to_str().unwrap()];
     let (_, coverage) = prof(&patch, &[&dir.join("p3")]);
-    assert!(coverage.contains("1 of them ran"), "{coverage}");
+    assert!(
+        coverage.contains("1 with code, of which 1 ran"),
+        "{coverage}"
+    );
 }
 
 /// A program that was linked for another selection, or before a profile that is known by now.

@@ -586,6 +586,42 @@ fn many_programs() {
         prof(&["compare", "a.p3prof", "profiles/a.p3prof"]).0,
         Some(0)
     );
+    // The folder is of no build, and of several programs.
+    let (status, said) = prof(&["coverage", "profiles/"]);
+    let remedy = "name the profiles themselves: profiles/*.p3prof\n";
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.ends_with(remedy), "{said}");
+    let (status, said) = prof(&["show", "profiles"]);
+    let remedy = "profiles/c.p3prof), or join them first (p3-prof union profiles/a.p3prof … -o all.p3prof)\n";
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.ends_with(remedy), "{said}");
+    let first = std::fs::read_dir(&raw).unwrap().next().unwrap().unwrap();
+    let (status, said) = prof(&["show", first.path().to_str().unwrap()]);
+    let remedy = "it is a raw one: merge those of all copies first (p3-prof merge -m OUTDIR -o FILE OUTDIR)\n";
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.ends_with(remedy), "{said}");
+    // A slash at the end is a folder, also for one program.
+    let into = |output| {
+        prof(&[
+            "merge",
+            "-m",
+            "suite/a",
+            "-o",
+            output,
+            "--failure-mode",
+            "all",
+            "raw",
+        ])
+    };
+    let (status, said) = into("one/");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("one/a.p3prof: ok\n") && said.contains("1 of 1 program ran\n"),
+        "{said}"
+    );
+    let (status, said) = into("a.p3prof/");
+    assert_eq!(status, Some(2), "{said}");
+    assert_eq!(said, "error: -o a.p3prof: this is a file; name a folder\n");
     // Named one by one, and added to what was merged before: that is refused, since it is the same.
     let named = ["suite/a", "suite/b/manifest.json", "suite/c"]
         .map(|m| ["-m", m])
@@ -604,6 +640,12 @@ fn many_programs() {
         status == Some(2) && said.contains("its counts were read before, from raw/"),
         "{said}"
     );
+    // Sources that were never linked are no program.
+    let folder = |name: &str| all.path().join("suite").join(name);
+    std::fs::create_dir(folder(".p3-unlinked")).unwrap();
+    std::fs::rename(folder("never"), folder(".p3-unlinked/never")).unwrap();
+    let (_, said) = prof(&["merge", "-m", "suite", "-o", "linked", "raw"]);
+    assert!(said.contains("3 of 3 programs ran\n"), "{said}");
     // Of one program a copy is missing: the others are merged.
     for file in all
         .path()

@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use crate::cli::ForceArgs;
+use crate::compiler::unlinked::is_baseline;
 use crate::error::{Error, Result};
 use crate::output::{Destination, check_folder_name};
 use crate::profile::merge::{
@@ -21,7 +22,8 @@ pub(super) struct MergeArgs {
     /// The merged profile to write (-: standard output); for several programs, the folder to write them
     /// to
     ///
-    /// Each program that ran is written to NAME.p3prof, where NAME is the folder of its manifest.
+    /// In a folder, each program that ran is written to NAME.p3prof, where NAME is the folder of its
+    /// manifest. One program is written to a folder too if the name given here ends in /.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -38,7 +40,8 @@ pub(super) struct MergeArgs {
 /// often, is a finding.
 pub(super) fn run(args: &MergeArgs, trust: Trust) -> Result<Outcome> {
     let programs = Programs::find(&args.manifest)?;
-    if programs.iter().len() == 1 && !args.output.is_dir() {
+    let names_folder = args.output.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if programs.iter().len() == 1 && !names_folder && !args.output.is_dir() {
         return into_file(args, &programs, trust);
     }
     check_folder_name(&args.output)?;
@@ -75,10 +78,11 @@ struct ProfileDestination {
 
 /// What cannot be merged of one program keeps no other from it.
 fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Outcome> {
-    let folder = &args.output;
+    // Without the slash at its end, which would hide a file of that name.
+    let folder = &args.output.components().collect::<PathBuf>();
     if folder.exists() && !folder.is_dir() {
         let path = folder.display();
-        let message = format!("-o {path}: this is a file; name a folder for several programs");
+        let message = format!("-o {path}: this is a file; name a folder");
         return Err(Error::Usage(message));
     }
     let mut outcome = Outcome::default();
@@ -98,8 +102,10 @@ fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Ou
     std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
     let warnings = merge_programs(programs, &args.files, args.failure_mode, each)?;
     outcome.warnings.extend(warnings);
-    let programs = programs.iter().len();
-    outcome.text += &format!("{ran} of {} ran\n", number_of(programs as u64, "program"));
+    // Sources that no link took are no program that could run.
+    let programs = programs.iter().filter(|p| !is_baseline(&p.manifest));
+    let programs = number_of(programs.count() as u64, "program");
+    outcome.text += &format!("{ran} of {programs} ran\n");
     Ok(outcome)
 }
 

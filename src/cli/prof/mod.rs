@@ -109,7 +109,7 @@ enum Command {
     Coverage(coverage::CoverageArgs),
     /// List the paths that p3-rewrite --paths SPEC selects
     Paths(paths::PathsArgs),
-    /// Print paths that are new, gone or changed their share
+    /// Print paths that ran in one profile only, or whose share changed
     Diff(diff::DiffArgs),
     /// Write the profile in the format of another tool (lcov, pprof, …)
     Export(export::ExportArgs),

@@ -57,6 +57,7 @@ impl Outcome {
     /// Adds which source files have changed.
     pub(super) fn told_by(mut self, sources: &Sources) -> Outcome {
         self.warnings.extend(sources.changed());
+        self.warnings.extend(sources.missing());
         self
     }
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::locate::MERGED;
+use crate::profile::locate::{MERGED, profiles_below};
 use crate::profile::merge::empty;
 use crate::profile::union::union_with_baseline;
 use crate::profile::verdict::Trust;
@@ -51,6 +51,14 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             continue;
         }
         let programs = programs(file);
+        if programs.is_empty() && !profiles_below(file)?.is_empty() {
+            let problem = "there are merged profiles in this folder, but no program of p3-rewrite";
+            let remedy = format!(
+                "name the profiles themselves: {}/*.p3prof",
+                shown_folder(file)
+            );
+            return Err(Error::profile(file, problem, remedy));
+        }
         if programs.is_empty() {
             let problem = "no program of p3-rewrite is in this folder";
             let remedy = "name what `p3-rewrite build -o` was given, or a merged profile; a build that failed leaves no program, and its output says why";
@@ -104,6 +112,16 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
 fn never_ran(program: &Path) -> Result<Profile> {
     let manifest = Manifest::read(&program.join("manifest.json"))?;
     Ok(empty(program, manifest))
+}
+
+/// A folder's name without the slash at its end.
+fn shown_folder(folder: &Path) -> String {
+    let folder = folder
+        .components()
+        .collect::<PathBuf>()
+        .display()
+        .to_string();
+    printable(&folder).into_owned()
 }
 
 /// How many sources a note names.

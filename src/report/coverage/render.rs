@@ -182,16 +182,16 @@ pub(super) fn left_out(paths: u128) -> String {
 pub(super) fn of_patch(patch: &PatchLines) -> String {
     let n = |n: usize| exactly(n as u64);
     let mut out = format!(
-        "paths through {} of the {} lines that the patch adds or changes, those with code; {} of them ran\n",
+        "the patch adds or changes {}: {} with code, of which {} ran; other paths are left out here\n",
+        number_of(patch.lines as u64, "line"),
         n(patch.code),
-        n(patch.lines),
         n(patch.ran)
     );
     if patch.removals > 0 {
         let removals = n(patch.removals);
         let _ = writeln!(
             out,
-            "hunks that only remove lines, and touch none: {removals}"
+            "hunks that only remove lines, through which no path runs now: {removals}"
         );
     }
     if !patch.elsewhere.is_empty() {

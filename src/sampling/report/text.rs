@@ -69,7 +69,7 @@ fn groups<'a>(report: &'a Report) -> Vec<(String, Vec<Folded<'a>>)> {
             fold_rotations(all().filter(is_short)),
         ),
         (
-            "longer ones, of which few points tell".into(),
+            "longer ones, of which there are fewer samples".into(),
             fold_rotations(all().filter(|r| !is_short(r))),
         ),
     ]
@@ -82,7 +82,7 @@ fn summary(report: &Report) -> String {
     let executed = sampled.executed();
     let mut out = format!(
         "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} \
-         skipped ({}, {})\n{DIM}counts and shares are estimates: ± half of the 95 % interval; first comes what is certain to cover most{DIM:#}\n",
+         skipped ({}, {})\n{DIM}counts and shares are estimates: ± half of the 95 % interval; sorted by the lower end of the share's interval{DIM:#}\n",
         grouped(executed.count.round() as u64),
         grouped(executed.half_width.ceil() as u64),
         grouped(report.points),

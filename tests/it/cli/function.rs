@@ -55,6 +55,21 @@ fn nothing_chosen() {
         "{text}"
     );
 
+    // Of selected paths, it is said how many functions have some.
+    let mut command = Command::new(REWRITE);
+    let options = [
+        "names.ll",
+        "-k",
+        "1",
+        "-o",
+        "some",
+        "--paths",
+        "through=main",
+    ];
+    let text = transcript(command.args(options), dir);
+    let functions = "functions: 1 with selected paths, 1 without, 1 skipped, 0 split;";
+    assert!(text.contains(functions), "{text}");
+
     let (profile, _) = profiled(&dir.join("loops"));
     let profile = profile.to_str().unwrap();
     for command in [

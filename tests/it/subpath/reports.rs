@@ -158,7 +158,10 @@ fn text_says_what_is_certain() {
     );
     let json = parsed(&output(&["show", text(&profile), "--format", "json"]).stdout);
     assert!(json["program"]["blocks_half_width"].as_f64().unwrap() > 0.0);
-    let headings = ["up to 16 blocks", "longer ones, of which few points tell"];
+    let headings = [
+        "up to 16 blocks",
+        "longer ones, of which there are fewer samples",
+    ];
     let at = headings.map(|h| shown.find(h).unwrap_or_else(|| panic!("{shown}")));
     assert!(at[0] < at[1], "{shown}");
     let columns = ["count", "±", "share", "±", "points", "blocks", "subpath"];

@@ -124,16 +124,19 @@ fn in_common(fresh: &Fresh) -> Option<String> {
 /// So many runs are named.
 const NAMED: usize = 3;
 
-/// `a.p3prof, b.p3prof; test parse_1 (-v in.txt), …`; empty where nothing is known.
+/// `test parse_1 (-v in.txt), …; in a.p3prof, b.p3prof`; empty where nothing is known.
 fn reached_by(by: &ReachedBy) -> String {
     let mut runs: Vec<String> = by.runs.iter().take(NAMED).map(run).collect();
     if by.runs.len() > NAMED {
         let more = exactly((by.runs.len() - NAMED) as u64);
         runs.push(format!("{more} more"));
     }
-    let both = [by.programs.join(", "), runs.join("; ")];
-    let both = both.iter().filter(|s| !s.is_empty());
-    let text = both.cloned().collect::<Vec<_>>().join("; ");
+    let (runs, programs) = (runs.join("; "), by.programs.join(", "));
+    let text = match (runs.is_empty(), programs.is_empty()) {
+        (_, true) => runs,
+        (true, false) => format!("runs in {programs}"),
+        (false, false) => format!("{runs}; in {programs}"),
+    };
     printable(&text).into_owned()
 }
 
