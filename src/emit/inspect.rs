@@ -64,9 +64,10 @@ pub fn load_by(loader: Loader, inputs: &[Admitted], options: &LoadOptions) -> Re
 
 #[cfg(feature = "llvm-ir")]
 fn loader_of(input: &Admitted) -> Loader {
-    match input.bytes.len() > MOST_BYTES_FOR_LLVM_IR {
-        true => Loader::Llvm,
-        false => Loader::LlvmIr,
+    if input.bytes.len() > MOST_BYTES_FOR_LLVM_IR {
+        Loader::Llvm
+    } else {
+        Loader::LlvmIr
     }
 }
 

@@ -95,6 +95,7 @@ programs! {
     cleanups
     computed_goto
     conditions
+    constants
     contradictions
     coroutines
     demo
@@ -115,6 +116,7 @@ programs! {
     many_paths
     modules
     odd_functions
+    operands
     outcomes
     pure
     recursion
