@@ -72,13 +72,15 @@ pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
     }
     // What is asked for once contradicts nothing, unless it is a constant.
     let mut asked: HashMap<u32, u32> = HashMap::new();
-    for variable in compared.iter().flatten().flat_map(variables) {
+    for variable in compared.iter().flatten().flat_map(Compared::variables) {
         *asked.entry(variable.number).or_default() += 1;
     }
     let mut constants = finder.find_constants(function);
     let known: Vec<u32> = constants.keys().copied().collect();
-    let is_of_use =
-        |c: &Compared| variables(c).any(|v| asked[&v.number] > 1 || known.contains(&v.number));
+    let is_of_use = |c: &Compared| {
+        c.variables()
+            .any(|v| asked[&v.number] > 1 || known.contains(&v.number))
+    };
     for (positions, compared) in found.iter_mut().zip(compared) {
         if let (Some(choice), Some(mut compared)) =
             (&mut positions.choice, compared.filter(is_of_use))
@@ -89,14 +91,6 @@ pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
             choice.compared = Some(compared);
         }
     }
-}
-
-fn variables(compared: &Compared) -> impl Iterator<Item = &Variable> {
-    let right = match &compared.right {
-        Some(Operand::Variable(v)) => Some(v),
-        _ => None,
-    };
-    std::iter::once(&compared.left).chain(right)
 }
 
 fn variables_mut(compared: &mut Compared) -> impl Iterator<Item = &mut Variable> {

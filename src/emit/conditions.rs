@@ -218,6 +218,7 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
         asks,
         negated,
         unsigned,
+        or_equal: matches!(asks, Asks::Less | Asks::Greater) && value.holds_if_equal(),
         at: seen.map(|s| s.at),
         inlined: seen.is_some_and(|s| s.inlined),
         left: operand_place(left, place),
@@ -291,20 +292,24 @@ fn joined<'m>(
     place: &mut impl FnMut(Value<'m>) -> Option<Seen>,
 ) -> Test {
     let seen = place(value);
+    let parts = find_parts(value);
+    let places = parts.iter().filter(|part| part.is_instruction());
+    let places = places.filter_map(|part| place(*part)).map(|seen| seen.at);
     Test {
         asks: Asks::Joined,
         negated,
         at: seen.map(|s| s.at),
         inlined: seen.is_some_and(|s| s.inlined),
-        parts: count_parts(value),
+        places: places.collect(),
+        parts: parts.len() as u32,
         ..Test::default()
     }
 }
 
-/// How many conditions a `select`, `and` or `or` of them joins; 0 where they are too many to count.
-fn count_parts(value: Value) -> u32 {
+/// The conditions that a `select`, `and` or `or` joins; none where they are too many.
+fn find_parts(value: Value) -> Vec<Value> {
     use LLVMOpcode::*;
-    let (mut open, mut parts) = (vec![value], 0);
+    let (mut open, mut parts) = (vec![value], Vec::new());
     while let Some(value) = open.pop() {
         let value = strip(value).value;
         let joins = value.is_instruction()
@@ -313,10 +318,10 @@ fn count_parts(value: Value) -> u32 {
         if joins {
             open.extend(value.operands().filter(|o| !o.is_constant()));
         } else {
-            parts += 1;
+            parts.push(value);
         }
-        if open.len() + parts as usize > DEEPEST {
-            return 0;
+        if open.len() + parts.len() > DEEPEST {
+            return Vec::new();
         }
     }
     parts

@@ -127,6 +127,17 @@ pub struct Compared {
     pub bits: u32,
 }
 
+impl Compared {
+    /// The operands that are no constants.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        let right = match &self.right {
+            Some(Operand::Variable(v)) => Some(v),
+            _ => None,
+        };
+        std::iter::once(&self.left).chain(right)
+    }
+}
+
 /// An operand of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -218,6 +229,9 @@ pub struct Test {
     /// Whether integers are compared without signs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsigned: bool,
+    /// Whether the answer to `less` or `greater` is also "yes" where both are equal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or_equal: bool,
     /// Where the comparison is. One that an optimiser added has no place, or that of something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<[u32; 2]>,
@@ -245,6 +259,9 @@ pub struct Test {
     /// Of several conditions at once: how many.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub parts: u32,
+    /// Where these are, as far as they have places of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<[u32; 2]>,
     /// If the condition is a φ: the predecessors from which its value is a constant, and whether that leads to the first
     /// successor. The rest of the test is of the only value that is no constant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -4,7 +4,7 @@ use super::schema::SPAN;
 use super::{FunctionEntry, Manifest, OutOfRange, ShareEntry, Status};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
-use crate::load::positions::Inlined;
+use crate::load::positions::{Compared, Inlined};
 use crate::strategy::Measure;
 use crate::versions::can_be_copied;
 
@@ -102,6 +102,15 @@ impl Manifest {
         let choices = || f.choices.iter().map(|c| c.block);
         ensure(choices().all(|b| inside(&b)), "choice")?;
         ensure(choices().is_sorted_by(|a, b| a < b), "choice")?;
+        let compared = f.choices.iter().filter_map(|c| c.by.compared.as_ref());
+        let is_block = |b: &u32| (*b as usize) < blocks;
+        for variable in compared.flat_map(Compared::variables) {
+            let stores = &variable.stores;
+            ensure(stores.is_sorted_by(|a, b| a < b), "store")?;
+            let constants = variable.constants.iter();
+            let at = constants.flat_map(|c| c.from.iter().chain([&c.block]));
+            ensure(stores.iter().chain(at).all(is_block), "store")?;
+        }
         self.check_share(f)
     }
 

@@ -185,7 +185,8 @@ fn edges_of(path: &Path) -> impl Iterator<Item = CfgEdge> + '_ {
 }
 
 /// The ways past a loop out of copies of its test that stand before it: a test that control comes to on the way to the header, at the
-/// place of one by which the loop is left, comparing at the same place. O(edges).
+/// place of one by which the loop is left, comparing at the same place. None where an iteration may have been taken out of the
+/// loop, since the test behind that is a copy, too, or where all is at one place, as what a macro stands for. O(edges).
 fn failing_tests_before(
     cfg: &Cfg,
     header: BlockId,
@@ -193,10 +194,22 @@ fn failing_tests_before(
 ) -> BTreeSet<CfgEdge> {
     let test = |b: BlockId| -> Option<(Site, [u32; 2])> {
         let choice = cfg.block(b).choice.as_ref()?;
-        Some((choice.site?, choice.by.test.as_ref()?.at?))
+        let (site, at) = (choice.site?, choice.by.test.as_ref()?.at?);
+        (at != [site.loc.line, site.column]).then_some((site, at))
     };
     let leaves = |b: &BlockId| body[*b] && cfg.block(*b).succs.iter().any(|s| !body[*s]);
     let tests: Vec<_> = cfg.ids().filter(leaves).filter_map(test).collect();
+    let lines = |inside: bool| {
+        let blocks = cfg.ids().filter(move |b| body[*b] == inside);
+        let spans = blocks.flat_map(|b| &cfg.block(b).lines);
+        spans.map(|s| (s.loc, s.inlined)).collect::<BTreeSet<_>>()
+    };
+    let of_tests: BTreeSet<_> = tests.iter().map(|(s, _)| (s.loc, s.inlined)).collect();
+    let mut of_iterations = lines(true);
+    of_iterations.retain(|line| !of_tests.contains(line));
+    if of_iterations.is_empty() || !of_iterations.is_disjoint(&lines(false)) {
+        return BTreeSet::new();
+    }
     let predecessors = predecessors(cfg);
     // Blocks from which control comes to the header, unless a copy of the test fails on the way.
     let mut entering = BTreeSet::from([header]);

@@ -122,13 +122,17 @@ fn tested(
     let alone = test.filter(|t| !t.inlined && t.known.is_empty());
     let at = alone.and_then(|t| t.at);
     if let Some((condition, operands)) = at.and_then(|at| text.joined(at[0], at[1])) {
-        let parts = test.map_or(0, |t| if joins { t.parts } else { 2 });
+        let parts = if joins {
+            parts_in(&condition, test, text)
+        } else {
+            2
+        };
         return Some((condition, operands as u32 == parts));
     }
     if joins {
         let (condition, operands) = text.whole_condition(site.loc.line, site.column)?;
-        let parts = test.map_or(0, |t| t.parts);
-        return Some((condition, operands as u32 == parts));
+        let is_all = operands as u32 == parts_in(&condition, test, text);
+        return Some((condition, is_all));
     }
     let condition = text.condition(site.loc.line, site.column)?;
     // The branch behind `do … while (a && b)` has the place of the body's last statement; what it tests has its own.
@@ -166,6 +170,21 @@ impl Surroundings<'_> {
             here && (s.loc.file, s.inlined) == (site.loc.file, site.inlined)
         })
     }
+}
+
+/// How many parts of a joined test are in the text of a condition, each at a place of its own; 0 if any is elsewhere: an
+/// optimiser drops a part that is always true, and joins one of another statement.
+fn parts_in(condition: &Condition, test: Option<&Test>, text: &Text) -> u32 {
+    let Some(test) = test else { return 0 };
+    let mut places = test.places.clone();
+    places.sort_unstable();
+    places.dedup();
+    let is_here = |[line, column]: &[u32; 2]| {
+        let offset = text.offset(*line, *column);
+        offset.is_some_and(|o| condition.bytes.contains(&o))
+    };
+    let all_here = places.len() as u32 == test.parts && places.iter().all(is_here);
+    if all_here { test.parts } else { 0 }
 }
 
 /// What a `switch` is over: of one that LLVM made from comparisons, all of these.

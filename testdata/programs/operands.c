@@ -53,6 +53,22 @@ __attribute__((noinline)) static int joined(const struct node *p, int a, int b, 
     return r;
 }
 
+static volatile int sink;
+
+/* An optimiser asks for more than 0 where it is known not to be 0, and drops what is always true. */
+__attribute__((noinline)) static void strengthened(int a, int b, _Bool h, int c, int g) {
+    int s = 3;
+    if (a >= 0) {
+        if (a != 0) sink = 3;
+    }
+    if (b > -1) {
+        if (b != 0) sink = 4;
+    }
+    if (h <= s && c) {
+        if (g) sink = 1;
+    }
+}
+
 int main(void) {
     const char *words[] = {"ab", "bc", "", "cd"};
     unsigned seed = 12345;
@@ -64,6 +80,7 @@ int main(void) {
         last.next = n & 64 ? &last : &first;
         sum += compared(n & 128 ? &first : &last, n % 11, (n >> 4) % 12, (n >> 7) % 5);
         sum += joined(&first, n % 13, (n >> 3) % 11, (n >> 6) % 6, words[(n >> 9) % 4]);
+        strengthened((int)(n % 3) - 1, (int)((n >> 5) % 3) - 1, n & 1, (n >> 3) & 1, (n >> 4) & 3);
     }
     printf("%d\n", sum);
     return 0;

@@ -156,6 +156,19 @@ fn outcomes_of_conditions_equal_counts_of_source_coverage() {
     );
 }
 
+/// An optimiser drops a part that is always true, and joins the other with the condition of the next statement.
+#[test]
+fn join_with_another_condition_has_no_outcome_of_the_first() {
+    let source = sources("operands").remove(0);
+    for level in ["-O1", "-O2"] {
+        let dir = folder();
+        let profile = profiled("operands", &[level, "-g"], dir.path());
+        let told = told(&profile, &source).into_iter();
+        let mut joins = told.filter(|((_, text), _)| text == "h <= s && c");
+        assert!(joins.all(|(_, [yes, no, _])| (yes, no) == (0, 0)));
+    }
+}
+
 /// Six paths of one function differ in nothing but what was true.
 #[test]
 fn paths_through_the_same_lines_are_told_apart_by_outcomes() {

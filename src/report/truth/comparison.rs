@@ -8,7 +8,9 @@ impl Branch<'_> {
     /// Whether a test is that of the condition: what an optimiser adds, to unroll a loop for example, has the position
     /// of the branch that it stands beside, but tests something else.
     pub(super) fn is_tested_by(&self, test: &Test) -> bool {
-        if self.may_be_of_several(test) {
+        let comparison = self.condition.comparison.as_ref();
+        let is_another = comparison.is_some_and(|c| has_another_bound(test, c, self.text));
+        if is_another || self.may_be_of_several(test) {
             return false;
         }
         match (test.asks, test.at) {
@@ -191,11 +193,48 @@ fn compare(
                 return None;
             }
             let swapped = are_swapped(test, comparison, text)?;
-            let less = comparison.operator.starts_with('<') != swapped;
-            Some((test.asks == Asks::Less) == less)
+            Some(is_same_way(test, comparison, swapped))
         }
         _ => None,
     }
+}
+
+/// Whether a test asks for less where a comparison of the text does, the operands of which may be `swapped`.
+fn is_same_way(test: &Test, comparison: &Comparison, swapped: bool) -> bool {
+    let less = comparison.operator.starts_with('<') != swapped;
+    (test.asks == Asks::Less) == less
+}
+
+/// Whether a test that is less or greater, like a comparison of the text, has other answers than that: an optimiser that knows
+/// more of a variable asks for `> 0` in place of `>= 0` where it is not 0.
+fn has_another_bound(test: &Test, comparison: &Comparison, text: &Text) -> bool {
+    let orders = comparison.operator.starts_with(['<', '>']);
+    if !orders || !matches!(test.asks, Asks::Less | Asks::Greater) {
+        return false;
+    }
+    let Some(swapped) = are_swapped(test, comparison, text) else {
+        return false;
+    };
+    let same = is_same_way(test, comparison, swapped);
+    let less = comparison.operator.starts_with('<') != swapped;
+    let or_equal = comparison.operator.ends_with('=');
+    let literal = comparison.right.literal.or(comparison.left.literal);
+    let constant = test.constant.as_deref().map(str::parse::<i128>);
+    match (constant, literal) {
+        (Some(Ok(constant)), Some(literal)) => {
+            let tested = least_above(test.asks == Asks::Less, test.or_equal, constant);
+            tested != least_above(less, or_equal, literal)
+        }
+        // A name stands for some number.
+        (Some(_), _) => false,
+        (None, _) => same != (or_equal == test.or_equal),
+    }
+}
+
+/// The number from which on `< bound` (`<= bound`) is false, or `> bound` (`>= bound`) is true. Two comparisons of one variable
+/// have the same answers, or opposite ones, if this is the same.
+fn least_above(less: bool, or_equal: bool, bound: i128) -> i128 {
+    bound + i128::from(less == or_equal)
 }
 
 /// Whether the operands of a test stand the other way round in the text.
