@@ -389,8 +389,8 @@ impl Found {
 /// As many bytes as show who wrote a module.
 const ENOUGH: u64 = 4096;
 
-/// The first bytes of what is in a pipe, which stay in it. Waits for them. Nothing of a pipe that is not open already: once its
-/// writer is gone, the engine could not open it again.
+/// The first bytes of what is in a pipe, which stay in it. Waits for them. Nothing of a pipe that is not open already:
+/// once its writer is gone, the engine could not open it again.
 fn peek(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let open = ["/dev/stdin", "/dev/fd", "/proc"];

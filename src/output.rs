@@ -377,7 +377,8 @@ fn write_by_rename(
         .map_err(|e| Error::write(path, without_path(e.error)))
 }
 
-/// Writes a file beside the place that it is for, in a folder that exists. It is gone when it is dropped, unless it is persisted.
+/// Writes a file beside the place that it is for, in a folder that exists. It is gone when it is dropped, unless it is
+/// persisted.
 fn stage(
     path: &Path,
     fill: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -431,10 +432,10 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     )
 }
 
-/// What parts of a program are aligned to, so that they begin at the same address in each copy however large its code is:
-/// more than that code by far, as 16 bytes an instruction are, and the runtime's, unless a program is huge. No disk space or memory is used
-/// for what lies between, but address space is, when a program is started even five times as much: under a limit on that (`ulimit -v`) a small
-/// program starts in copies as it does without.
+/// What parts of a program are aligned to, so that they begin at the same address in each copy however large its code
+/// is: more than that code by far, as 16 bytes an instruction are, and the runtime's, unless a program is huge. No disk
+/// space or memory is used for what lies between, but address space is, when a program is started even five times as
+/// much: under a limit on that (`ulimit -v`) a small program starts in copies as it does without.
 pub(crate) fn alignment(manifest: &Manifest) -> u64 {
     /// The runtime has 44 to 80 KiB.
     const RUNTIME: u64 = 1 << 17;

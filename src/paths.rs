@@ -68,7 +68,8 @@ pub struct Expected {
     pub weights: Weights,
     /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
     pub measured: bool,
-    /// The paths that ran where `weights` come from but for the rarest, ascending, and how often; empty where that is not known.
+    /// The paths that ran where `weights` come from but for the rarest, ascending, and how often; empty where that is
+    /// not known.
     pub ran: Vec<Ran>,
 }
 
@@ -78,7 +79,8 @@ pub struct Layout {
     /// The headers of the loops whose iterations are apart in a copy that profiles all paths
     /// ([`crate::partition::Local`]), ascending.
     pub apart: Vec<BlockId>,
-    /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than [`WIDE_SLOTS`].
+    /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than
+    /// [`WIDE_SLOTS`].
     pub wide: bool,
 }
 
@@ -331,8 +333,8 @@ pub fn layouts(functions: &[FunctionInput], paths: &[Option<Arc<Paths>>]) -> Vec
     layouts
 }
 
-/// Gives wide arrays to as many functions as there is room for: to those with the fewest paths. (Which of them run hot is
-/// not known, and must not matter: a copy's ids are the same whatever profile it was made by.)
+/// Gives wide arrays to as many functions as there is room for: to those with the fewest paths. (Which of them run hot
+/// is not known, and must not matter: a copy's ids are the same whatever profile it was made by.)
 fn widen(paths: &[Option<Arc<Paths>>], layouts: &mut [Layout]) {
     let totals = paths
         .iter()

@@ -44,8 +44,8 @@ pub enum Align {
     Right,
 }
 
-/// Rows of cells in columns as wide as their widest cell, two spaces apart, with notes between them. A last column of names
-/// takes the rest of the line.
+/// Rows of cells in columns as wide as their widest cell, two spaces apart, with notes between them. A last column of
+/// names takes the rest of the line.
 #[derive(Clone, Debug)]
 pub struct Columns {
     aligns: Vec<Align>,
@@ -245,7 +245,8 @@ impl Columns {
     }
 }
 
-/// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can be told.
+/// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can
+/// be told.
 fn named_within<'a>(
     name: &str,
     others: impl Iterator<Item = &'a str>,
@@ -301,8 +302,8 @@ pub fn cut(text: &str, width: usize) -> String {
     }
 }
 
-/// Cells in columns of these widths, two spaces apart, the first at its right, in a line of at most `width` columns behind an
-/// indentation. A column without width is left out.
+/// Cells in columns of these widths, two spaces apart, the first at its right, in a line of at most `width` columns
+/// behind an indentation. A column without width is left out.
 pub fn in_columns<const N: usize>(
     cells: &[String; N],
     widths: [usize; N],
@@ -327,8 +328,8 @@ pub fn in_columns<const N: usize>(
     cut(line.trim_end(), width)
 }
 
-/// `text` in lines of at most `width` columns where words allow it, each indented by so many blanks. What an arrow leads to may
-/// stand on the next line.
+/// `text` in lines of at most `width` columns where words allow it, each indented by so many blanks. What an arrow
+/// leads to may stand on the next line.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let indent = " ".repeat(indent);
     let options = Options::new(width.max(indent.len() + 20))

@@ -1,8 +1,9 @@
 //! Paths that no input can take, because their conditions contradict each other.
 //!
-//! The manifest says what branches compare ([`Compared`]), which values are the same on a path, and where a value becomes a
-//! constant ([`BecomesConstant`]). Each outcome on a path leaves its value a set of numbers, and two values an order. A path on
-//! which a set or an order is empty cannot run. Nothing is claimed of other paths: this is no proof that they can.
+//! The manifest says what branches compare ([`Compared`]), which values are the same on a path, and where a value
+//! becomes a constant ([`BecomesConstant`]). Each outcome on a path leaves its value a set of numbers, and two values
+//! an order. A path on which a set or an order is empty cannot run. Nothing is claimed of other paths: this is no proof
+//! that they can.
 
 use crate::dag::{Path, PathEnd};
 use crate::index::{BlockId, PathId};
@@ -35,7 +36,8 @@ struct Fixed<'a> {
 }
 
 impl<'a> Contradictions<'a> {
-    /// Those of a function. Where a call returns twice, a path is not run from its beginning to its end, and nothing is found.
+    /// Those of a function. Where a call returns twice, a path is not run from its beginning to its end, and nothing is
+    /// found.
     pub fn new(entry: &'a FunctionEntry) -> Contradictions<'a> {
         let choices = entry
             .choices
@@ -65,8 +67,8 @@ impl<'a> Contradictions<'a> {
         self.choices.len() < 2 && self.constants.is_empty() && !self.implies
     }
 
-    /// Whether the conditions of a path contradict each other: the block whose outcome contradicts earlier ones. O(length ·
-    /// comparisons on it).
+    /// Whether the conditions of a path contradict each other: the block whose outcome contradicts earlier ones.
+    /// O(length · comparisons on it).
     pub fn find(&self, path: &Path) -> Option<BlockId> {
         if self.is_empty() {
             return None;
@@ -111,7 +113,8 @@ impl<'a> Contradictions<'a> {
                 .is_none_or(|edges| self.find(&paths.dag.path(&edges)).is_none())
     }
 
-    /// How many paths of the function cannot run, among those that are `wanted`; 0 if the function has too many to look at each.
+    /// How many paths of the function cannot run, among those that are `wanted`; 0 if the function has too many to look
+    /// at each.
     pub fn count(&self, paths: &Measuring, wanted: impl Fn(PathId) -> bool) -> u64 {
         if self.is_empty() || paths.numbering.total() > MOST_PATHS {
             return 0;

@@ -409,7 +409,8 @@ pub(super) fn report_progress(progress: Progress) {
     }
 }
 
-/// Tells of what was merged after a suite (unless `quiet`), of what is wrong with it, and what may help. The status of the rounds.
+/// Tells of what was merged after a suite (unless `quiet`), of what is wrong with it, and what may help. The status of
+/// the rounds.
 pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     let say = |line: &str| {
         if !quiet {

@@ -151,7 +151,8 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     Ok(code(status))
 }
 
-/// Removes programs that count other paths than are asked for: cargo does not know of our options, and links what is missing.
+/// Removes programs that count other paths than are asked for: cargo does not know of our options, and links what is
+/// missing.
 fn remove_outdated(out: &Path, flags: &[String]) -> Result<()> {
     if !out.is_dir() {
         return Ok(());
@@ -224,7 +225,8 @@ fn program() -> OsString {
     std::env::var_os("CARGO").unwrap_or("cargo".into())
 }
 
-/// The target that is built for: the one that the arguments, the environment or cargo's configuration name, else the machine's.
+/// The target that is built for: the one that the arguments, the environment or cargo's configuration name, else the
+/// machine's.
 fn target(arguments: &[String], rustc: &Rustc) -> Result<String> {
     let mut words = arguments.iter().take_while(|a| *a != "--");
     while let Some(word) = words.next() {
@@ -297,7 +299,8 @@ enum Step {
     Run,
 }
 
-/// The command line of a step. A target is named always, or what runs while building would be compiled as the program is.
+/// The command line of a step. A target is named always, or what runs while building would be compiled as the program
+/// is.
 fn cargo(verb: Verb, arguments: &[String], target: &str, step: Step) -> Vec<String> {
     let end = arguments.iter().position(|a| a == "--");
     let (ours, programs) = arguments.split_at(end.unwrap_or(arguments.len()));

@@ -12,8 +12,8 @@ use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The whole of an engine, with the arguments of `p3-rewrite`. Where LLVM cannot read an input, this process may become a newer
-/// engine instead of returning.
+/// The whole of an engine, with the arguments of `p3-rewrite`. Where LLVM cannot read an input, this process may become
+/// a newer engine instead of returning.
 pub fn main() -> ExitCode {
     print_llvm_version(&crate::emit::llvm_version());
     let mut args: Args = match parse() {

@@ -85,8 +85,8 @@ impl SelectionArgs {
     }
 }
 
-/// Those of `programs`, of earlier builds, that were linked to count other paths than these options of `p3-rewrite` ask for: by other
-/// specifications, or before a profile or diff that these name was written.
+/// Those of `programs`, of earlier builds, that were linked to count other paths than these options of `p3-rewrite` ask
+/// for: by other specifications, or before a profile or diff that these name was written.
 pub(super) fn find_outdated<'a>(programs: &'a [Record], flags: &[String]) -> Vec<&'a Record> {
     let pairs = flags.iter().zip(flags.iter().skip(1));
     let asked = pairs.filter(|(name, _)| *name == "--paths");
@@ -104,8 +104,8 @@ pub(super) fn find_outdated<'a>(programs: &'a [Record], flags: &[String]) -> Vec
     programs.iter().filter(is_outdated).collect()
 }
 
-/// Refuses lines, functions and ids that none of the programs of a build has. (What one of several has is enough, and that all paths
-/// are known or that a diff touches no code is no error.)
+/// Refuses lines, functions and ids that none of the programs of a build has. (What one of several has is enough, and
+/// that all paths are known or that a diff touches no code is no error.)
 ///
 /// # Errors
 /// The reason of one of the programs, one that names the nearest if there is such.

@@ -58,10 +58,10 @@ impl Language {
 }
 
 impl Compiler {
-    /// `P3_CC` or `P3_CXX`; the version under whose name we were called; `CC` or `CXX`, if that is a clang; the clang of the engine
-    /// that `P3_LLVM` names; else the newest clang with an engine of its version, and the newest that an engine reads; else `clang`.
-    /// If no engine is installed, one of any version counts: it is the engine that must be reported then, not clang.
-    /// Where only the other language's compiler is named, the one beside it.
+    /// `P3_CC` or `P3_CXX`; the version under whose name we were called; `CC` or `CXX`, if that is a clang; the clang
+    /// of the engine that `P3_LLVM` names; else the newest clang with an engine of its version, and the newest that an
+    /// engine reads; else `clang`. If no engine is installed, one of any version counts: it is the engine that must be
+    /// reported then, not clang. Where only the other language's compiler is named, the one beside it.
     pub(super) fn find(language: Language) -> Result<Compiler> {
         let [ours, theirs] = language.variables();
         if let Some(compiler) = Compiler::of_variable(language, ours) {
@@ -171,8 +171,8 @@ impl Compiler {
         find_llvm_version(&String::from_utf8_lossy(&said.stdout))
     }
 
-    /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache does,
-    /// looks for the next of that name, and would find us.
+    /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache
+    /// does, looks for the next of that name, and would find us.
     pub(super) fn command(&self) -> Command {
         let mut command = self.front_end();
         command.args(&self.first);
@@ -232,8 +232,9 @@ impl<'a> Compilers<'a> {
         Compilers { link, version }
     }
 
-    /// The compiler for a module that version `writer` wrote, with the options that one was called with: of the same version, if it is
-    /// here, else a newer one. It has to read what version `needed` wrote as well: an engine may be newer.
+    /// The compiler for a module that version `writer` wrote, with the options that one was called with: of the same
+    /// version, if it is here, else a newer one. It has to read what version `needed` wrote as well: an engine may be
+    /// newer.
     pub(super) fn choose(&self, writer: Option<u32>, needed: Option<u32>) -> Result<Compiler> {
         let needed = writer.max(needed);
         let (Some(own), Some(needed)) = (self.version, needed) else {

@@ -1,4 +1,5 @@
-//! What this machine has of what p3-rewrite, its runner and its compilers call, and what to do where something is missing.
+//! What this machine has of what p3-rewrite, its runner and its compilers call, and what to do where something is
+//! missing.
 
 use super::{Compiler, Language, in_path, major, our_program};
 use crate::engine::{self, Engine, Request};

@@ -1,5 +1,5 @@
-//! Copies of a module that is in memory already, each made by a child of this process: what a child does not change is memory
-//! that all of them share, and none reads the module again.
+//! Copies of a module that is in memory already, each made by a child of this process: what a child does not change is
+//! memory that all of them share, and none reads the module again.
 #![allow(unsafe_code)]
 
 use super::{ModuleJob, Parsed, Rewritten, Source, edit, session};
@@ -21,9 +21,9 @@ pub struct Child {
     made: Option<Rewritten>,
 }
 
-/// Whether this thread is the only one of its process, or becomes so when the threads that were told to end have ended: a child has
-/// no other thread, and would wait for ever for what another holds (locks of the allocator, of LLVM). Where the system does not tell,
-/// there are no children.
+/// Whether this thread is the only one of its process, or becomes so when the threads that were told to end have ended:
+/// a child has no other thread, and would wait for ever for what another holds (locks of the allocator, of LLVM). Where
+/// the system does not tell, there are no children.
 pub fn can_begin() -> bool {
     for _ in 0..PATIENCE {
         match is_alone() {
@@ -40,7 +40,8 @@ fn is_alone() -> io::Result<bool> {
 }
 
 impl Child {
-    /// Begins to rewrite `parsed`, which stays as it is here. Takes as long as it takes to copy the tables of this process's pages.
+    /// Begins to rewrite `parsed`, which stays as it is here. Takes as long as it takes to copy the tables of this
+    /// process's pages.
     ///
     /// # Errors
     /// There are several threads (see [`can_begin`]), or the system makes no file in memory or no further process.

@@ -1,9 +1,9 @@
-//! What branches compare exactly: which value with which other, or with which constant. By this, paths are found whose conditions
-//! contradict each other (`analysis::contradiction`).
+//! What branches compare exactly: which value with which other, or with which constant. By this, paths are found whose
+//! conditions contradict each other (`analysis::contradiction`).
 //!
-//! A value has one number wherever it is the same on an acyclic path. That holds of what LLVM computes once (SSA), and of a local
-//! variable in memory between stores, if its address is used by loads and stores alone. It becomes a constant where one is
-//! stored, and where control comes from a block of which a φ has a constant.
+//! A value has one number wherever it is the same on an acyclic path. That holds of what LLVM computes once (SSA), and
+//! of a local variable in memory between stores, if its address is used by loads and stores alone. It becomes a
+//! constant where one is stored, and where control comes from a block of which a φ has a constant.
 
 use super::conditions;
 use super::read::sys::{Block, Value};
@@ -46,7 +46,8 @@ struct Known {
     stores: Vec<u32>,
 }
 
-/// A constant as a number without a sign, and the block from which a φ of another block has it, if it is one of several.
+/// A constant as a number without a sign, and the block from which a φ of another block has it, if it is one of
+/// several.
 #[derive(Clone, Copy)]
 struct Constant<'m> {
     number: u64,
@@ -54,8 +55,8 @@ struct Constant<'m> {
     of_phi: Option<(Block<'m>, Block<'m>)>,
 }
 
-/// Notes at the choices of a function what they compare, where the same value is asked for elsewhere or becomes a constant.
-/// O(instructions).
+/// Notes at the choices of a function what they compare, where the same value is asked for elsewhere or becomes a
+/// constant. O(instructions).
 pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
     let mut finder = Finder {
         numbers: function.blocks().zip(0..).collect(),
@@ -159,7 +160,8 @@ impl<'m> Finder<'m> {
         })
     }
 
-    /// The number of a value at the end of `block`, and its bits; `None` of constants, and of what is no integer or pointer.
+    /// The number of a value at the end of `block`, and its bits; `None` of constants, and of what is no integer or
+    /// pointer.
     fn variable(&mut self, value: Value<'m>, block: Block<'m>) -> Option<(Variable, u32)> {
         if value.is_constant() || value.is_global() {
             return None;
@@ -281,7 +283,8 @@ impl<'m> Finder<'m> {
         found
     }
 
-    /// Where a local variable becomes a constant that `block` stores; of constants of a φ, only if the φ is in the block too.
+    /// Where a local variable becomes a constant that `block` stores; of constants of a φ, only if the φ is in the
+    /// block too.
     fn stored(&self, block: Block<'m>, key: Key<'m>, c: Constant<'m>) -> Option<BecomesConstant> {
         let from = match c.of_phi {
             None => None,

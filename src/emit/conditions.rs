@@ -40,8 +40,8 @@ pub(super) struct Plain<'m> {
     pub(super) negated: bool,
 }
 
-/// What the branch that ends `block` tests by `condition`. `place` says where an instruction is, as seen from the branch, and whether it is in
-/// a call that was inlined there; O(operands of a φ), and else O(1).
+/// What the branch that ends `block` tests by `condition`. `place` says where an instruction is, as seen from the
+/// branch, and whether it is in a call that was inlined there; O(operands of a φ), and else O(1).
 pub(super) fn find<'m>(
     condition: Value<'m>,
     block: Block<'m>,
@@ -52,8 +52,8 @@ pub(super) fn find<'m>(
     if !is(plain.value, LLVMOpcode::LLVMPHI) {
         return comparison(plain, place);
     }
-    // Which constant a φ of another block has does not follow from where control came to this one: of a loop's header, for
-    // example, the block that goes back may also be the one that leaves.
+    // Which constant a φ of another block has does not follow from where control came to this one: of a loop's header,
+    // for example, the block that goes back may also be the one that leaves.
     if plain.value.block() != block {
         return joined(plain.value, plain.negated, place);
     }
@@ -121,8 +121,8 @@ fn strip(value: Value) -> Plain {
     strip_through(value, true)
 }
 
-/// The same; two conditions without `freeze` are equal if what they come down to is the same value. Two `freeze` of one undefined
-/// value may differ.
+/// The same; two conditions without `freeze` are equal if what they come down to is the same value. Two `freeze` of one
+/// undefined value may differ.
 pub(super) fn strip_equal(value: Value) -> Plain {
     strip_through(value, false)
 }

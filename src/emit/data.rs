@@ -215,8 +215,8 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         )
     }
 
-    /// A function of the module around [`Data::count_function`] for keys that are not cached. Hot code that may call it does
-    /// not have to keep its values in registers that survive calls.
+    /// A function of the module around [`Data::count_function`] for keys that are not cached. Hot code that may call it
+    /// does not have to keep its values in registers that survive calls.
     pub(crate) fn missed_function(&self) -> FunctionValue<'ctx> {
         aside(self.edit, "__p3_missed", self.count_function())
     }

@@ -29,13 +29,14 @@ pub enum Loader {
     Llvm,
 }
 
-/// Of a module, llvm-ir makes values that take some 40 times the bytes of its bitcode. One of more bytes than this is seen through
-/// LLVM instead, which has it in memory anyway, so that rewriting takes not much more memory than optimising.
+/// Of a module, llvm-ir makes values that take some 40 times the bytes of its bitcode. One of more bytes than this is
+/// seen through LLVM instead, which has it in memory anyway, so that rewriting takes not much more memory than
+/// optimising.
 #[cfg(feature = "llvm-ir")]
 const MOST_BYTES_FOR_LLVM_IR: usize = 1 << 20;
 
-/// Loads all modules and assembles the program, the only one from what was `parsed`, if it was and LLVM shows it. Modules in
-/// parallel; linear.
+/// Loads all modules and assembles the program, the only one from what was `parsed`, if it was and LLVM shows it.
+/// Modules in parallel; linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read, and symbols that two modules define.

@@ -182,7 +182,8 @@ pub(crate) fn rewrite_parsed(
     Ok(rewritten)
 }
 
-/// Makes the module of one copy of one that LLVM has read. Returns the bitcode that it was read from if nothing in it had to change.
+/// Makes the module of one copy of one that LLVM has read. Returns the bitcode that it was read from if nothing in it
+/// had to change.
 fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Option<&'s [u8]>> {
     let (context, module) = parsed.get();
     // Whoever read it, by whatever name: text begins with it.

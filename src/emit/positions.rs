@@ -222,8 +222,8 @@ fn numbered<T: Clone + Eq + Hash>(
     })
 }
 
-/// The file's name from the root on, if that is known. Without `.`, so that one file has one name; `..` stays, for it may lead out of
-/// a symbolic link.
+/// The file's name from the root on, if that is known. Without `.`, so that one file has one name; `..` stays, for it
+/// may lead out of a symbolic link.
 fn full_name(directory: &str, file: &str) -> String {
     let name = Path::new(directory).join(file);
     let parts = name.components().filter(|c| *c != Component::CurDir);

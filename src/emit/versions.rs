@@ -6,9 +6,10 @@
 //! turn out to have one value are taken out again. Values whose block has one version still dominate all versions of
 //! what they dominated, and stay as they are.
 //!
-//! No φ is made of what machine code folds into its uses, addresses above all ([`needs_no_phi`]): it is computed again where
-//! definitions meet. Addresses of a structure's fields are many, and as φs each would be a value to keep: sqlite's interpreter, in two versions,
-//! took 1,700 M instructions more for that than for its paths, and clang took six minutes.
+//! No φ is made of what machine code folds into its uses, addresses above all ([`needs_no_phi`]): it is computed again
+//! where definitions meet. Addresses of a structure's fields are many, and as φs each would be a value to keep:
+//! sqlite's interpreter, in two versions, took 1,700 M instructions more for that than for its paths, and clang took
+//! six minutes.
 
 #[cfg(test)]
 mod tests;
@@ -41,8 +42,8 @@ enum Step {
     Above(BlockId),
 }
 
-/// Makes the blocks of `function`, whose control flow is `cfg`, those of `versions`; returns them in order. New ones stand
-/// at the end. O(blocks + uses of values + blocks that these values reach).
+/// Makes the blocks of `function`, whose control flow is `cfg`, those of `versions`; returns them in order. New ones
+/// stand at the end. O(blocks + uses of values + blocks that these values reach).
 pub(crate) fn copy_blocks<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
@@ -119,7 +120,8 @@ struct Copier<'a, 'ctx> {
     copies: HashMap<(Value, BlockId), Value>,
     /// What reaches the start of a block of a value that is defined elsewhere.
     at_start: HashMap<(Value, BlockId), Value>,
-    /// Values that have several versions and are folded into their uses: the operand that they are computed from, and its number.
+    /// Values that have several versions and are folded into their uses: the operand that they are computed from, and
+    /// its number.
     folded: HashMap<Value, (usize, Value)>,
     /// The instruction before which values are computed again, by block.
     starts: HashMap<BlockId, Inst>,
@@ -292,8 +294,8 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 
     /// What `value`, which is not defined in any version of `b`, is at the start of block `b`: what it is at the end
-    /// of the block above in the dominator tree, unless a definition lies on a way from there; then it is computed again, or a φ, whose
-    /// entries are made later.
+    /// of the block above in the dominator tree, unless a definition lies on a way from there; then it is computed
+    /// again, or a φ, whose entries are made later.
     fn at_start(&mut self, value: Value, b: BlockId) -> Value {
         let (mut at, mut steps) = (b, 0);
         let mut passed = Vec::new();
@@ -337,8 +339,9 @@ impl<'ctx> Copier<'_, 'ctx> {
         Step::Above(above)
     }
 
-    /// `value` computed at the start of block `b`, if it is folded into its uses. What it is computed from is what it was at `value`'s last definition:
-    /// its block dominates that of `value`, so whatever comes by it on the way to `b` comes by that one, too.
+    /// `value` computed at the start of block `b`, if it is folded into its uses. What it is computed from is what it
+    /// was at `value`'s last definition: its block dominates that of `value`, so whatever comes by it on the way to `b`
+    /// comes by that one, too.
     fn again(&mut self, value: Value, b: BlockId) -> Option<Value> {
         let &(operand, from) = self.folded.get(&value)?;
         let from = match self.home.get(&from) {
@@ -406,9 +409,10 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 }
 
-/// Whether machine code computes it where it is used, at about no cost: addresses, and comparisons that branches alone ask for. Not what a
-/// φ takes, such as the address of the next element: that has a register of its own anyway. (What need not be handed to another function
-/// is more, `outlined::emit`: there it is that or memory; here casts gained in one program and lost in another.)
+/// Whether machine code computes it where it is used, at about no cost: addresses, and comparisons that branches alone
+/// ask for. Not what a φ takes, such as the address of the next element: that has a register of its own anyway. (What
+/// need not be handed to another function is more, `outlined::emit`: there it is that or memory; here casts gained in
+/// one program and lost in another.)
 fn needs_no_phi(i: Inst) -> bool {
     let mut users = i.value().users().into_iter().map(Inst::opcode);
     match i.opcode() {
@@ -418,7 +422,8 @@ fn needs_no_phi(i: Inst) -> bool {
     }
 }
 
-/// The operand from which a folded instruction computes its result, if that is one and none that is folded itself: chains could be long.
+/// The operand from which a folded instruction computes its result, if that is one and none that is folded itself:
+/// chains could be long.
 fn folded_from(i: Inst) -> Option<(usize, Value)> {
     let from = |i: Inst| needs_no_phi(i).then(|| only_variable(i)).flatten();
     let (operand, value) = from(i)?;

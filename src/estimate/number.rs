@@ -24,7 +24,8 @@ impl Estimate {
         Estimate::of_uncertain(points, 0.0, probability)
     }
 
-    /// The same where the number of points is an estimate itself, of this variance, independent of which occurrences became points.
+    /// The same where the number of points is an estimate itself, of this variance, independent of which occurrences
+    /// became points.
     pub fn of_uncertain(points: u64, variance: f64, probability: f64) -> Estimate {
         let (n, rest) = (points as f64, 1.0 - probability);
         let variance = n * rest + Z95 * Z95 / 4.0 * rest * rest + variance;
@@ -34,9 +35,9 @@ impl Estimate {
         }
     }
 
-    /// A share, from 0 to 1, from the number of sample points that have a property, among so many that are independent of each other,
-    /// where the former is itself known with this variance (0: it was counted). The interval holds Wilson's, whose middle is
-    /// another; without points its half is 1.
+    /// A share, from 0 to 1, from the number of sample points that have a property, among so many that are independent
+    /// of each other, where the former is itself known with this variance (0: it was counted). The interval holds
+    /// Wilson's, whose middle is another; without points its half is 1.
     pub fn of_share(points: u64, all: u64, variance: f64) -> Estimate {
         if all == 0 {
             return Estimate {
@@ -121,8 +122,8 @@ mod tests {
         }
     }
 
-    /// The same of counting samples: of n points those count that come after as many as a geometric distribution says, and the estimate is
-    /// unbiased. (Where a subpath is expected to be listed: five thresholds of points.)
+    /// The same of counting samples: of n points those count that come after as many as a geometric distribution says,
+    /// and the estimate is unbiased. (Where a subpath is expected to be listed: five thresholds of points.)
     #[test]
     fn intervals_of_counting_samples_hold_their_level() {
         for (points, threshold) in [(20, 4), (40, 8), (200, 8), (500, 64), (320, 64)] {

@@ -33,7 +33,8 @@ pub struct Block {
     /// The block's instructions by source position, in order; empty without debug information, else all
     /// of them. An instruction without a position belongs to the one before it.
     pub lines: Vec<Span>,
-    /// What is chosen at its end, where there is a choice and debug information. Most blocks have none, and it is large.
+    /// What is chosen at its end, where there is a choice and debug information. Most blocks have none, and it is
+    /// large.
     pub choice: Option<Box<Decided>>,
 }
 

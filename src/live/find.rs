@@ -117,8 +117,8 @@ impl Maps {
         found
     }
 
-    /// Whether a file is the raw profile with this number. Stacked file systems (overlayfs) may tell another one: there it is the one
-    /// that the process made.
+    /// Whether a file is the raw profile with this number. Stacked file systems (overlayfs) may tell another one: there
+    /// it is the one that the process made.
     fn is_profile(&self, file: &Path, inode: u64) -> bool {
         let mut head = [0; size_of::<Header<LE>>()];
         let opened = File::open(file).and_then(|mut f| {
@@ -188,8 +188,8 @@ pub(super) fn has_mapped(process: u64, file: &Path) -> Option<bool> {
     }
 }
 
-/// The programs that raw profiles may be of: those of `manifests`, or, where none is named, of the manifest with the id `program` in
-/// or above the folders of the profile, the targets, and the process's program and working folder.
+/// The programs that raw profiles may be of: those of `manifests`, or, where none is named, of the manifest with the id
+/// `program` in or above the folders of the profile, the targets, and the process's program and working folder.
 ///
 /// # Errors
 /// Manifests that cannot be used, of those that were found the nearest, and that there is none.

@@ -1,5 +1,5 @@
-//! What programs count while they run. Counters are in mapped files from the beginning, so looking costs the program nothing: files
-//! are read as they are, again and again, and rates follow from two looks.
+//! What programs count while they run. Counters are in mapped files from the beginning, so looking costs the program
+//! nothing: files are read as they are, again and again, and rates follow from two looks.
 
 mod counts;
 #[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]
@@ -102,8 +102,8 @@ impl Watch {
     /// What the programs have counted up to now: the `top` first rows in this order. O(total path length).
     ///
     /// # Errors
-    /// Profiles that are of several programs or of none that is known, damaged, or of counts that are no paths; and that
-    /// there is no profile.
+    /// Profiles that are of several programs or of none that is known, damaged, or of counts that are no paths; and
+    /// that there is no profile.
     pub(crate) fn look(&mut self, order: Order, top: usize) -> Result<View> {
         let at = Instant::now();
         let mut notes = Vec::new();

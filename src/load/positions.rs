@@ -21,8 +21,8 @@ pub struct Positions {
 pub struct SourceFile {
     /// Its name, below the folder that the compiler worked in unless it is absolute.
     pub name: String,
-    /// The hash of its content when it was compiled, in lower-case hexadecimal: MD5, SHA-1 or SHA-256 by its length. Empty if
-    /// there is none.
+    /// The hash of its content when it was compiled, in lower-case hexadecimal: MD5, SHA-1 or SHA-256 by its length.
+    /// Empty if there is none.
     pub checksum: String,
 }
 
@@ -78,12 +78,13 @@ pub struct BodyPositions {
 /// The positions of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockPositions {
-    /// Of each instruction but the φs: its number among [`Positions::places`] plus 1, or 0 where it has none. Empty if none has.
+    /// Of each instruction but the φs: its number among [`Positions::places`] plus 1, or 0 where it has none. Empty if
+    /// none has.
     pub instructions: Vec<u32>,
     /// What is chosen at its end, if there is a choice. Most blocks have none, and it is large.
     pub choice: Option<Box<Choice>>,
-    /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler keeps
-    /// it for the block that ends an iteration (`!llvm.loop`).
+    /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler
+    /// keeps it for the block that ends an iteration (`!llvm.loop`).
     pub loop_start: Option<u32>,
 }
 
@@ -116,8 +117,8 @@ pub struct Choice {
 pub struct Compared {
     /// The left operand, or what a `switch` is over.
     pub left: Variable,
-    /// How it is compared with the right one; the first successor is where control goes if that holds. Of a `switch` there
-    /// is none.
+    /// How it is compared with the right one; the first successor is where control goes if that holds. Of a `switch`
+    /// there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicate: Option<Predicate>,
     /// The right operand. Of a `switch` there is none.
@@ -149,7 +150,8 @@ pub enum Operand {
     Variable(Variable),
 }
 
-/// A value of a function. Along a path, which has no block twice, those of one number are equal, as long as no block stores.
+/// A value of a function. Along a path, which has no block twice, those of one number are equal, as long as no block
+/// stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -215,8 +217,8 @@ impl Predicate {
 }
 
 /// What a conditional branch tests, as its instructions show it: the evidence by which reports find out which of its
-/// successors the source calls true. Positions are lines and columns in the branch's own file and inlined call; what lies
-/// in a call that was inlined there has the position of that call.
+/// successors the source calls true. Positions are lines and columns in the branch's own file and inlined call; what
+/// lies in a call that was inlined there has the position of that call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -262,8 +264,8 @@ pub struct Test {
     /// Where these are, as far as they have places of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<[u32; 2]>,
-    /// If the condition is a φ: the predecessors from which its value is a constant, and whether that leads to the first
-    /// successor. The rest of the test is of the only value that is no constant.
+    /// If the condition is a φ: the predecessors from which its value is a constant, and whether that leads to the
+    /// first successor. The rest of the test is of the only value that is no constant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<(u32, bool)>,
 }

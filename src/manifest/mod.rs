@@ -63,8 +63,8 @@ impl Manifest {
         header.is_some_and(|h| h.format == FORMAT)
     }
 
-    /// Why nothing is profiled, if nothing is: the reasons for which functions were skipped, the most frequent first. The copies
-    /// of such a program leave no raw profiles. O(functions).
+    /// Why nothing is profiled, if nothing is: the reasons for which functions were skipped, the most frequent first.
+    /// The copies of such a program leave no raw profiles. O(functions).
     pub fn nothing_profiled(&self) -> Option<String> {
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
         for f in &self.functions {

@@ -45,20 +45,20 @@ pub struct Manifest {
     pub copies: u32,
     /// Source files that positions refer to.
     pub files: Vec<String>,
-    /// The hash of each of these when it was compiled, in hexadecimal: MD5, SHA-1 or SHA-256 by its length; "" if there is
-    /// none. Empty if there are none at all.
+    /// The hash of each of these when it was compiled, in hexadecimal: MD5, SHA-1 or SHA-256 by its length; "" if there
+    /// is none. Empty if there are none at all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checksums: Vec<String>,
     /// Calls whose callees' code stands in place of them; one that is within another comes after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<Inlined>,
-    /// The paths that were asked for, as on the command line; empty where all were. Of paths that no copy counts nothing is
-    /// known. In a union, what any of its programs was asked for; `other runs` says that not all were built against earlier
-    /// profiles.
+    /// The paths that were asked for, as on the command line; empty where all were. Of paths that no copy counts
+    /// nothing is known. In a union, what any of its programs was asked for; `other runs` says that not all were built
+    /// against earlier profiles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The symbols of functions that are called and that no input module defines, each once. Absent where the tool that wrote the
-    /// manifest did not record them.
+    /// The symbols of functions that are called and that no input module defines, each once. Absent where the tool that
+    /// wrote the manifest did not record them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Vec<String>>,
     /// The input modules.
@@ -111,10 +111,11 @@ pub enum ShareEntry {
     Split(#[cfg_attr(test, schemars(length(min = 1)))] Vec<(CopyId, String)>),
     /// Copies profile ranges of paths.
     Ranges(Ranges),
-    /// These copies profile the paths inside these sets of DAG edges, in versions of the function in which no other path runs a
-    /// statement.
+    /// These copies profile the paths inside these sets of DAG edges, in versions of the function in which no other
+    /// path runs a statement.
     Inside(#[cfg_attr(test, schemars(length(min = 1)))] Vec<(CopyId, String)>),
-    /// This copy profiles all paths but those inside this set of edges of the DAG with iterations apart, in such versions.
+    /// This copy profiles all paths but those inside this set of edges of the DAG with iterations apart, in such
+    /// versions.
     Outside(CopyId, String),
 }
 
@@ -213,28 +214,28 @@ pub struct FunctionEntry {
     /// The blocks of which no copy may be made ([`Block::single`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub single: Vec<BlockId>,
-    /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it is
-    /// in none) and number of instructions in turn; empty without debug info.
+    /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it
+    /// is in none) and number of instructions in turn; empty without debug info.
     #[serde(default, skip_serializing_if = "TiSlice::is_empty")]
     #[cfg_attr(test, schemars(with = "Vec<Vec<u32>>"))]
     pub lines: TiVec<BlockId, Vec<u32>>,
     /// What is chosen at the ends of blocks with several successors, ascending, as far as it is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ChoiceEntry>,
-    /// Places of conditions that have no branch: the compiler made them values. File, line, column, inlined call plus 1 and
-    /// discriminator.
+    /// Places of conditions that have no branch: the compiler made them values. File, line, column, inlined call plus 1
+    /// and discriminator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub branchless: Vec<[u32; 5]>,
-    /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the compiler
-    /// says so: file, line, column, inlined call plus 1 and discriminator.
+    /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the
+    /// compiler says so: file, line, column, inlined call plus 1 and discriminator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<(BlockId, [u32; 5])>,
     /// The blocks with calls of functions of the program: whom they call, in order, and where in the
     /// block's `lines` (0 without).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<(BlockId, Vec<(FuncId, u32)>)>,
-    /// The blocks with calls of functions that no input module defines, ascending: for each such call the position in the
-    /// manifest's `outside` plus 1, or 0 for a call through a pointer.
+    /// The blocks with calls of functions that no input module defines, ascending: for each such call the position in
+    /// the manifest's `outside` plus 1, or 0 for a call through a pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<(BlockId, Vec<u32>)>,
     /// The edges that were cut.
@@ -249,12 +250,12 @@ pub struct FunctionEntry {
     /// Under the scheme `edge`, the counted edges: a set of DAG edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<String>,
-    /// Where paths were asked for that an earlier profile had not seen: the ids of those that it had, ascending. Copies may count
-    /// some of them all the same.
+    /// Where paths were asked for that an earlier profile had not seen: the ids of those that it had, ascending. Copies
+    /// may count some of them all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<PathId>,
-    /// In a profile that was joined from several: the ids of paths that ran and that not every one of these counted, ascending. They
-    /// ran at least as often as counted.
+    /// In a profile that was joined from several: the ids of paths that ran and that not every one of these counted,
+    /// ascending. They ran at least as often as counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_least: Vec<PathId>,
     /// Who profiles it.
@@ -268,8 +269,8 @@ pub struct FunctionEntry {
 pub struct ChoiceEntry {
     /// The block.
     pub block: BlockId,
-    /// Where: file, line, column (0 if it is not known), inlined call plus 1 (0 if it is in none), discriminator (0 if there is
-    /// none).
+    /// Where: file, line, column (0 if it is not known), inlined call plus 1 (0 if it is in none), discriminator (0 if
+    /// there is none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<[u32; 5]>,
     /// By what.
@@ -317,8 +318,8 @@ impl FunctionEntry {
         Some(&self.choices[found])
     }
 
-    /// The successor of block `b` that follows from where control came from: the condition of the branch is a φ, and from block
-    /// `before` its value is a constant. Nothing is asked there.
+    /// The successor of block `b` that follows from where control came from: the condition of the branch is a φ, and
+    /// from block `before` its value is a constant. Nothing is asked there.
     pub fn implied(&self, b: BlockId, before: BlockId) -> Option<u32> {
         let known = &self.find_choice(b)?.by.test.as_ref()?.known;
         let (_, is_first) = known.iter().find(|(from, _)| *from == before.0)?;

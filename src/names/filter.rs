@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use regex::Regex;
 use std::cmp::Ordering;
 
-/// Names at least this similar to a pattern (1 is equal) are suggested: one letter of four is wrong, or two have changed
-/// places.
+/// Names at least this similar to a pattern (1 is equal) are suggested: one letter of four is wrong, or two have
+/// changed places.
 const LIKE: f64 = 0.84;
 /// At most this many of them are suggested.
 const NEAREST: usize = 3;

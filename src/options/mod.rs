@@ -81,7 +81,8 @@ pub struct Options {
     pub text: bool,
     /// Where weights come from.
     pub weights: WeightsFrom,
-    /// Whether a profile of another program is no error: weights are estimated then. A build gives one profile to all programs.
+    /// Whether a profile of another program is no error: weights are estimated then. A build gives one profile to all
+    /// programs.
     pub accept_unrelated: bool,
     /// Which profiles are good enough for that.
     pub trust: Trust,

@@ -1,12 +1,14 @@
 //! A function that is entered at its loops: what counts the rest of an activation that began without counting.
 //!
-//! An activation of a function that does not count can go on in one that does where a path ends and the next begins: on a
-//! back edge. [`resumed`] makes the control flow of such a function and its plan. Block 0 leads to the headers of loops, each in
-//! the version in which the paths that begin there are counted, and sets the register as the back edges into that version do. The
-//! other blocks are the function's, of which those are left out of the plan that cannot be reached any more.
+//! An activation of a function that does not count can go on in one that does where a path ends and the next begins: on
+//! a back edge. [`resumed`] makes the control flow of such a function and its plan. Block 0 leads to the headers of
+//! loops, each in the version in which the paths that begin there are counted, and sets the register as the back edges
+//! into that version do. The other blocks are the function's, of which those are left out of the plan that cannot be
+//! reached any more.
 //!
-//! A header that ends in `indirectbr` or a large `switch` is that of an interpreter, which code generators duplicate behind every operation: nothing may be
-//! added to it. Activations go on at those of its successors instead to which nothing else leads.
+//! A header that ends in `indirectbr` or a large `switch` is that of an interpreter, which code generators duplicate
+//! behind every operation: nothing may be added to it. Activations go on at those of its successors instead to which
+//! nothing else leads.
 
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, TiSlice, TiVec, ti_vec};
@@ -107,7 +109,8 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
     places.collect()
 }
 
-/// The edges out of an interpreter's header, one to each block that is reached from nowhere else; none of another header.
+/// The edges out of an interpreter's header, one to each block that is reached from nowhere else; none of another
+/// header.
 fn find_edges_behind(
     cfg: &Cfg,
     header: BlockId,
@@ -373,7 +376,8 @@ mod tests {
         assert_eq!(places(&graph), [(1, 1)]);
     }
 
-    /// Of two large switches the larger one is an interpreter's: block 1's, to 2, 3, 4, 5 and 6; not block 3's, to 3, 7, 8 and 1.
+    /// Of two large switches the larger one is an interpreter's: block 1's, to 2, 3, 4, 5 and 6; not block 3's, to 3,
+    /// 7, 8 and 1.
     #[test]
     fn large_switches_are_interpreters() {
         let mut graph = crate::random_cfg::cfg(&[

@@ -1,8 +1,9 @@
 //! Where a command writes its result: a file or standard output. What we did not write is not replaced.
 //!
-//! An existing file is replaced if it is empty, if it has the [`Mark`] of what is written and so is an earlier result of the same
-//! kind, if it already holds the same bytes, or if the user asks for it (`--force`). A file that the command reads is never
-//! replaced. A symbolic link is not followed, unless it leads to a device or pipe; those are written to as they are.
+//! An existing file is replaced if it is empty, if it has the [`Mark`] of what is written and so is an earlier result
+//! of the same kind, if it already holds the same bytes, or if the user asks for it (`--force`). A file that the
+//! command reads is never replaced. A symbolic link is not followed, unless it leads to a device or pipe; those are
+//! written to as they are.
 
 use super::{list, stage, temporary, write_whole};
 use crate::error::{Error, Result};
@@ -78,8 +79,8 @@ impl Destination {
         is_stdout(&self.path)
     }
 
-    /// Refuses what is known to fail before there is a result: a terminal for bytes, a folder, a link, one of `inputs`, which the command
-    /// reads (raw profiles in the folders among them too).
+    /// Refuses what is known to fail before there is a result: a terminal for bytes, a folder, a link, one of `inputs`,
+    /// which the command reads (raw profiles in the folders among them too).
     ///
     /// # Errors
     /// One of these.
@@ -201,8 +202,8 @@ pub(crate) fn check_folder_name(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes files with their marks below `folder`, all or none of which may be written: those that stand there are earlier results, and no
-/// folder on the way to them is a link.
+/// Writes files with their marks below `folder`, all or none of which may be written: those that stand there are
+/// earlier results, and no folder on the way to them is a link.
 ///
 /// # Errors
 /// Something else is there, or they cannot be written.
@@ -229,8 +230,8 @@ pub(crate) fn write_files(
     write_all_or_none(folder, &destinations)
 }
 
-/// Writes each file beside its place before any is in it, so that nothing is half-written where there is no room for all. Folders that
-/// were made for them are removed then.
+/// Writes each file beside its place before any is in it, so that nothing is half-written where there is no room for
+/// all. Folders that were made for them are removed then.
 fn write_all_or_none(folder: &Path, files: &[(Destination, &Vec<u8>)]) -> Result<()> {
     let mut made = MadeFolders::default();
     let mut staged = Vec::with_capacity(files.len());
@@ -249,7 +250,8 @@ fn write_all_or_none(folder: &Path, files: &[(Destination, &Vec<u8>)]) -> Result
     Ok(())
 }
 
-/// Folders that did not exist before, the outermost first; those that are empty are removed when it is dropped, unless they are kept.
+/// Folders that did not exist before, the outermost first; those that are empty are removed when it is dropped, unless
+/// they are kept.
 #[derive(Default)]
 struct MadeFolders(Vec<PathBuf>);
 

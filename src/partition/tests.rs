@@ -87,7 +87,8 @@ fn longest_first_reaches_its_bound() {
 }
 
 proptest! {
-    /// Whatever tasks really cost: a copy has part of what one of half as many has, and none is idle that could do something.
+    /// Whatever tasks really cost: a copy has part of what one of half as many has, and none is idle that could do
+    /// something.
     #[test]
     fn twice_as_many_copies_are_parts(costs in proptest::collection::vec(1u64..100, 0..40), half in 1u32..9) {
         let (few, many) = (refined(&costs, half), refined(&costs, half * 2));
@@ -336,8 +337,8 @@ proptest! {
         prop_assert_eq!(computed, measured);
     }
 
-    /// Any ranges, hot paths and warm edges: every copy counts its own paths, each once; foreign ones run no statement, hot
-    /// ones one; and hits are those of the interpreter.
+    /// Any ranges, hot paths and warm edges: every copy counts its own paths, each once; foreign ones run no statement,
+    /// hot ones one; and hits are those of the interpreter.
     #[test]
     fn ranges_count_what_ran(
         graph in any_cfg(20),
@@ -380,8 +381,8 @@ proptest! {
         }
     }
 
-    /// A loop of diamonds has more paths than an array has room for. Those along warm edges have the lowest ids and an array, whatever
-    /// the warm edges are, and all are counted.
+    /// A loop of diamonds has more paths than an array has room for. Those along warm edges have the lowest ids and an
+    /// array, whatever the warm edges are, and all are counted.
     #[test]
     fn warm_paths_have_an_array(
         arms in proptest::collection::vec(0..3u8, 15..18),
@@ -477,7 +478,8 @@ fn versions_share_weights() {
     }
 }
 
-/// A subset of few paths has ids of its own; one of more than an array holds keeps those by which iterations are in the window.
+/// A subset of few paths has ids of its own; one of more than an array holds keeps those by which iterations are in the
+/// window.
 #[test]
 fn subsets_of_many_paths_keep_the_window() {
     for (diamonds, many) in [(2, false), (19, true)] {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// `plan`, of a function with control flow `cfg` and no versions yet, with two versions of every block that can be
 /// reached in both; as it is where blocks cannot be copied. Linear.
 ///
-/// The order of the versions is that of their origins, so where the register needed no value over a back edge, it needs none now.
+/// The order of the versions is that of their origins, so where the register needed no value over a back edge, it needs
+/// none now.
 pub(crate) fn doubled(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
     assert!(plan.versions.is_none(), "one reason for versions at a time");
     if !can_be_copied(cfg, &plan.own_order) {
@@ -82,7 +83,8 @@ mod tests {
     }
 
     proptest! {
-        /// Counts stay, and so does the number of statements; the register has its SSA form, and most blocks a second version.
+        /// Counts stay, and so does the number of statements; the register has its SSA form, and most blocks a second
+        /// version.
         #[test]
         fn both_versions_count_alike(
             graph in any_cfg(20),

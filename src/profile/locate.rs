@@ -1,5 +1,5 @@
-//! Which file a name on the command line means where a merged profile is wanted: folders that we made stand for the profile in
-//! them, and where there is none yet, the error says what makes it.
+//! Which file a name on the command line means where a merged profile is wanted: folders that we made stand for the
+//! profile in them, and where there is none yet, the error says what makes it.
 
 use crate::error::{Error, Result};
 use crate::names::printable;

@@ -84,8 +84,8 @@ pub fn merge_one(programs: &Programs, files: &[PathBuf], mode: FailureMode) -> R
     })
 }
 
-/// Merges files of several programs like [`merge`], and hands the profile of each that ran to `each`, one after the other, or why there
-/// is none. Returns why files were left out.
+/// Merges files of several programs like [`merge`], and hands the profile of each that ran to `each`, one after the
+/// other, or why there is none. Returns why files were left out.
 ///
 /// # Errors
 /// Those of [`merge`] about files, and that none can be used.

@@ -17,7 +17,8 @@
 //! What cannot be checked is no violation. A process that was killed counted some of what it did, and a forked
 //! child ends what it did not begin, so the counts of copies compare only where all processes of all copies ran
 //! from beginning to end, equally often; and a function that several copies profile is checked only where none of
-//! them is missing or was cut short. How far calls and entries are apart there is told all the same ([`UnexplainedEntries`]).
+//! them is missing or was cut short. How far calls and entries are apart there is told all the same
+//! ([`UnexplainedEntries`]).
 
 use super::flow::{Flow, flow};
 use super::verdict::{Processes, Violation, functions, needed};
@@ -235,8 +236,9 @@ fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Find
     }
 }
 
-/// The functions whose counts several copies agree on: one that several copies profile, or whose calls one copy counted and whose entries another one. Where
-/// such numbers differ, nobody knows which are wrong, so all functions that they are of are left out, and `violations` with them.
+/// The functions whose counts several copies agree on: one that several copies profile, or whose calls one copy counted
+/// and whose entries another one. Where such numbers differ, nobody knows which are wrong, so all functions that they
+/// are of are left out, and `violations` with them.
 fn agreeing(profile: &Profile, functions: &[Option<Checked>], violations: &[Violation]) -> usize {
     let stored = &profile.verdict.violations;
     let wrong: BTreeSet<FuncId> = violations

@@ -49,7 +49,8 @@ struct Loop<'a> {
     iterations: u64,
     /// How often it was entered from outside.
     entries: u64,
-    /// Instructions of all iterations but the first of each entry, and their share of all executed instructions of the program.
+    /// Instructions of all iterations but the first of each entry, and their share of all executed instructions of the
+    /// program.
     instructions: u128,
     instruction_share: f64,
     /// How many different paths begin at its header.

@@ -34,16 +34,16 @@ pub struct LoopRow {
     pub instructions: u128,
     /// How many different paths begin there.
     pub paths: usize,
-    /// How often the loop's test failed before the header, so that it was not entered: an optimiser put a copy of the test there
-    /// and made a `do` of a `while`. 0 where the header is the test, or no copy is known.
+    /// How often the loop's test failed before the header, so that it was not entered: an optimiser put a copy of the
+    /// test there and made a `do` of a `while`. 0 where the header is the test, or no copy is known.
     pub not_entered: u64,
-    /// How many entries had one iteration, two, and more. `None` where a call returns twice: such a path has one beginning and
-    /// several ends.
+    /// How many entries had one iteration, two, and more. `None` where a call returns twice: such a path has one
+    /// beginning and several ends.
     pub trips: Option<Trips>,
 }
 
-/// Entries of a loop by their iterations. Paths end at back edges, and which iteration followed which is not recorded, so these
-/// are the least and the most that agree with the counts of all paths.
+/// Entries of a loop by their iterations. Paths end at back edges, and which iteration followed which is not recorded,
+/// so these are the least and the most that agree with the counts of all paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trips {
     /// Entries with exactly one iteration.
@@ -70,8 +70,8 @@ impl Entering {
         self.leave + self.repeat + self.within
     }
 
-    /// What agrees with `back` executions of the back edges to the header. An entry with n iterations takes n − 1 of them: if
-    /// `on` entries have a second iteration, `back - on` more are left for a third or later one.
+    /// What agrees with `back` executions of the back edges to the header. An entry with n iterations takes n − 1 of
+    /// them: if `on` entries have a second iteration, `back - on` more are left for a third or later one.
     fn trips(self, back: u64) -> Option<Trips> {
         let least = self.repeat.max(u64::from(back > 0));
         let most = (self.repeat + self.within).min(back);
@@ -184,9 +184,10 @@ fn edges_of(path: &Path) -> impl Iterator<Item = CfgEdge> + '_ {
     path.blocks.iter().zip(succs).map(edge)
 }
 
-/// The ways past a loop out of copies of its test that stand before it: a test that control comes to on the way to the header, at the
-/// place of one by which the loop is left, comparing at the same place. None where an iteration may have been taken out of the
-/// loop, since the test behind that is a copy, too, or where all is at one place, as what a macro stands for. O(edges).
+/// The ways past a loop out of copies of its test that stand before it: a test that control comes to on the way to the
+/// header, at the place of one by which the loop is left, comparing at the same place. None where an iteration may have
+/// been taken out of the loop, since the test behind that is a copy, too, or where all is at one place, as what a macro
+/// stands for. O(edges).
 fn failing_tests_before(
     cfg: &Cfg,
     header: BlockId,
@@ -241,7 +242,8 @@ fn predecessors(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
     before
 }
 
-/// By block: whether control may go from it back to `header` by a back edge without coming through the header before. O(edges).
+/// By block: whether control may go from it back to `header` by a back edge without coming through the header before.
+/// O(edges).
 fn body(structure: &Structure, header: BlockId) -> TiVec<BlockId, bool> {
     let Structure { cfg, paths } = structure;
     let before = predecessors(cfg);

@@ -1,5 +1,5 @@
-//! The one form in which people read a path: a headline, and its decisions as steps, one a line, in the source's words, with
-//! what was true.
+//! The one form in which people read a path: a headline, and its decisions as steps, one a line, in the source's words,
+//! with what was true.
 //!
 //! ```text
 //!    61  strcmp(words[j - gap], word) > 0   true
@@ -191,7 +191,8 @@ impl<'a> Steps<'a> {
         let mut rows: Vec<Row> = Vec::new();
         let tells = |s: &&Said| is_told(s) || full && s.implied;
         for s in said.iter().filter(tells) {
-            // A function of a library has its own decisions, and those of what it calls are of no more interest than elsewhere.
+            // A function of a library has its own decisions, and those of what it calls are of no more interest than
+            // elsewhere.
             let is_own = in_library && s.within.is_none();
             let folds = !full && !is_own;
             if folds && s.file.as_deref().is_some_and(is_of_the_system) {

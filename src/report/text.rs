@@ -127,8 +127,8 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
     out
 }
 
-/// Numbers, the function's name, where the path begins, and its id at the right margin. Where that is too much for a line, the
-/// function stands on one of its own below.
+/// Numbers, the function's name, where the path begins, and its id at the right margin. Where that is too much for a
+/// line, the function stands on one of its own below.
 pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> String {
     let profile = steps.words().profile();
     let is_known = profile.is_known(line.func, line.id);

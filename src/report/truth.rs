@@ -1,10 +1,12 @@
 //! Which successor of a branch the source calls true.
 //!
-//! Optimisers invert comparisons, swap operands and successors and join conditions, so that LLVM's own order of successors
-//! says nothing. Two kinds of evidence are held against the text of the condition:
+//! Optimisers invert comparisons, swap operands and successors and join conditions, so that LLVM's own order of
+//! successors says nothing. Two kinds of evidence are held against the text of the condition:
 //!
-//! - **What is compared** ([`Test`]): the predicate and where its operands are computed, against the operator of the text.
-//! - **Where successors lead**: the code there, and what runs only behind it, against the operand, statement or alternative that
+//! - **What is compared** ([`Test`]): the predicate and where its operands are computed, against the operator of the
+//! text.
+//! - **Where successors lead**: the code there, and what runs only behind it, against the operand, statement or
+//! alternative that
 //!   the text says comes next ([`Condition::then`], [`Condition::otherwise`]).
 //!
 //! One of them is enough. Where both are missing, or they contradict each other, nothing is said. An assertion is
@@ -172,8 +174,8 @@ impl Surroundings<'_> {
     }
 }
 
-/// How many parts of a joined test are in the text of a condition, each at a place of its own; 0 if any is elsewhere: an
-/// optimiser drops a part that is always true, and joins one of another statement.
+/// How many parts of a joined test are in the text of a condition, each at a place of its own; 0 if any is elsewhere:
+/// an optimiser drops a part that is always true, and joins one of another statement.
 fn parts_in(condition: &Condition, test: Option<&Test>, text: &Text) -> u32 {
     let Some(test) = test else { return 0 };
     let mut places = test.places.clone();
@@ -290,7 +292,8 @@ impl Branch<'_> {
         }
     }
 
-    /// Whether Rust's compiler added the branch: its own place has the panic of an overflow or of an index out of bounds.
+    /// Whether Rust's compiler added the branch: its own place has the panic of an overflow or of an index out of
+    /// bounds.
     fn is_check(&self) -> bool {
         let succs = self.successors();
         succs.is_some_and(|succs| succs.iter().any(|&to| self.fails(to)))
@@ -364,8 +367,8 @@ impl Branch<'_> {
     }
 }
 
-/// Whether successor `to` of the branch at the end of `block` asks on for the same condition, of the function's `branches`: a
-/// macro may hold several branches, and what one of them finds is not what the whole finds.
+/// Whether successor `to` of the branch at the end of `block` asks on for the same condition, of the function's
+/// `branches`: a macro may hold several branches, and what one of them finds is not what the whole finds.
 pub(super) fn asks_on(
     entry: &FunctionEntry,
     branches: &Branches,

@@ -45,10 +45,11 @@ pub struct Said {
     /// Line and column at which these words begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_at: Option<(u32, u32)>,
-    /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; `unknown` where the
-    /// evidence is missing or contradicts itself.
+    /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; `unknown`
+    /// where the evidence is missing or contradicts itself.
     pub outcome: String,
-    /// Whether the way here has decided it already: a truth value that was computed in several blocks meets in this one.
+    /// Whether the way here has decided it already: a truth value that was computed in several blocks meets in this
+    /// one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
     /// Whether it is the condition of a loop, which ends here.
@@ -75,7 +76,8 @@ pub struct Said {
     /// The column it goes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_column: Option<u32>,
-    /// Where it goes for who reads the project's own code: of library code that was inlined, the call. File, line, column.
+    /// Where it goes for who reads the project's own code: of library code that was inlined, the call. File, line,
+    /// column.
     #[serde(skip)]
     pub to_seen: Option<(String, u32, u32)>,
     /// What tells the way from others out of the block that have the same words.
@@ -273,8 +275,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The label of the case that an edge of a `switch` leads to, if it alone leads there. Code that was inlined there is where its
-    /// call is.
+    /// The label of the case that an edge of a `switch` leads to, if it alone leads there. Code that was inlined there
+    /// is where its call is.
     fn label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
         let decided = entry.choice(d.block).and_then(|c| c.site);
         self.label_of(entry, d.block, d.succ, decided)

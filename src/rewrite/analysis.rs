@@ -46,8 +46,8 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Loads and analyses the inputs, the only one as it was `parsed` if it was, with the weights of `measured` where it
-    /// knows a function.
+    /// Loads and analyses the inputs, the only one as it was `parsed` if it was, with the weights of `measured` where
+    /// it knows a function.
     pub(super) fn new(
         options: &Options,
         inputs: &[Admitted],

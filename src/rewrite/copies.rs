@@ -1,4 +1,5 @@
-//! Writing the copies: of a single module by processes that share what LLVM has read, of several by threads that read them again.
+//! Writing the copies: of a single module by processes that share what LLVM has read, of several by threads that read
+//! them again.
 
 use super::analysis::Analysis;
 use super::{Options, estimates};
@@ -125,7 +126,8 @@ impl<'a> Copies<'a> {
         begun.into_iter().try_for_each(|b| self.finish(b))
     }
 
-    /// Takes a copy from the child that made it. Where there is none, or it failed, this process makes it: if that fails too, it can say why.
+    /// Takes a copy from the child that made it. Where there is none, or it failed, this process makes it: if that
+    /// fails too, it can say why.
     fn finish(&self, (insertion, child): Begun) -> Result<()> {
         match child.and_then(Child::wait) {
             Some(rewritten) => self.store(insertion.copy, 0, &rewritten),

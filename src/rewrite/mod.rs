@@ -114,8 +114,9 @@ fn threads(options: &Options) -> Result<ThreadPool> {
     pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))
 }
 
-/// Does something without huge pages, which the allocator asks for: they are cleared whole, and in a virtual machine each has
-/// to be found by the host first. Programs that this process starts inherit that, so it does not hold while weights are measured.
+/// Does something without huge pages, which the allocator asks for: they are cleared whole, and in a virtual machine
+/// each has to be found by the host first. Programs that this process starts inherit that, so it does not hold while
+/// weights are measured.
 fn in_small_pages<T>(work: impl FnOnce() -> T) -> T {
     let before = transparent_huge_pages_are_disabled();
     // Where the kernel cannot do it, it only takes longer.

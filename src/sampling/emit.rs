@@ -167,7 +167,8 @@ struct Shape<'a, 'ctx> {
 }
 
 impl<'ctx> Shape<'_, 'ctx> {
-    /// Makes the blocks that are added. Whatever has fewer instructions moves, but names of blocks are those of the plan.
+    /// Makes the blocks that are added. Whatever has fewer instructions moves, but names of blocks are those of the
+    /// plan.
     fn make(&mut self, function: FunctionValue<'ctx>) {
         for made in &self.plan.made {
             let new = match *made {
@@ -238,7 +239,8 @@ impl<'ctx> Shape<'_, 'ctx> {
         }
     }
 
-    /// Gives φs an entry for each way in: that of the function's block which it comes from. By φ that there was: the one that there is.
+    /// Gives φs an entry for each way in: that of the function's block which it comes from. By φ that there was: the
+    /// one that there is.
     fn mend_phis(&self, own: &TiSlice<BlockId, BasicBlock<'ctx>>) -> HashMap<Value, Value> {
         let mut renewed = HashMap::new();
         let numbers: HashMap<BasicBlock, BlockId> =
@@ -395,7 +397,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Says to optimisers that the budget may be another one from here on: no code, and the budget is what it writes.
     ///
     /// They would keep it in a register from one boundary to the next, and write what they compute from that: several
-    /// instructions, where one subtracts from memory. No two are alike: what both ways of a branch begin with would be done before it.
+    /// instructions, where one subtracts from memory. No two are alike: what both ways of a branch begin with would be
+    /// done before it.
     fn changes(&self, at: BlockId) {
         let (context, word) = (self.context, self.context.i64_type());
         let address = runtime::budget(self.edit);

@@ -80,8 +80,8 @@ fn in_speedscope(report: &Report) -> Vec<u8> {
 /// Repetitions in subpaths of more blocks are one frame.
 const PLAIN: usize = 256;
 
-/// The frames of a sampled subpath, its first block outermost. All of one length have a frame in common: of these stacks the
-/// ones that begin alike stand for the executions of what they have in common.
+/// The frames of a sampled subpath, its first block outermost. All of one length have a frame in common: of these
+/// stacks the ones that begin alike stand for the executions of what they have in common.
 fn frames(report: &Report, row: &Row) -> Vec<Frame> {
     let name = format!("{} blocks", row.places.len());
     let mut frames = vec![Frame { name, loc: None }];

@@ -24,8 +24,8 @@ const LONGEST: usize = 1 << 12;
 /// A part is joined where its count is at least so much of that of what it is joined to: else another way is as likely.
 const LEAST: f64 = 0.5;
 
-/// The sampled subpaths, each extended as far as others follow that overlap it by half of their blocks; parts of others are
-/// not shown by themselves. O(total length · log n).
+/// The sampled subpaths, each extended as far as others follow that overlap it by half of their blocks; parts of others
+/// are not shown by themselves. O(total length · log n).
 pub(crate) fn longest(profile: SampledProfile) -> Vec<Joined> {
     let estimate = |s: &Subpath, n: Points| profile.estimate(s.len(), n);
     let seen = profile.sample.seen();

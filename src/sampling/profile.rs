@@ -34,8 +34,8 @@ impl Profile {
 }
 
 impl SampledProfile<'_> {
-    /// How often the average run of a copy was sampled: copies run alike, so each execution of a subpath could become a point
-    /// in each of them.
+    /// How often the average run of a copy was sampled: copies run alike, so each execution of a subpath could become a
+    /// point in each of them.
     pub fn replicas(self) -> f64 {
         let processes = self.profile.processes.iter();
         // What was sampled after a reset begins in the middle, in all copies.
@@ -49,7 +49,8 @@ impl SampledProfile<'_> {
         }
     }
 
-    /// How often a subpath of so many blocks of which so many points were [seen](Subpaths::seen) ran, in the runs of one copy.
+    /// How often a subpath of so many blocks of which so many points were [seen](Subpaths::seen) ran, in the runs of
+    /// one copy.
     pub fn estimate(self, blocks: usize, points: Points) -> Estimate {
         let all = points.counted.saturating_add(points.missed);
         let one = Estimate::of_uncertain(all, points.variance as f64, self.probability(blocks));
@@ -60,8 +61,8 @@ impl SampledProfile<'_> {
         }
     }
 
-    /// The probability with which an execution of a subpath of so many blocks became a point in a copy; 1 where no such length
-    /// is sampled.
+    /// The probability with which an execution of a subpath of so many blocks became a point in a copy; 1 where no such
+    /// length is sampled.
     fn probability(self, blocks: usize) -> f64 {
         let mean = self.sample.period() as f64;
         let of_length = self.sample.probability(blocks);
@@ -85,8 +86,9 @@ impl SampledProfile<'_> {
         self.sample.blocks as f64 / self.replicas()
     }
 
-    /// The same with its error. Each block execution began a sample with probability 1/period, and what a sample adds is its period: the variance is the sum
-    /// of squares of these. Where the period grew they are not known one by one; the last one is the largest.
+    /// The same with its error. Each block execution began a sample with probability 1/period, and what a sample adds
+    /// is its period: the variance is the sum of squares of these. Where the period grew they are not known one by one;
+    /// the last one is the largest.
     pub fn executed(self) -> Estimate {
         let period = self.sample.period() as f64;
         let one = Estimate::of_points(self.begun().round() as u64, 1.0 / period.max(1.0));

@@ -47,15 +47,16 @@ pub struct Row {
     pub share: f64,
     /// Half of the 95 % interval of that share, before it was cut off at 1.
     pub share_half_width: f64,
-    /// The blocks on which it ran by all that were executed: both are estimates, so in a tiny sample this may be more than all.
+    /// The blocks on which it ran by all that were executed: both are estimates, so in a tiny sample this may be more
+    /// than all.
     ratio: f64,
     /// Of how many subpaths it was joined; 1: it was sampled.
     pub joined: usize,
 }
 
 impl Row {
-    /// The share that it covers for sure, if what is known of its error is: this comes first, since a long subpath with one point
-    /// may be anything.
+    /// The share that it covers for sure, if what is known of its error is: this comes first, since a long subpath with
+    /// one point may be anything.
     pub fn sure(&self) -> f64 {
         (self.ratio * (1.0 - self.estimate.relative())).clamp(0.0, 1.0)
     }
@@ -152,7 +153,8 @@ fn row(
     }
 }
 
-/// Half of the interval of a share that a subpath with such points covers: points by all samples that were begun, which are both estimates.
+/// Half of the interval of a share that a subpath with such points covers: points by all samples that were begun, which
+/// are both estimates.
 fn share_half_width(profile: SampledProfile, points: Points, ratio: f64) -> f64 {
     let all = profile.begun().round() as u64;
     let seen = points.counted.saturating_add(points.missed);
@@ -160,8 +162,8 @@ fn share_half_width(profile: SampledProfile, points: Points, ratio: f64) -> f64 
     of_samples.relative() * ratio
 }
 
-/// By all executed blocks, those that executions of the subpath cover, at most: of two that overlap, the later one begins
-/// no sooner than its first repetition.
+/// By all executed blocks, those that executions of the subpath cover, at most: of two that overlap, the later one
+/// begins no sooner than its first repetition.
 fn ratio(profile: SampledProfile, estimate: Estimate, blocks: &[u32]) -> f64 {
     estimate.count * repeats_after(blocks) as f64 / profile.blocks().max(1.0)
 }
@@ -214,8 +216,8 @@ pub fn locs(profile: &Profile, places: &[ProgramBlock]) -> Vec<Loc> {
     locs
 }
 
-/// The ways taken between blocks that follow each other in one function, where there are several and these tell: the function, and
-/// what is decided.
+/// The ways taken between blocks that follow each other in one function, where there are several and these tell: the
+/// function, and what is decided.
 fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> Vec<(FuncId, Said)> {
     let words = Words::new(profile, sources);
     let mut known: BTreeMap<FuncId, Option<Structure>> = BTreeMap::new();
@@ -248,7 +250,8 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> V
     decisions
 }
 
-/// Where control goes from the first of `places` on: to the next one of its function with a source position, or back to a loop's header.
+/// Where control goes from the first of `places` on: to the next one of its function with a source position, or back to
+/// a loop's header.
 fn aim(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
     let (from, next) = (places[0], places[1]);
     let edge = structure.paths.dag.edge_of(CfgEdge {
@@ -264,7 +267,8 @@ fn aim(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
     To::Block(placed.next().map_or(next.block, |p| p.block))
 }
 
-/// Decisions as steps in a line, each by itself, so that repetitions are equal; with the function where there are several.
+/// Decisions as steps in a line, each by itself, so that repetitions are equal; with the function where there are
+/// several.
 fn phrased(steps: &Steps, places: &[ProgramBlock], decisions: &[(FuncId, Said)]) -> Vec<String> {
     let several = places.iter().any(|p| p.func != places[0].func);
     let phrases = decisions.iter().map(|(f, said)| {

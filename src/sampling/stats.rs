@@ -7,8 +7,8 @@ use crate::names::shown;
 use crate::stats::{callers, cells, status};
 use crate::table::{Align, Columns, exactly};
 
-/// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks of the
-/// sampled ones, how many there are in each version.
+/// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks
+/// of the sampled ones, how many there are in each version.
 pub(crate) fn table(
     program: &Program,
     manifest: &Manifest,

@@ -1,4 +1,5 @@
-//! Any selections of any control flow: what is selected is counted, what is not runs free, and readers know which is which.
+//! Any selections of any control flow: what is selected is counted, what is not runs free, and readers know which is
+//! which.
 
 use super::*;
 use crate::dag::edges_through;
@@ -119,8 +120,8 @@ fn merged(graph: &Cfg, paths: &Measuring, share: &Share, walks: &[Walk]) -> BTre
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 200 } else { 3000 }))]
 
-    /// Inside and outside any set, by versions: exactly the paths on that side are counted, and a path that takes no edge of the copy's
-    /// DAG runs no statement.
+    /// Inside and outside any set, by versions: exactly the paths on that side are counted, and a path that takes no
+    /// edge of the copy's DAG runs no statement.
     #[test]
     fn sides_count_their_paths(
         graph in any_cfg(18),
@@ -173,8 +174,8 @@ proptest! {
         }
     }
 
-    /// Any selection under any scheme, for any number of copies: every selected path has its count, and no other path than those that
-    /// readers are told of.
+    /// Any selection under any scheme, for any number of copies: every selected path has its count, and no other path
+    /// than those that readers are told of.
     #[test]
     fn selections_count_what_was_asked_for(
         graph in any_cfg(18),
@@ -275,7 +276,8 @@ proptest! {
     }
 }
 
-/// A loop whose iterations are all known, and which is left before they differ, has no code: 0 → 1 → 2 → {3, 4} → 6 → 1, 1 → 5.
+/// A loop whose iterations are all known, and which is left before they differ, has no code: 0 → 1 → 2 → {3, 4} → 6 →
+/// 1, 1 → 5.
 #[test]
 fn known_iterations_run_no_statement() {
     let graph = crate::random_cfg::cfg(&[&[1], &[2, 5], &[3, 4], &[6], &[6], &[], &[1]]);
@@ -308,8 +310,8 @@ fn known_iterations_run_no_statement() {
     }
 }
 
-/// Known paths that no set of edges holds without an unknown one run no statement, since each prefix that they share with it has
-/// blocks of its own: 0 → {1, 2} → 3 → {4, 5}, where 2 → 3 → 5 is new.
+/// Known paths that no set of edges holds without an unknown one run no statement, since each prefix that they share
+/// with it has blocks of its own: 0 → {1, 2} → 3 → {4, 5}, where 2 → 3 → 5 is new.
 #[test]
 fn known_paths_that_close_over_a_new_one_run_no_statement() {
     let graph = crate::random_cfg::cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[], &[]]);

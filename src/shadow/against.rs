@@ -1,4 +1,5 @@
-//! Estimates against exact counts of the same run: how many of the hot paths bursts found, and how alike the profiles are.
+//! Estimates against exact counts of the same run: how many of the hot paths bursts found, and how alike the profiles
+//! are.
 
 use crate::error::{Error, Result};
 use crate::estimate::bursts::Bursts;

@@ -12,7 +12,8 @@ impl Scanned<'_> {
             .unwrap_or(end)
     }
 
-    /// Behind the pattern or condition at `range` of an arm of a `match`: the `=>`, and whether nothing else is between.
+    /// Behind the pattern or condition at `range` of an arm of a `match`: the `=>`, and whether nothing else is
+    /// between.
     pub(super) fn arrow(&self, range: &Range) -> Option<(usize, bool)> {
         if self.word(range.end) == "=>" {
             return Some((range.end, true));

@@ -1,12 +1,12 @@
 //! The text of a condition, cut out of a source by the position that debug information gives its branch.
 //!
 //! Clang puts a branch at an operator (`&&`, `||`: the branch is on what stands before it), at the keyword of a
-//! statement (`while`, `for`, `switch`), or where the whole condition begins (`if`, `?:`), though the branch may be on its last
-//! part only. Clang 22 puts that last branch of an `if` at the operator that binds least instead: at the comparison, at
-//! the name of a called member, or at `&&` and `||`, where the branch on what stands before them is, too
-//! ([`Scanned::meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators tell the
-//! parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it would not
-//! be.
+//! statement (`while`, `for`, `switch`), or where the whole condition begins (`if`, `?:`), though the branch may be on
+//! its last part only. Clang 22 puts that last branch of an `if` at the operator that binds least instead: at the
+//! comparison, at the name of a called member, or at `&&` and `||`, where the branch on what stands before them is, too
+//! ([`Scanned::meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators tell
+//! the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it
+//! would not be.
 
 use super::tokens::{Kind, Token};
 
@@ -68,8 +68,8 @@ pub(super) fn is_negation(word: &str) -> bool {
 }
 
 impl<'a> Scanned<'a> {
-    /// The tokens of the condition that is decided by a branch at byte `offset`, with the negations in front of it; `None`
-    /// where brackets do not tell.
+    /// The tokens of the condition that is decided by a branch at byte `offset`, with the negations in front of it;
+    /// `None` where brackets do not tell.
     pub(super) fn condition(&self, offset: usize) -> Option<Range> {
         self.meanings(offset).map(|meanings| meanings.first)
     }
@@ -110,8 +110,8 @@ impl<'a> Scanned<'a> {
         (whole.start < at && at < whole.end).then_some(whole)
     }
 
-    /// Whether token `at` is where clang 22 puts a branch on all of a condition without joins: at the operator, or at the
-    /// name of the member that is called.
+    /// Whether token `at` is where clang 22 puts a branch on all of a condition without joins: at the operator, or at
+    /// the name of the member that is called.
     fn is_operator_of(&self, at: usize, whole: &Range) -> bool {
         let is_member = matches!(self.word(at - 1), "." | "->" | "::");
         let is_operator = self.tokens[at].kind == Kind::Punctuation && self.word(at) != "?";
@@ -132,7 +132,8 @@ impl<'a> Scanned<'a> {
         Some((whole, operands))
     }
 
-    /// The whole condition that tokens `range` are an operand of, through brackets that only group, and how many operands it has.
+    /// The whole condition that tokens `range` are an operand of, through brackets that only group, and how many
+    /// operands it has.
     pub(super) fn whole(&self, range: Range) -> (Range, usize) {
         let whole = super::extent::whole(self, range);
         let inside = whole.clone().filter(|&i| self.is_join(i)).count();
@@ -144,7 +145,8 @@ impl<'a> Scanned<'a> {
         self.tokens.binary_search_by_key(&offset, |t| t.start).ok()
     }
 
-    /// Adds the negations in front of a range, and of the brackets around it where there are negations in front of these.
+    /// Adds the negations in front of a range, and of the brackets around it where there are negations in front of
+    /// these.
     fn include_negations(&self, mut range: Range) -> Range {
         loop {
             let before = range.start.checked_sub(1).map_or("", |i| self.word(i));
@@ -545,8 +547,8 @@ mod tests {
         }
     }
 
-    /// Where clang 22 puts the branches of an `if`, and what is decided there: at an operator that binds least, what stands
-    /// before it or the last operand.
+    /// Where clang 22 puts the branches of an `if`, and what is decided there: at an operator that binds least, what
+    /// stands before it or the last operand.
     #[test]
     fn conditions_of_clang_22_are_found() {
         for (marked, first, last) in [

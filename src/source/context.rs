@@ -1,8 +1,8 @@
 //! What the text around a condition says: where control goes if it is true and if it is false, and what it compares.
 //!
-//! Statements, joins (`&&`, `||`), `?:` and negations are climbed from the inside out. The first of them that says where an
-//! outcome leads is where it leads: the next operand, the controlled statement, an alternative. Where none does, nothing is
-//! known.
+//! Statements, joins (`&&`, `||`), `?:` and negations are climbed from the inside out. The first of them that says
+//! where an outcome leads is where it leads: the next operand, the controlled statement, an alternative. Where none
+//! does, nothing is known.
 
 use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
 use super::extent::{extend, statement_end};
@@ -340,8 +340,8 @@ impl Context {
         }
     }
 
-    /// Climbs from a condition to the statement that it controls. `same` is whether the range at hand is true exactly where
-    /// the condition is.
+    /// Climbs from a condition to the statement that it controls. `same` is whether the range at hand is true exactly
+    /// where the condition is.
     fn climb(&mut self, scanned: &Scanned, mut range: Range) {
         let mut same = true;
         loop {

@@ -68,7 +68,8 @@ impl Search {
         })
     }
 
-    /// Gives files their new names, those of the first beginning that fits, for reports that others are to find files by.
+    /// Gives files their new names, those of the first beginning that fits, for reports that others are to find files
+    /// by.
     pub fn rename(&self, files: &mut [String]) {
         for file in files {
             let renamed = self.renamed(file).next();
@@ -104,8 +105,8 @@ pub(crate) fn repository() -> Option<PathBuf> {
 /// The source files that a program was compiled from.
 pub struct Sources {
     search: Search,
-    /// Whether the compiler hashed what it read: a file without a hash is then one that a `#line` names, so that its columns are
-    /// those of the file that was made from it.
+    /// Whether the compiler hashed what it read: a file without a hash is then one that a `#line` names, so that its
+    /// columns are those of the file that was made from it.
     hashed: bool,
     files: Vec<File>,
     /// What was found out about the branches of functions.
@@ -141,8 +142,8 @@ enum Found {
 }
 
 impl Sources {
-    /// Files of a program by number, with the hashes that they had when they were compiled, where these are known. Nothing is
-    /// read before it is asked for.
+    /// Files of a program by number, with the hashes that they had when they were compiled, where these are known.
+    /// Nothing is read before it is asked for.
     pub fn new(files: &[String], checksums: &[String], search: Search) -> Sources {
         let file = |(i, name): (usize, &String)| File {
             name: name.clone(),

@@ -71,8 +71,8 @@ impl Text {
         })
     }
 
-    /// The other condition that clang 22 decides by a branch at a line and column, and the line and column of the branch by
-    /// which earlier versions decide it.
+    /// The other condition that clang 22 decides by a branch at a line and column, and the line and column of the
+    /// branch by which earlier versions decide it.
     pub fn last_operand(&self, line: u32, column: u32) -> Option<(Arc<Condition>, (u32, u32))> {
         let meanings = self.scanned().meanings(self.offset(line, column)?)?;
         let (range, start) = meanings.last?;

@@ -2,8 +2,8 @@
 //!
 //! At a loop's header the path register is a φ of two things: the id so far of the path that entered the loop, and
 //! the constant with which paths begin that the back edge starts. So nothing is known of it in the body, although
-//! two thirds of all paths begin at a header. Of the two versions of a loop made here, the first runs the path that entered
-//! the loop, up to its back edge; the second runs all paths that begin at the header:
+//! two thirds of all paths begin at a header. Of the two versions of a loop made here, the first runs the path that
+//! entered the loop, up to its back edge; the second runs all paths that begin at the header:
 //!
 //! ```text
 //!        │                    │
@@ -17,9 +17,9 @@
 //! ```
 //!
 //! In the second version the register starts as a constant, ids are those of this one start, and a loop with a
-//! single path needs no register at all. A *nest* is a loop with all loops inside it. It has one version more than places where paths
-//! begin: that of a header, or of where a cut edge leads, runs the paths that begin there, through inner loops and out of
-//! them again, as long as they stay in the nest.
+//! single path needs no register at all. A *nest* is a loop with all loops inside it. It has one version more than
+//! places where paths begin: that of a header, or of where a cut edge leads, runs the paths that begin there, through
+//! inner loops and out of them again, as long as they stay in the nest.
 
 use super::{Product, Versions, can_be_copied, size, weight};
 use crate::dag::{LoopForest, Order, Shape};
@@ -42,8 +42,8 @@ const MAX_DOUBLED: u32 = 3 << 10;
 /// Loops run ten times, where nothing is known (Ball & Larus 1994).
 const TIMES: f64 = 10.0;
 
-/// The automaton of iterations apart. In state 0 are paths that begin outside nests or have left theirs, in others those
-/// that begin at one block: a header, or where a cut edge leads.
+/// The automaton of iterations apart. In state 0 are paths that begin outside nests or have left theirs, in others
+/// those that begin at one block: a header, or where a cut edge leads.
 pub(crate) struct Apart<'a> {
     edges: Edges<'a>,
     /// By position in reverse postorder: the header of the nest around a block.
@@ -245,7 +245,8 @@ impl<'a> Apart<'a> {
         self.of[at as usize].is_some()
     }
 
-    /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the nest.
+    /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the
+    /// nest.
     pub(crate) fn next(&self, state: u32, edge: CfgEdge) -> u32 {
         let (at, ends_path) = self.edges.target(edge);
         let Some(nest) = self.of[at as usize] else {

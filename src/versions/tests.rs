@@ -89,7 +89,8 @@ fn sized(succs: &[&[u32]], instructions: &[u32]) -> Cfg {
     graph
 }
 
-/// A function grows by half, or by what a small loop takes: here by two loops of 300 instructions, or by the smaller one.
+/// A function grows by half, or by what a small loop takes: here by two loops of 300 instructions, or by the smaller
+/// one.
 #[test]
 fn as_much_code_as_there_is_room_for() {
     let nests = |rest| {

@@ -99,7 +99,8 @@ fn quoted(profile: &Path, source: &Path) -> BTreeSet<(u64, String)> {
     here.filter_map(quote).collect()
 }
 
-/// Every condition that is quoted is one that clang counts, but for those inside macros and the headers of loops over ranges.
+/// Every condition that is quoted is one that clang counts, but for those inside macros and the headers of loops over
+/// ranges.
 #[test]
 fn quoted_text_is_a_condition() {
     let (mut compared, mut wrong) = (0, Vec::new());

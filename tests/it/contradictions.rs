@@ -28,7 +28,8 @@ fn looked_at(file: &Path) -> BTreeMap<String, [u64; 3]> {
     functions
 }
 
-/// All pairs of inputs take every path of these functions but those that are called impossible; so nothing more can be called so.
+/// All pairs of inputs take every path of these functions but those that are called impossible; so nothing more can be
+/// called so.
 #[test]
 fn impossible_paths_are_those_that_no_input_takes() {
     let dir = folder();
@@ -59,8 +60,8 @@ fn paths_against_stored_constants_are_impossible() {
     assert_eq!(found["escaped"][1], 0, "{found:?}");
 }
 
-/// A loop whose header has a φ of constants, which is asked where the loop is left by the block that goes back: the constant of that
-/// edge is the next iteration's.
+/// A loop whose header has a φ of constants, which is asked where the loop is left by the block that goes back: the
+/// constant of that edge is the next iteration's.
 #[test]
 fn constant_of_next_iteration_does_not_decide_this_one() {
     let dir = folder();

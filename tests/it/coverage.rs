@@ -470,14 +470,16 @@ fn several_programs_are_one_report() {
     );
 }
 
-/// The headline says lines, branches, pairs, and paths near those that ran; one of them can be asked for and judged by itself.
+/// The headline says lines, branches, pairs, and paths near those that ran; one of them can be asked for and judged by
+/// itself.
 #[test]
 fn headline_is_lines_first() {
     let dir = crate::support::folder();
     let profile = build(dir.path(), "headline", BEFORE, 4);
     let (_, said) = coverage(&profile, &[], None);
     let head = said.split("\n\n").next().unwrap().replace('\n', " ");
-    // `n > 10` and `n % 2` are false: lines 4 and 6 are missing. One decision away from the path of classify are two of four.
+    // `n > 10` and `n % 2` are false: lines 4 and 6 are missing. One decision away from the path of classify are two of
+    // four.
     let expected = "lines 7 of 9 (77.78%), branches 2 of 4 (50.00%), pairs of edges ";
     assert!(head.starts_with(expected), "{said}");
     assert!(
@@ -719,8 +721,8 @@ const CHANGED_DECISION: &str = "--- a/src/a.c
      if (b + c) r += 16;
 ";
 
-/// The first path has the outcome of the patch's condition that never came up, and shows it; lines and branches are those of
-/// the patch in every format.
+/// The first path has the outcome of the patch's condition that never came up, and shows it; lines and branches are
+/// those of the patch in every format.
 #[test]
 fn patch_lists_outcome_that_never_came_up_first() {
     let dir = crate::support::folder();

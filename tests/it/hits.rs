@@ -103,7 +103,8 @@ macro_rules! programs {
 // Programs whose activations all complete: what is abandoned executes probes that no path tells of.
 programs! { loops many_paths switches computed_goto irreducible iterations recursion callbacks demo }
 
-/// A function with more paths than an array holds, few of which run: with weights, these have a version and an array of their own.
+/// A function with more paths than an array holds, few of which run: with weights, these have a version and an array of
+/// their own.
 #[test]
 fn warm_edges() {
     for flags in [&["-O1"][..], &["-O2"]] {

@@ -189,7 +189,8 @@ fn many_functions_that_are_excluded_are_one_line() {
     );
 }
 
-/// What ran before `setjmp` may be counted twice, so numbers of calls are said to be no more than that; entries are known.
+/// What ran before `setjmp` may be counted twice, so numbers of calls are said to be no more than that; entries are
+/// known.
 #[test]
 fn calls_of_functions_that_return_twice() {
     let source = "#include <setjmp.h>

@@ -190,7 +190,8 @@ fn single_paths(loops: &BTreeMap<String, Vec<usize>>) -> [Vec<usize>; 4] {
     ["sum_list", "find", "weigh", "hash"].map(|f| loops[f].clone())
 }
 
-/// A module that was compiled for a link is optimised first; its counts cost what they cost in one that clang optimised.
+/// A module that was compiled for a link is optimised first; its counts cost what they cost in one that clang
+/// optimised.
 #[test]
 fn count_in_loop_of_module_for_lto_takes_one_instruction() {
     for scheme in ["edge", "sbl", "p3-hot"] {
@@ -222,16 +223,16 @@ fn count_in_loop_that_compiler_links_takes_two_instructions_at_most() {
     }
 }
 
-/// A count must not keep in the loop what is the same in each iteration: with a volatile store as well, `*by * *by` stays (12
-/// and 14).
+/// A count must not keep in the loop what is the same in each iteration: with a volatile store as well, `*by * *by`
+/// stays (12 and 14).
 #[test]
 fn invariant_load_leaves_counted_loop() {
     let loops = of_copy(&["--scheme", "edge"], UNOPTIMISED);
     assert_eq!(loops["total"], [10, 12]);
 }
 
-/// What is live where activations can go over to a shadow's functions takes no register that the loop has other uses for: handing over all live
-/// values as they are took queens 7.4 % more instructions.
+/// What is live where activations can go over to a shadow's functions takes no register that the loop has other uses
+/// for: handing over all live values as they are took queens 7.4 % more instructions.
 #[test]
 fn loop_that_can_be_left_keeps_its_registers() {
     let dir = crate::support::folder();

@@ -1,5 +1,5 @@
-//! `p3-prof html` in a browser without a screen: every path lights its lines and blocks, nothing goes wrong, and axe finds no
-//! barrier. Run by `make test-viewers`.
+//! `p3-prof html` in a browser without a screen: every path lights its lines and blocks, nothing goes wrong, and axe
+//! finds no barrier. Run by `make test-viewers`.
 
 use crate::export::{DEBUG, profiled, read, text};
 use crate::support::{PROF, execute, link, module, parsed, profile as merged, run};
@@ -119,7 +119,8 @@ fn strings(value: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// The steps of a path are its decisions in turn, and the margin has `true` and `false` in the lines of their conditions.
+/// The steps of a path are its decisions in turn, and the margin has `true` and `false` in the lines of their
+/// conditions.
 fn compare_steps(path: &Value, drawn: &Value) {
     let decisions = path["decisions"].as_array().unwrap().iter();
     let told = decisions.filter(|d| d["way"] != "returns" && d["implied"] != true);
@@ -309,7 +310,8 @@ fn functions_open_at_their_own_lines_and_are_legible() {
     assert_eq!(seen["keys"], keys);
 }
 
-/// Lists of the program: each file once and by heat, coverage in its order, code of the system only when it is asked for.
+/// Lists of the program: each file once and by heat, coverage in its order, code of the system only when it is asked
+/// for.
 #[test]
 #[ignore = "make test-viewers"]
 fn lists_are_in_order() {

@@ -1,5 +1,5 @@
-//! Selections by our compilers: what a diff does not touch is compiled as ever, and programs that a build finds up to date do not
-//! pass for programs that count what is asked for now.
+//! Selections by our compilers: what a diff does not touch is compiled as ever, and programs that a build finds up to
+//! date do not pass for programs that count what is asked for now.
 
 use crate::build::{command, folder, rewrite, stderr};
 use crate::paths::prof;

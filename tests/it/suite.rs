@@ -175,7 +175,8 @@ fn rounds_have_the_same_process_ids_where_namespaces_are_allowed() {
     assert_eq!(status.code(), Some(128 + Signal::ABORT.as_raw()));
 }
 
-/// Tests that take their input from /dev/urandom: rounds that counted differently run again with the same random numbers.
+/// Tests that take their input from /dev/urandom: rounds that counted differently run again with the same random
+/// numbers.
 #[test]
 fn suite_that_reads_random_numbers_ends_ok() {
     let source = "#include <stdio.h>\nvolatile int sink;\n\
@@ -212,7 +213,8 @@ fn programs_with_fewer_copies_count_each_run_once() {
     assert_eq!(runs, ["1 of each copy", "2 of each copy"], "{said:#?}");
 }
 
-/// The exit status is that of the command, and a warning says in which round it failed; `-q` leaves out everything but warnings.
+/// The exit status is that of the command, and a warning says in which round it failed; `-q` leaves out everything but
+/// warnings.
 #[test]
 fn suite_ends_with_status_of_its_command() {
     let dir = two_copies();

@@ -11,8 +11,8 @@ use std::process::Command;
 /// A region of a condition: from line and column to line and column.
 type Region = [usize; 4];
 
-/// How often each condition of `source` was true and false, as clang counts it. Its own file alone is looked at: what macros
-/// contain has regions of its own.
+/// How often each condition of `source` was true and false, as clang counts it. Its own file alone is looked at: what
+/// macros contain has regions of its own.
 fn counted(source: &Path, dir: &Path) -> HashMap<Region, [u64; 2]> {
     let (exe, raw) = (dir.join("counted"), dir.join("counted.profraw"));
     let is_cpp = source.extension().is_some_and(|e| e == "cpp");
@@ -96,8 +96,8 @@ fn bare(text: &str) -> String {
     }
 }
 
-/// Every condition of which each execution has an outcome is true and false as often as clang counts; no other one is more often
-/// true, or false, than clang counts (an optimiser may leave executions without a branch).
+/// Every condition of which each execution has an outcome is true and false as often as clang counts; no other one is
+/// more often true, or false, than clang counts (an optimiser may leave executions without a branch).
 #[test]
 fn outcomes_of_conditions_equal_counts_of_source_coverage() {
     let (mut equal, mut undecided, mut wrong) = ([0, 0], [0, 0], Vec::new());
@@ -200,8 +200,8 @@ fn paths_through_the_same_lines_are_told_apart_by_outcomes() {
     assert!(shown.contains("!(a == b)"), "{shown}");
 }
 
-/// At -O0 the branch of a loop over joined conditions tests a φ. What an earlier condition decides is no outcome of the last one,
-/// and a path on which the φ has another value than where it came from says cannot run.
+/// At -O0 the branch of a loop over joined conditions tests a φ. What an earlier condition decides is no outcome of the
+/// last one, and a path on which the φ has another value than where it came from says cannot run.
 #[test]
 fn outcomes_that_a_joined_condition_never_had_are_missing() {
     let dir = folder();

@@ -78,8 +78,8 @@ fn choice((left, predicate, right, constant, _): Asked) -> Choice {
 }
 
 proptest! {
-    /// Whatever some values of three bits answer is never called a contradiction; and of one value and constants, whatever none
-    /// answers always is.
+    /// Whatever some values of three bits answer is never called a contradiction; and of one value and constants,
+    /// whatever none answers always is.
     #[test]
     fn outcomes_that_some_input_has_agree(
         asked in proptest::collection::vec(

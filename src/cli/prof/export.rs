@@ -131,8 +131,8 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     .about(&[&profile]))
 }
 
-/// How an earlier export is recognised. Formats with comments or a field for their author name us; tables have a heading that nobody else
-/// writes; folded stacks have room for neither.
+/// How an earlier export is recognised. Formats with comments or a field for their author name us; tables have a
+/// heading that nobody else writes; folded stacks have room for neither.
 fn content(format: &Exporter) -> Content {
     match format.name {
         "lcov" | "lcov-1" => Content::text(Mark::Start(b"# p3-prof")),

@@ -287,8 +287,8 @@ impl<'m> Value<'m> {
     /// The first location in the `!llvm.loop` node of a terminator: where the source begins the loop.
     pub(crate) fn loop_start(self, module: &'m Module) -> Option<Node<'m>> {
         self.assert_instruction();
-        // SAFETY: it is an instruction of the module, whose context is live. LLVM writes as many operands as it says that the
-        // node has; an operand is null, a constant, or metadata as a value, of which only nodes are looked at.
+        // SAFETY: it is an instruction of the module, whose context is live. LLVM writes as many operands as it says
+        // that the node has; an operand is null, a constant, or metadata as a value, of which only nodes are looked at.
         let operands = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);

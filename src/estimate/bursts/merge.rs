@@ -39,8 +39,8 @@ impl Pace {
     }
 }
 
-/// Counting takes some code three times as long as it takes the program, and hardly slows other code down. So bursts that were not timed are taken for
-/// what bursts were in which the same paths ran.
+/// Counting takes some code three times as long as it takes the program, and hardly slows other code down. So bursts
+/// that were not timed are taken for what bursts were in which the same paths ran.
 #[derive(Default)]
 struct Paces {
     all: Pace,
@@ -228,7 +228,8 @@ mod tests {
         }
     }
 
-    /// One path is counted in three times the time that it takes, the other hardly slower. Bursts without a twin are given what their own paths take.
+    /// One path is counted in three times the time that it takes, the other hardly slower. Bursts without a twin are
+    /// given what their own paths take.
     #[test]
     fn untimed_bursts_are_as_those_with_the_same_paths() {
         let mut paces = Paces::default();

@@ -1,15 +1,18 @@
 //! Bursts: what forked shadows of a program counted (`docs/SHADOWS.md`).
 //!
-//! A burst is a piece of one execution, in which all paths are counted. Bursts begin at random points of processor time and have a fixed
-//! number of instructions, so slow code has more of them than its share of paths. What a burst tells of the point where it begins is
-//! a *rate*: paths per nanosecond that the program itself takes for it. The mean of rates over points of time is executed paths over time. A sum of
-//! counts would instead be length-biased (Cox, *Some Sampling Problems in Technology*, 1969), each burst drawn in proportion to its time.
+//! A burst is a piece of one execution, in which all paths are counted. Bursts begin at random points of processor time
+//! and have a fixed number of instructions, so slow code has more of them than its share of paths. What a burst tells
+//! of the point where it begins is a *rate*: paths per nanosecond that the program itself takes for it. The mean of
+//! rates over points of time is executed paths over time. A sum of counts would instead be length-biased (Cox, *Some
+//! Sampling Problems in Technology*, 1969), each burst drawn in proportion to its time.
 //!
-//! How rare bursts are changes while a program runs, and from run to run. A burst that was drawn once in a *period* of processor time stands for as much of it
-//! (Horvitz & Thompson, *A Generalization of Sampling Without Replacement from a Finite Universe*, 1952): its rate times that period estimates how
-//! often its paths ran meanwhile, and the sum of those how often they ran.
+//! How rare bursts are changes while a program runs, and from run to run. A burst that was drawn once in a *period* of
+//! processor time stands for as much of it (Horvitz & Thompson, *A Generalization of Sampling Without Replacement from
+//! a Finite Universe*, 1952): its rate times that period estimates how often its paths ran meanwhile, and the sum of
+//! those how often they ran.
 //!
-//! Paths inside a burst are not independent of each other: bursts are clusters, and a path's share is a ratio of two sums over them (Cochran,
+//! Paths inside a burst are not independent of each other: bursts are clusters, and a path's share is a ratio of two
+//! sums over them (Cochran,
 //! *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
 
 pub(crate) mod merge;
@@ -131,7 +134,8 @@ pub struct InBursts {
 }
 
 impl InBursts {
-    /// What one burst says, in which a path ran `count` times and all together ran `all` times, and which stands for `times` as much.
+    /// What one burst says, in which a path ran `count` times and all together ran `all` times, and which stands for
+    /// `times` as much.
     pub(super) fn one(count: u64, all: u64, times: f64) -> InBursts {
         let (one, all) = (count as f64 * times, all as f64 * times);
         InBursts {
@@ -185,11 +189,12 @@ impl Bursts {
 
     /// The share of a path among all executed paths, from 0 to 1 ([`Estimate::count`] is a share here).
     ///
-    /// It is the ratio of two sums of executions, and the variance is that of such a ratio over clusters, with Student's quantile, since bursts may
-    /// be few. They stand for more and for less, so they tell as much as fewer equal ones do: (Σ executions)² / Σ executions² (Kish, *Survey
-    /// Sampling*, 1965, §11.2). Phases that no burst fell into leave no trace in the variance: one burst more is added to it, as long as
-    /// they are on average, in which the path did not run (as Laplace's rule of succession has it). From fewer than two bursts nothing is known of the error: the half
-    /// width is 1.
+    /// It is the ratio of two sums of executions, and the variance is that of such a ratio over clusters, with
+    /// Student's quantile, since bursts may be few. They stand for more and for less, so they tell as much as fewer
+    /// equal ones do: (Σ executions)² / Σ executions² (Kish, *Survey Sampling*, 1965, §11.2). Phases that no burst fell
+    /// into leave no trace in the variance: one burst more is added to it, as long as they are on average, in which the
+    /// path did not run (as Laplace's rule of succession has it). From fewer than two bursts nothing is known of the
+    /// error: the half width is 1.
     pub fn share(&self, path: InBursts) -> Estimate {
         let all = self.executions;
         let share = if all > 0.0 {
@@ -213,7 +218,8 @@ impl Bursts {
         }
     }
 
-    /// How often each path would have run in as many executions as were counted, by the shares; at least once. By function, as counts.
+    /// How often each path would have run in as many executions as were counted, by the shares; at least once. By
+    /// function, as counts.
     pub fn expected(&self) -> TiVec<FuncId, Vec<(PathId, u64)>> {
         let all = self.paths as f64 / self.executions.max(f64::MIN_POSITIVE);
         let expected = |p: &InBursts| ((p.executions * all).round() as u64).max(1);
@@ -232,8 +238,8 @@ impl Bursts {
     }
 }
 
-/// The quantile of Student's distribution with `freedom` (at least 1) degrees of freedom for intervals of 95 %: exact for one, and from
-/// three on Peizer & Pratt's series to 1/ν⁴ (Abramowitz & Stegun, 26.7.5), off by less than 1 %.
+/// The quantile of Student's distribution with `freedom` (at least 1) degrees of freedom for intervals of 95 %: exact
+/// for one, and from three on Peizer & Pratt's series to 1/ν⁴ (Abramowitz & Stegun, 26.7.5), off by less than 1 %.
 fn student95(freedom: f64) -> f64 {
     if freedom < 1.5 {
         return 12.706;

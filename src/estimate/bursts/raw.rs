@@ -29,7 +29,8 @@ pub struct Burst {
     pub native: u64,
     /// Whether a twin found that out: else it is what counting took, of which others tell how much is the program's.
     pub timed: bool,
-    /// What the burst stands for: processor time of the program from one burst to the next, on average, in nanoseconds (never zero).
+    /// What the burst stands for: processor time of the program from one burst to the next, on average, in nanoseconds
+    /// (never zero).
     pub period: u64,
     /// Function, id as the copy numbers paths, and count (never zero).
     pub paths: Vec<(FuncId, u64, u64)>,
@@ -42,7 +43,8 @@ pub struct Burst {
 pub struct ShadowsOfProcess {
     /// All of them.
     pub all: Shadows,
-    /// Why there were no more while the program ran on: 1: it filters its system calls; 2: it uses the timer's signal; 0: they went on.
+    /// Why there were no more while the program ran on: 1: it filters its system calls; 2: it uses the timer's signal;
+    /// 0: they went on.
     pub ended: u64,
 }
 

@@ -121,7 +121,8 @@ fn intervals_hold_their_level() {
     assert!((910..=985).contains(&held), "{held}");
 }
 
-/// A phase that one burst in a hundred falls into, in which the path does not run: most samples of thirty do not know of it.
+/// A phase that one burst in a hundred falls into, in which the path does not run: most samples of thirty do not know
+/// of it.
 #[test]
 fn what_no_burst_saw_is_allowed_for() {
     let mut random = numbers();
@@ -156,8 +157,8 @@ fn profiles_add_up() {
     assert_eq!(sum, with(&[a[0], a[1], b[0]]));
 }
 
-/// A program with a fast and a slow phase, each half of its paths: bursts begin where time is spent, so most are of the slow one. Shares are
-/// those of executed paths all the same, and intervals hold them at their level.
+/// A program with a fast and a slow phase, each half of its paths: bursts begin where time is spent, so most are of the
+/// slow one. Shares are those of executed paths all the same, and intervals hold them at their level.
 #[test]
 fn slow_code_has_more_bursts_and_no_more_share() {
     let mut random = numbers();
@@ -183,7 +184,8 @@ fn slow_code_has_more_bursts_and_no_more_share() {
     assert!((910..=985).contains(&held), "{held}");
 }
 
-/// A program whose second half has ten times as many bursts, as where another run has, or shadows cost less then: each stands for a tenth of the time.
+/// A program whose second half has ten times as many bursts, as where another run has, or shadows cost less then: each
+/// stands for a tenth of the time.
 #[test]
 fn rare_bursts_stand_for_more() {
     let mut random = numbers();

@@ -1,6 +1,7 @@
-//! Samples of several processes → one. Concise samples are raised to the largest threshold, then added (Gibbons & Matias, *New
-//! Sampling-Based Summary Statistics for Improving Approximate Query Answers*, SIGMOD 1998). Of counting samples, whose points were
-//! all drawn with one period, the estimates are added, and their variances: nothing is lost by that.
+//! Samples of several processes → one. Concise samples are raised to the largest threshold, then added (Gibbons &
+//! Matias, *New Sampling-Based Summary Statistics for Improving Approximate Query Answers*, SIGMOD 1998). Of counting
+//! samples, whose points were all drawn with one period, the estimates are added, and their variances: nothing is lost
+//! by that.
 
 use super::{HotList, Subpaths};
 
@@ -46,7 +47,8 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
     Ok(all)
 }
 
-/// The same sample at a larger threshold: each point of a concise one stays with the probability by which that makes points rarer.
+/// The same sample at a larger threshold: each point of a concise one stays with the probability by which that makes
+/// points rarer.
 fn raised(part: Part, doublings: u32) -> Subpaths {
     let Part { unique, mut sample } = part;
     let list = sample.sampling.as_ref().map(|s| s.list);

@@ -1,7 +1,8 @@
 //! Sampled subpaths: a uniform sample of the subpaths of chosen lengths that a program ran (`docs/SUBPATHS.md`).
 //!
 //! A subpath is any sequence of blocks that were executed one after the other. Every block execution became the
-//! beginning of a sampled one with the same probability, so the number of points of a subpath estimates how often it ran.
+//! beginning of a sampled one with the same probability, so the number of points of a subpath estimates how often it
+//! ran.
 
 pub mod merge;
 pub(crate) mod raw;
@@ -30,11 +31,12 @@ pub struct Points {
 impl Points {
     /// What is known of an entry of a list whose threshold was doubled so often. O(1).
     ///
-    /// In a counting sample with threshold τ the first point that counts is the one by which the subpath came to be listed, as
-    /// each did with probability 1/τ. Where nothing stands for what is not listed, τ − 1 for the points before makes the sum
-    /// unbiased: by induction, E(n) = (n − 1 + τ)/τ + (1 − 1/τ) E(n − 1) = n. (Gibbons & Matias add 0.418 τ − 1, which is right on
-    /// average over those that are listed, so that sums over subpaths are too low.) The variance of what is added is
-    /// τ (τ − 1) · P(listed), so τ (τ − 1) where it is listed is its unbiased estimate.
+    /// In a counting sample with threshold τ the first point that counts is the one by which the subpath came to be
+    /// listed, as each did with probability 1/τ. Where nothing stands for what is not listed, τ − 1 for the points
+    /// before makes the sum unbiased: by induction, E(n) = (n − 1 + τ)/τ + (1 − 1/τ) E(n − 1) = n. (Gibbons & Matias
+    /// add 0.418 τ − 1, which is right on average over those that are listed, so that sums over subpaths are too low.)
+    /// The variance of what is added is τ (τ − 1) · P(listed), so τ (τ − 1) where it is listed is its unbiased
+    /// estimate.
     pub fn listed(list: HotList, counted: u64, doublings: u32) -> Points {
         let threshold = match list {
             HotList::Concise => 1,
@@ -60,8 +62,8 @@ impl Points {
 pub struct Subpaths {
     /// How it was taken; `None` as long as nothing was sampled.
     pub sampling: Option<Sampling>,
-    /// How often the threshold of the list was doubled, and with it the period of a concise sample; of a counting sample that
-    /// was merged, at most.
+    /// How often the threshold of the list was doubled, and with it the period of a concise sample; of a counting
+    /// sample that was merged, at most.
     pub doublings: u32,
     /// Executed blocks, estimated from all samples that were begun, over all processes.
     pub blocks: u64,
@@ -85,19 +87,22 @@ impl Subpaths {
         }
     }
 
-    /// Whether a sample of a subpath is also one of each shorter length that is sampled, of the blocks that it begins with.
+    /// Whether a sample of a subpath is also one of each shorter length that is sampled, of the blocks that it begins
+    /// with.
     ///
-    /// Its beginning was drawn before its length was, so it is, if whether it came to be listed does not depend on what follows those blocks:
-    /// within functions a recording is lost where the activation ends, and a subpath can be too long for the list. What a counting sample
-    /// expects before the first point that counts is for each entry by itself, and its variance would add up over all that begin alike.
+    /// Its beginning was drawn before its length was, so it is, if whether it came to be listed does not depend on what
+    /// follows those blocks: within functions a recording is lost where the activation ends, and a subpath can be too
+    /// long for the list. What a counting sample expects before the first point that counts is for each entry by
+    /// itself, and its variance would add up over all that begin alike.
     fn has_beginnings(&self) -> bool {
         let sampling = self.sampling.as_ref();
         let whole = |s: &Sampling| s.list == HotList::Concise && !s.within_functions;
         self.too_long == 0 && sampling.is_some_and(whole)
     }
 
-    /// By subpath: the points that tell how often it ran. Those of all subpaths of its length, and of longer ones that begin with it,
-    /// if these are such points: not within functions, nor where one was too long, nor of a counting sample. O(total length · lengths · log subpaths).
+    /// By subpath: the points that tell how often it ran. Those of all subpaths of its length, and of longer ones that
+    /// begin with it, if these are such points: not within functions, nor where one was too long, nor of a counting
+    /// sample. O(total length · lengths · log subpaths).
     pub fn seen(&self) -> Cow<'_, BTreeMap<Subpath, Points>> {
         let Some(sampling) = self.sampling.as_ref().filter(|_| self.has_beginnings()) else {
             return Cow::Borrowed(&self.points);

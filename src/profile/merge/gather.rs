@@ -43,8 +43,8 @@ impl Default for Copy {
 }
 
 impl Copy {
-    /// Where all files are there that a process filled one after the other, they are one run: it begins with the first and ends
-    /// with the last.
+    /// Where all files are there that a process filled one after the other, they are one run: it begins with the first
+    /// and ends with the last.
     fn join(&mut self) {
         for files in std::mem::take(&mut self.series).into_values() {
             let last = files.len() as u32 - 1;
@@ -127,8 +127,8 @@ impl All {
 }
 
 impl All {
-    /// Adds a process that left this mark instead of a raw profile, unless it is in `noted`. (One that wrote its raw profile after all
-    /// may have been killed before it removed the mark.)
+    /// Adds a process that left this mark instead of a raw profile, unless it is in `noted`. (One that wrote its raw
+    /// profile after all may have been killed before it removed the mark.)
     fn note_absent(
         &mut self,
         mark: &Path,
@@ -252,7 +252,8 @@ pub(crate) fn each_file(
     Ok(())
 }
 
-/// Every file with this extension in the folders among `arguments`; of [`absent::FOLDER`], in which everybody may write, marks alone.
+/// Every file with this extension in the folders among `arguments`; of [`absent::FOLDER`], in which everybody may
+/// write, marks alone.
 fn each_ending(
     arguments: &[PathBuf],
     extension: &str,

@@ -1,5 +1,5 @@
-//! What a program that may still be running has counted so far. Nothing is checked that holds only at its end: flow between
-//! functions, and counts of several copies, which are not equally far.
+//! What a program that may still be running has counted so far. Nothing is checked that holds only at its end: flow
+//! between functions, and counts of several copies, which are not equally far.
 
 use super::gather::{Copy, add, add_estimates, check};
 use super::programs::{Program, Programs};
@@ -34,8 +34,8 @@ impl Snapshot {
         Ok(Snapshot { program, profile })
     }
 
-    /// Takes these raw profiles instead of those before: their counts are added up, and each path's are those of one copy.
-    /// O(total path length).
+    /// Takes these raw profiles instead of those before: their counts are added up, and each path's are those of one
+    /// copy. O(total path length).
     ///
     /// # Errors
     /// Raw profiles of other programs, and those that are not what the program writes.

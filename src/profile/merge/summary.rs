@@ -9,8 +9,8 @@ use crate::table::exactly;
 /// Findings of a verdict that are listed; `p3-prof verify` tells all.
 const LISTED: usize = 10;
 
-/// What was merged into `profile`, which is called `name`: a line with the verdict, and one for each fact, `copies`, `runs`, `functions`; then
-/// one for each finding that the profile keeps. O(functions).
+/// What was merged into `profile`, which is called `name`: a line with the verdict, and one for each fact, `copies`,
+/// `runs`, `functions`; then one for each finding that the profile keeps. O(functions).
 pub fn summary(profile: &Profile, name: &str) -> String {
     let mut lines = vec![
         ("raw profiles", exactly(profile.sources.len() as u64)),

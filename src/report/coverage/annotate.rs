@@ -1,5 +1,5 @@
-//! `p3-prof coverage --annotate`: sources with the executions of each line, and below lines the outcomes of conditions that
-//! never came up.
+//! `p3-prof coverage --annotate`: sources with the executions of each line, and below lines the outcomes of conditions
+//! that never came up.
 
 use super::headline::{SourceSums, share_text};
 use super::{Scope, file};
@@ -42,8 +42,8 @@ pub enum Annotate {
     Missing,
 }
 
-/// The sources in scope, each with its lines; with a selection of functions, the lines of these, and with a patch those near its own.
-/// Near-linear in blocks and text.
+/// The sources in scope, each with its lines; with a selection of functions, the lines of these, and with a patch those
+/// near its own. Near-linear in blocks and text.
 ///
 /// # Errors
 /// A damaged profile.
@@ -135,8 +135,8 @@ impl Kind {
     }
 }
 
-/// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates, are
-/// one.
+/// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates,
+/// are one.
 fn never<'a>(
     profile: &'a Profile,
     sources: &Sources,

@@ -102,7 +102,8 @@ pub struct FunctionCoverage {
     pub near: Paths,
     /// How many paths are left out, since markers in the source say so.
     pub excluded: u128,
-    /// How many paths cannot run, since their conditions contradict each other, as far as that is known. They are no part of `paths`.
+    /// How many paths cannot run, since their conditions contradict each other, as far as that is known. They are no
+    /// part of `paths`.
     pub contradictory: u64,
     /// How many of them are near those that ran. In functions with many paths only these are found.
     pub contradictory_near: u64,
@@ -139,8 +140,8 @@ pub struct Coverage<'a> {
     pub total: Paths,
     /// Their pairs of edges.
     pub total_pairs: Paths,
-    /// Of the functions in which something ran: the paths that ran, and all that are at most one decision away from one of them. What
-    /// tests can reach next, where all paths are beyond any test.
+    /// Of the functions in which something ran: the paths that ran, and all that are at most one decision away from one
+    /// of them. What tests can reach next, where all paths are beyond any test.
     pub near: Paths,
     /// By source file: lines and branches. Without debug information there are none.
     pub lines: LineSums,

@@ -39,7 +39,8 @@ pub(super) struct NotRun {
 }
 
 /// At most `most` paths that did not run: those with fewest edges that never ran first, then those that start as
-/// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are those that did.
+/// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are those
+/// that did.
 pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<NotRun> {
     let total = paths.numbering.total();
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
@@ -66,8 +67,8 @@ pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<N
     found
 }
 
-/// Any possible path that is `through` some blocks and did not run, of the first few thousand: for where none is one decision away
-/// from an executed path.
+/// Any possible path that is `through` some blocks and did not run, of the first few thousand: for where none is one
+/// decision away from an executed path.
 pub(super) fn first_not_run(
     paths: &Measuring,
     executed: &[Ran],

@@ -98,7 +98,8 @@ fn describe_left_out(row: &FunctionCoverage) -> String {
     format!("… and {more} near those that ran (--nearest {all})")
 }
 
-/// How many paths cannot run, if some cannot: of all, or of those near executed ones where there are too many to look at each.
+/// How many paths cannot run, if some cannot: of all, or of those near executed ones where there are too many to look
+/// at each.
 fn contradictory(row: &FunctionCoverage) -> Option<String> {
     let (n, near) = match (row.contradictory, row.contradictory_near) {
         (0, 0) => return None,

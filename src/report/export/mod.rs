@@ -61,8 +61,8 @@ pub struct Exporter {
 /// Who writes a format.
 #[derive(Debug)]
 pub enum Writer {
-    /// This function, given what to select, what was asked for and where sources are. Its errors are profiles that lack what the format is about, as one of edges
-    /// lacks paths.
+    /// This function, given what to select, what was asked for and where sources are. Its errors are profiles that lack
+    /// what the format is about, as one of edges lacks paths.
     Profile(fn(&Profile, &Selection, Asked, &Search) -> Result<Written>),
     /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
     Rewriter,
@@ -120,7 +120,8 @@ trait View<'a>: Sized {
     /// See [`Exporter::told`].
     const TOLD: bool;
 
-    /// The view of the selected functions, with sources where `search` finds them. Near-linear in the total length of the paths.
+    /// The view of the selected functions, with sources where `search` finds them. Near-linear in the total length of
+    /// the paths.
     ///
     /// # Errors
     /// A profile that cannot be viewed so, as one of edges by its paths.

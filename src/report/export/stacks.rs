@@ -14,8 +14,8 @@ pub(crate) struct Frame {
     pub loc: Option<Loc>,
 }
 
-/// The frames of a path, outermost first. A block is named by its function, the one that its code was inlined from, and by its line: what is one place in
-/// several paths is one frame, and tells tools that add up frames whose it is.
+/// The frames of a path, outermost first. A block is named by its function, the one that its code was inlined from, and
+/// by its line: what is one place in several paths is one frame, and tells tools that add up frames whose it is.
 pub(super) fn frames(report: &Report, line: &Line) -> Vec<Frame> {
     let (profile, entry) = (report.profile, report.profile.entry(line.func));
     let name = profile.name(line.func);

@@ -1,5 +1,5 @@
-//! What the page shows, as compact JSON with named keys. Texts of decisions are made here, by [`Steps`], so that the page
-//! words paths like every other report; a function's distinct rows are sent once, and its paths refer to them.
+//! What the page shows, as compact JSON with named keys. Texts of decisions are made here, by [`Steps`], so that the
+//! page words paths like every other report; a function's distinct rows are sent once, and its paths refer to them.
 
 use super::files::{FileData, Files};
 use super::layout::picture;
@@ -88,7 +88,8 @@ struct FunctionData {
     contradictory_near: u64,
     /// Of the paths that control flow allows, those that ran; not those that markers leave out.
     covered: u64,
-    /// Lines and ways out of branches of its own code, inlined or not: those that ran, and all but those that markers leave out.
+    /// Lines and ways out of branches of its own code, inlined or not: those that ran, and all but those that markers
+    /// leave out.
     lines: [u64; 2],
     branches: [u64; 2],
     /// What the baseline has of it.

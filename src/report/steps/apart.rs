@@ -5,10 +5,10 @@ use crate::index::{BlockId, FuncId};
 use std::collections::{HashMap, HashSet};
 
 impl Steps<'_> {
-    /// The rows of each of several paths ([`Steps::rows_with`]). The conditions by which a path differs from those of its function
-    /// that are listed before and after it are among them. Where paths of one function still differ in nothing but decisions that
-    /// are left out, each has one more row: the first of these that tells it from the others. O(total length of those alike,
-    /// squared in their number).
+    /// The rows of each of several paths ([`Steps::rows_with`]). The conditions by which a path differs from those of
+    /// its function that are listed before and after it are among them. Where paths of one function still differ in
+    /// nothing but decisions that are left out, each has one more row: the first of these that tells it from the
+    /// others. O(total length of those alike, squared in their number).
     pub fn rows_of_each<'l>(
         &self,
         lines: impl Iterator<Item = (&'l Line, Option<BlockId>)>,

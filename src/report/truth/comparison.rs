@@ -18,8 +18,8 @@ impl Branch<'_> {
             (Asks::Joined, _) => true,
             _ if !test.known.is_empty() => true,
             (_, Some(at)) if self.contains(at) => true,
-            // A parameter, for example. Rust's comparisons are where the branch is, which an optimiser may use for another
-            // operand.
+            // A parameter, for example. Rust's comparisons are where the branch is, which an optimiser may use for
+            // another operand.
             (Asks::Value, None) => !self.text.is_rust || self.condition.comparison.is_none(),
             _ => self.tests_value_elsewhere(test),
         }
@@ -205,8 +205,8 @@ fn is_same_way(test: &Test, comparison: &Comparison, swapped: bool) -> bool {
     (test.asks == Asks::Less) == less
 }
 
-/// Whether a test that is less or greater, like a comparison of the text, has other answers than that: an optimiser that knows
-/// more of a variable asks for `> 0` in place of `>= 0` where it is not 0.
+/// Whether a test that is less or greater, like a comparison of the text, has other answers than that: an optimiser
+/// that knows more of a variable asks for `> 0` in place of `>= 0` where it is not 0.
 fn has_another_bound(test: &Test, comparison: &Comparison, text: &Text) -> bool {
     let orders = comparison.operator.starts_with(['<', '>']);
     if !orders || !matches!(test.asks, Asks::Less | Asks::Greater) {
@@ -231,8 +231,8 @@ fn has_another_bound(test: &Test, comparison: &Comparison, text: &Text) -> bool 
     }
 }
 
-/// The number from which on `< bound` (`<= bound`) is false, or `> bound` (`>= bound`) is true. Two comparisons of one variable
-/// have the same answers, or opposite ones, if this is the same.
+/// The number from which on `< bound` (`<= bound`) is false, or `> bound` (`>= bound`) is true. Two comparisons of one
+/// variable have the same answers, or opposite ones, if this is the same.
 fn least_above(less: bool, or_equal: bool, bound: i128) -> i128 {
     bound + i128::from(less == or_equal)
 }

@@ -1,10 +1,11 @@
 //! The loops at whose headers a function goes on with an activation that left it inside them.
 //!
-//! A function whose activations never came back would be warm for nothing: what is sampled in a loop would run the rest of it in code that
-//! neither caches nor branch predictors know, which takes twice the time or more.
+//! A function whose activations never came back would be warm for nothing: what is sampled in a loop would run the rest
+//! of it in code that neither caches nor branch predictors know, which takes twice the time or more.
 //!
-//! What is live at a header besides its φs is defined before the loop, so it is as it was when control left the function, as long as the loop
-//! was not left meanwhile: there is nothing to be handed back but the φs. Whether it was left is known at run time alone.
+//! What is live at a header besides its φs is defined before the loop, so it is as it was when control left the
+//! function, as long as the loop was not left meanwhile: there is nothing to be handed back but the φs. Whether it was
+//! left is known at run time alone.
 
 use super::may_record;
 use crate::dag::{LoopForest, Order};
@@ -14,9 +15,10 @@ use crate::ir::Cfg;
 /// As many loops around each other are gone on with.
 const DEPTH: usize = 8;
 
-/// Control comes back to a loop that holds no other one if it has more instructions, or calls functions of the program. One more way round it keeps optimisers from counting
-/// its iterations, and from all that follows: coming back to every loop, six programs of ours took 5 % more for skipping. A loop that calls is hardly unrolled
-/// or made into vectors, and what it is resumed in keeps more in memory than it does.
+/// Control comes back to a loop that holds no other one if it has more instructions, or calls functions of the program.
+/// One more way round it keeps optimisers from counting its iterations, and from all that follows: coming back to every
+/// loop, six programs of ours took 5 % more for skipping. A loop that calls is hardly unrolled or made into vectors,
+/// and what it is resumed in keeps more in memory than it does.
 const CODE: u32 = 256;
 
 /// The loops of a control flow, each before those inside it.

@@ -47,7 +47,8 @@ fn way(from: u32, blocks: u32) -> impl Iterator<Item = Vec<u32>> {
     on.chain([vec![]])
 }
 
-/// A loop is left once in ten iterations: what follows is paid for there as soon as that is cheaper than paying for it in each.
+/// A loop is left once in ten iterations: what follows is paid for there as soon as that is cheaper than paying for it
+/// in each.
 #[test]
 fn exits_of_loops_pay_for_what_follows() {
     let before_way = |blocks| {
@@ -80,7 +81,8 @@ fn a_long_case_pays_for_itself() {
 }
 
 proptest! {
-    /// All back edges are boundaries, and where none is the longest way is one block longer than the longest one behind.
+    /// All back edges are boundaries, and where none is the longest way is one block longer than the longest one
+    /// behind.
     #[test]
     fn segments_are_paid_for(graph in any_cfg(30)) {
         let flow = Flow::new(&graph, &Measuring::from_cfg(&graph));
@@ -117,7 +119,8 @@ fn a_loop() {
     let modes: Vec<_> = plan.modes.iter().flatten().collect();
     let sampling = modes.iter().filter(|m| ***m == Mode::Sampling).count();
     let resumed = modes.iter().filter(|m| ***m == Mode::Resumed(BlockId(1)));
-    // Block 1, and what pays and decides on the back edge; with block 2 and the body of 0; with what pays and decides at the entry.
+    // Block 1, and what pays and decides on the back edge; with block 2 and the body of 0; with what pays and decides
+    // at the entry.
     let skipping = modes.len() - sampling - resumed.clone().count();
     assert_eq!((resumed.count(), sampling, skipping), (3, 5, 7));
 }
@@ -168,8 +171,8 @@ fn natural(own: &Cfg, plan: &SubpathPlan) -> bool {
 }
 
 proptest! {
-    /// Along any walk through the versions, the blocks that begin are those of a walk through the function; each segment begins as
-    /// many as it paid for at most; and a version is left at boundaries only.
+    /// Along any walk through the versions, the blocks that begin are those of a walk through the function; each
+    /// segment begins as many as it paid for at most; and a version is left at boundaries only.
     #[test]
     fn walks(
         graph in any_cfg(20),
@@ -233,8 +236,8 @@ impl Gone {
 }
 
 proptest! {
-    /// The same in two functions: what the first pays for and leaves is gone on with by the other. That goes back to a header if nothing was run again
-    /// that defines what is live there.
+    /// The same in two functions: what the first pays for and leaves is gone on with by the other. That goes back to a
+    /// header if nothing was run again that defines what is live there.
     #[test]
     fn walks_apart(
         graph in any_cfg(20),
@@ -346,7 +349,8 @@ fn nests_are_numbered_from_outside() {
         [3, 4].map(|b| large.find_headed_by(BlockId(b))),
         [None, None]
     );
-    // Of two blocks that are entered from elsewhere neither is a header; a loop that is not large and holds no other one is left alone.
+    // Of two blocks that are entered from elsewhere neither is a header; a loop that is not large and holds no other
+    // one is left alone.
     assert!(of(&nest(256), 6).is_empty());
     // One that calls a function of the program is gone on with, however small it is.
     let calling = |callee| {
@@ -375,7 +379,8 @@ fn with_code(succs: &[&[u32]], block: u32, instructions: u32) -> Cfg {
     graph
 }
 
-/// A short loop pays for its first iteration, then once for four, or as many as make 256 instructions, and where it is left for what is behind it.
+/// A short loop pays for its first iteration, then once for four, or as many as make 256 instructions, and where it is
+/// left for what is behind it.
 #[test]
 fn a_short_loop() {
     let times = |graph: &Cfg| times(graph, &Flow::new(graph, &Measuring::from_cfg(graph)));
@@ -462,8 +467,8 @@ fn with_calls(mut graph: Cfg, callee: &Callee) -> Cfg {
     graph
 }
 
-/// Behind calls something may be recorded: not behind those of a library that calls nothing back, nor where the budget is looked at
-/// to be paid from. Behind landing pads control goes over in the middle of a block: there is one function.
+/// Behind calls something may be recorded: not behind those of a library that calls nothing back, nor where the budget
+/// is looked at to be paid from. Behind landing pads control goes over in the middle of a block: there is one function.
 #[test]
 fn calls_are_looked_behind() {
     let looks = |graph: &Cfg, of| {

@@ -1,7 +1,8 @@
 //! What people read first: short subpaths apart from long ones, and the rotations of one loop in one row.
 //!
-//! A loop of n blocks that is run again and again is sampled at each of its blocks: n subpaths of one length that are rotations of each other
-//! tell the same. A long subpath has few points, and covers much of a run by each; so long ones have an order of their own.
+//! A loop of n blocks that is run again and again is sampled at each of its blocks: n subpaths of one length that are
+//! rotations of each other tell the same. A long subpath has few points, and covers much of a run by each; so long ones
+//! have an order of their own.
 
 use super::{ProgramBlock, Row};
 use crate::estimate::subpaths::Sampling;

@@ -244,8 +244,8 @@ impl Texts {
     }
 }
 
-/// What a subpath decides, and a row for each decision; of rows that repeat, the last one says how often. Where there are
-/// several functions, each row names its own.
+/// What a subpath decides, and a row for each decision; of rows that repeat, the last one says how often. Where there
+/// are several functions, each row names its own.
 pub fn decided(
     steps: &Steps,
     sources: &Sources,

@@ -10,8 +10,8 @@
 //! A twin of the child finds out how long the burst takes: it runs native functions until one of these addresses has
 //! been reached as often as in the burst.
 //!
-//! That they are functions and not blocks of one keeps the machine code of native functions what it was: registers and frames
-//! are not shared, and what is live on a back edge is live there anyway.
+//! That they are functions and not blocks of one keeps the machine code of native functions what it was: registers and
+//! frames are not shared, and what is live on a back edge is live there anyway.
 
 mod budget;
 mod native;

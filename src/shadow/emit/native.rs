@@ -17,7 +17,8 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::{FunctionValue, InstructionValue, PointerValue};
 use std::collections::HashSet;
 
-/// Room before a function for a jump to anywhere, to which a short one at its entry leads. Sixteen nops, so that the entry is aligned as before.
+/// Room before a function for a jump to anywhere, to which a short one at its entry leads. Sixteen nops, so that the
+/// entry is aligned as before.
 const ROOM: (&str, &str) = ("patchable-function-prefix", "16");
 /// A first instruction that the short jump fits in: one of one byte gets a nop before it.
 const TWO_BYTES: (&str, &str) = ("patchable-function", "prologue-short-redirect");
@@ -31,9 +32,10 @@ pub(super) fn is_taken(function: FunctionValue) -> bool {
             .any(|(name, _)| has(name).is_some())
 }
 
-/// No code, and an entry of the table of such places: the address, where control can go instead, and what is noted when it comes by, each relative to the
-/// entry's own word, and which header of which function paths begin at that are counted from there. The section belongs to the group of the code (`?`), since one without the other would not link, and no linker drops it (`R`).
-/// Its name is a C identifier, so that linkers say where it begins and ends.
+/// No code, and an entry of the table of such places: the address, where control can go instead, and what is noted when
+/// it comes by, each relative to the entry's own word, and which header of which function paths begin at that are
+/// counted from there. The section belongs to the group of the code (`?`), since one without the other would not link,
+/// and no linker drops it (`R`). Its name is a C identifier, so that linkers say where it begins and ends.
 fn site(func: FuncId, header: BlockId) -> String {
     let header = u64::from(func.0) << 32 | u64::from(header.0);
     format!(
@@ -62,8 +64,9 @@ pub(super) fn mark_entry<'ctx>(
     }
 }
 
-/// Whether no jump leads to the function's first two bytes, and these are its own: a call or a choice comes before any loop. Then one byte, that of a push, may
-/// be the first instruction: nobody but who was interrupted there ever comes between the two.
+/// Whether no jump leads to the function's first two bytes, and these are its own: a call or a choice comes before any
+/// loop. Then one byte, that of a push, may be the first instruction: nobody but who was interrupted there ever comes
+/// between the two.
 fn begins_apart(function: FunctionValue, cfg: &Cfg, order: &Order) -> bool {
     let blocks = sys::blocks(function);
     let headers: HashSet<BlockId> = order.back_edges(cfg).map(|(_, header)| header).collect();
@@ -111,8 +114,8 @@ pub(super) struct Places<'a, 'ctx> {
 
 /// Makes a place in each of the blocks of `function` where activations go on, behind its φs, and a way from there.
 ///
-/// The runtime of a shadow puts a breakpoint there. No code is added to the function: what is live at a header is live anyway, and
-/// the φs are what they were.
+/// The runtime of a shadow puts a breakpoint there. No code is added to the function: what is live at a header is live
+/// anyway, and the φs are what they were.
 pub(super) fn add_sites<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,

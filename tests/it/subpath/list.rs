@@ -83,7 +83,8 @@ fn one_alone() {
     assert!(n.abs_diff(500_000) < 4 * 500, "{n}");
 }
 
-/// What was hot at first, and what was later, stand beside each other with what they are worth, whatever came in between.
+/// What was hot at first, and what was later, stand beside each other with what they are worth, whatever came in
+/// between.
 #[test]
 fn a_change_of_phase() {
     let sample = sample("phases 4000000 16384 1", 3);
@@ -139,8 +140,9 @@ fn counting() {
     }
 }
 
-/// Blocks of all frequencies among others that never come again, in a list with room for some tens: estimates are right on average, those of
-/// what is hardly ever listed as well, and intervals hold the truth where a block is expected to be listed.
+/// Blocks of all frequencies among others that never come again, in a list with room for some tens: estimates are right
+/// on average, those of what is hardly ever listed as well, and intervals hold the truth where a block is expected to
+/// be listed.
 #[test]
 fn counting_is_unbiased() {
     const RUNS: u64 = 200;

@@ -1,7 +1,7 @@
 //! Samples of subpaths against all that ran, counted in a log of executed blocks.
 //!
-//! Every block execution begins a sample with probability 1 / period, whatever else happens: so points of subpaths are binomial.
-//! Seeds are fixed, and so are the samples.
+//! Every block execution begins a sample with probability 1 / period, whatever else happens: so points of subpaths are
+//! binomial. Seeds are fixed, and so are the samples.
 
 mod list;
 mod reports;
@@ -95,8 +95,8 @@ impl Sampler {
     }
 }
 
-/// The log's blocks, numbered over all functions, without those of functions that are not sampled: in one sequence, or in one of
-/// each activation.
+/// The log's blocks, numbered over all functions, without those of functions that are not sampled: in one sequence, or
+/// in one of each activation.
 fn blocks(out: &Path, log: &Path, within: bool) -> Vec<Vec<u32>> {
     let manifest = json(&out.join("manifest.json"));
     let mut first = Vec::new();
@@ -162,7 +162,8 @@ fn chi_squared(truth: &Counts, found: &Counts, probability: f64, runs: u64) -> (
     (terms.iter().sum(), terms.len())
 }
 
-/// Whether a χ² can be by chance: within four standard deviations of its mean (Wilson & Hilferty's normal approximation).
+/// Whether a χ² can be by chance: within four standard deviations of its mean (Wilson & Hilferty's normal
+/// approximation).
 fn is_chance((chi_squared, freedom): (f64, usize)) -> bool {
     assert!(freedom > 3, "there is something to see");
     let n = freedom as f64;
@@ -174,7 +175,8 @@ const UNOPTIMISED: [&str; 3] = ["-O0", "-Xclang", "-disable-O0-optnone"];
 const OPTIMISED: [&str; 2] = ["-O2", "-g"];
 const WITHIN: [&str; 2] = ["--within", "functions"];
 
-/// Every block begins as many samples as it ran, whatever it is, and every execution counts: a subpath of one block is that.
+/// Every block begins as many samples as it ran, whatever it is, and every execution counts: a subpath of one block is
+/// that.
 fn starts_are_uniform(name: &str, flags: &[&str], within: &[&str]) {
     let options = [
         &["--lengths", "1", "--period", "10", "--memory", "1000000"],
@@ -294,8 +296,8 @@ fn estimate(points: Points, probability: f64) -> Estimate {
     Estimate::of_uncertain(all, points.variance as f64, probability)
 }
 
-/// Counting samples in a list that is full again and again: over all seeds the mean of the estimates is the truth, their intervals hold it where the
-/// subpath is expected to be listed, and so do those of all samples merged.
+/// Counting samples in a list that is full again and again: over all seeds the mean of the estimates is the truth,
+/// their intervals hold it where the subpath is expected to be listed, and so do those of all samples merged.
 fn counting_samples_hold(name: &str, memory: &str) {
     let options = [
         "--lengths",
@@ -310,7 +312,8 @@ fn counting_samples_hold(name: &str, memory: &str) {
         &OPTIMISED,
         &[&options[..], &["--memory", memory]].concat(),
     );
-    // Seldom a list loses a subpath, and most of its points: means of a hundred runs, in which none did, are far from normal.
+    // Seldom a list loses a subpath, and most of its points: means of a hundred runs, in which none did, are far from
+    // normal.
     let runs = 250;
     let parts = (1..=runs).map(|seed| Part {
         unique: [u8::try_from(seed).unwrap(); 16],
@@ -477,7 +480,8 @@ mod behaviour {
         assert_eq!(execute(&exe, &out).stdout, "1 199\n");
     }
 
-    /// What is live in a vectorised loop is handed over in the registers of the processor that the function is compiled for.
+    /// What is live in a vectorised loop is handed over in the registers of the processor that the function is compiled
+    /// for.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn wide_vectors() {

@@ -142,8 +142,8 @@ fn no_share_is_more_than_all() {
     );
 }
 
-/// Each count, each share and the number of blocks has its error, and what tells of it; the rotations of a loop are one row, and short subpaths
-/// come before long ones.
+/// Each count, each share and the number of blocks has its error, and what tells of it; the rotations of a loop are one
+/// row, and short subpaths come before long ones.
 #[test]
 fn text_says_what_is_certain() {
     let dir = crate::support::folder();

@@ -1,5 +1,5 @@
-//! What is browsed, without a terminal: functions, then their paths or the sampled subpaths through them, then source text with one lit.
-//! Paths are decoded when they are in sight.
+//! What is browsed, without a terminal: functions, then their paths or the sampled subpaths through them, then source
+//! text with one lit. Paths are decoded when they are in sight.
 
 use super::items::{Cells, Items, Sort, share};
 use super::paths::{Paths, Shares};

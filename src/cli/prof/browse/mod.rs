@@ -1,4 +1,5 @@
-//! `p3-prof browse`: functions, their paths or the sampled subpaths through them, and the source text with one lit, on a screen.
+//! `p3-prof browse`: functions, their paths or the sampled subpaths through them, and the source text with one lit, on
+//! a screen.
 
 mod data;
 #[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]

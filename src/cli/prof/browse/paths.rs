@@ -80,8 +80,9 @@ impl<'a> Paths<'a> {
         Ok(&self.lines[&id])
     }
 
-    /// The number of decisions that a path shares from its start with the one in the next row above that starts at the same
-    /// place; with one below, if there is none above. Rows further away than [`NEIGHBOURS`] are not decoded for this.
+    /// The number of decisions that a path shares from its start with the one in the next row above that starts at the
+    /// same place; with one below, if there is none above. Rows further away than [`NEIGHBOURS`] are not decoded for
+    /// this.
     fn shared(&mut self, i: usize) -> Result<usize> {
         let above = (i.saturating_sub(NEIGHBOURS)..i).rev();
         let below = i + 1..self.ids.len().min(i + 1 + NEIGHBOURS);

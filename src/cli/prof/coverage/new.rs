@@ -94,8 +94,8 @@ fn known_by_profiles(
     Ok((seen.known, notes))
 }
 
-/// Finds out what took the new paths: which of `parts`, where there are several, and which runs of these, where their raw profiles
-/// are beside the merged one.
+/// Finds out what took the new paths: which of `parts`, where there are several, and which runs of these, where their
+/// raw profiles are beside the merged one.
 fn find_who_reached(found: &mut Fresh, profile: &Profile, parts: &[Profile]) -> Result<()> {
     let several = parts.len() > 1;
     for part in parts.iter().chain(parts.is_empty().then_some(profile)) {

@@ -63,10 +63,11 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// The share of the samples that begin in a function, which is that of the function's blocks among all that were executed: each was as likely to begin a sample.
+    /// The share of the samples that begin in a function, which is that of the function's blocks among all that were
+    /// executed: each was as likely to begin a sample.
     ///
-    /// Where points before the first that was counted are what is expected, so is the sum over all functions: the variance is that
-    /// of a ratio of the two, to the first order.
+    /// Where points before the first that was counted are what is expected, so is the sum over all functions: the
+    /// variance is that of a ratio of the two, to the first order.
     fn begun(&self, f: FuncId) -> Estimate {
         let (own, all) = (self.functions[&f].begun, self.all);
         let number = |p: Points| p.counted.saturating_add(p.missed);
