@@ -4,10 +4,9 @@
 //! successors says nothing. Two kinds of evidence are held against the text of the condition:
 //!
 //! - **What is compared** ([`Test`]): the predicate and where its operands are computed, against the operator of the
-//! text.
+//!   text.
 //! - **Where successors lead**: the code there, and what runs only behind it, against the operand, statement or
-//! alternative that
-//!   the text says comes next ([`Condition::then`], [`Condition::otherwise`]).
+//!   alternative that the text says comes next ([`Condition::then`], [`Condition::otherwise`]).
 //!
 //! One of them is enough. Where both are missing, or they contradict each other, nothing is said. An assertion is
 //! judged by the code that reports its failure alone, since its macro may ask anything.
