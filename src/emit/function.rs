@@ -189,7 +189,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             }
             Place::Target => {
                 let (source, target) = (self.blocks[edge.block], self.blocks[to]);
-                let at = place::behind_comparisons(target, source);
+                let at = place::find_start_behind_comparisons(target, source);
                 sys::position_before(&self.builder, at);
             }
             Place::Own => {

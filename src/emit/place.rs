@@ -109,7 +109,7 @@ pub(crate) fn start(block: BasicBlock) -> InstructionValue {
 
 /// The start of a block that is reached from `source` alone, behind comparisons of what `source` branches on: they take
 /// the flags of that branch's comparison, which a count overwrites. O(comparisons).
-pub(crate) fn behind_comparisons<'ctx>(
+pub(crate) fn find_start_behind_comparisons<'ctx>(
     block: BasicBlock<'ctx>,
     source: BasicBlock,
 ) -> InstructionValue<'ctx> {

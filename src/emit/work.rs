@@ -13,7 +13,7 @@ pub(crate) trait CopyWork: Send + Sync {
     fn changed(&self) -> Vec<FuncId>;
 
     /// The same in one module, which has these `bodies`: ordinals, ascending, with the function of each.
-    fn in_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>;
+    fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>;
 }
 
 /// What one copy does in the functions of one module.
@@ -48,7 +48,7 @@ impl CopyWork for CopyPlan {
         self.functions.iter().map(|f| f.func).collect()
     }
 
-    fn in_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+    fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
         Box::new(Count(plans_of_bodies(bodies, &self.functions, |f| f.func)))
     }
 }
@@ -79,7 +79,7 @@ impl CopyWork for Trace {
         self.0.clone()
     }
 
-    fn in_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+    fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
         Box::new(TraceBodies(plans_of_bodies(bodies, &self.0, |f| *f)))
     }
 }

@@ -105,7 +105,7 @@ fn missing_engine_is_reported_with_its_package() {
 }
 
 #[test]
-fn where_no_engine_is_installed_that_for_the_input_is_named() {
+fn message_names_the_engine_that_the_input_needs() {
     for (names, llvm, begins, major) in [
         (
             &["old.bc"][..],

@@ -77,7 +77,7 @@ pub(crate) enum Refused {
 
 impl Refused {
     /// As it is told where `foreign` tells what is of another program.
-    pub(crate) fn told(self, foreign: impl FnOnce(String) -> Error) -> Error {
+    pub(crate) fn into_error(self, foreign: impl FnOnce(String) -> Error) -> Error {
         match self {
             Refused::Foreign(problem) => foreign(problem),
             Refused::Told(error) => error,

@@ -143,7 +143,8 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
     match &profile.measured {
         Measurement::Estimated(_) => {
             let estimated = finish_estimates(&profile, estimates);
-            let estimated = estimated.map_err(|e| e.told(|problem| foreign(path, problem)))?;
+            let estimated =
+                estimated.map_err(|e| e.into_error(|problem| foreign(path, problem)))?;
             profile.measured = Measurement::Estimated(estimated);
         }
         Measurement::Exact(_) => {

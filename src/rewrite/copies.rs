@@ -191,7 +191,7 @@ impl<'a> Copies<'a> {
         ModuleJob {
             module: &self.analysis.program.modules[id],
             id,
-            work: insertion.work.in_module(bodies),
+            work: insertion.work.restrict_to_module(bodies),
             copy: insertion.copy,
             copies: self.options.copies,
             program: self.analysis.manifest.program_bytes(),

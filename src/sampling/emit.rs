@@ -41,7 +41,7 @@ impl CopyWork for Sample<'_> {
         self.functions.iter().map(|f| f.func).collect()
     }
 
-    fn in_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+    fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
         Box::new(SampleBodies {
             sampled: plans_of_bodies(bodies, &self.functions, |f| f.func),
             settings: &self.settings,

@@ -16,8 +16,8 @@ type Writer = fn(&Report) -> Vec<u8>;
 
 /// Who writes a sample, by the name of the format: those of [`EXPORTERS`] that take one.
 const WRITERS: [(&str, Writer); 4] = [
-    ("pprof", in_pprof),
-    ("speedscope", in_speedscope),
+    ("pprof", render_pprof),
+    ("speedscope", render_speedscope),
     ("csv", |report| csv(report).into()),
     ("json", |report| json(report).into()),
 ];
@@ -51,7 +51,7 @@ pub(crate) fn write(
     Ok(write(&report).into())
 }
 
-fn in_pprof(report: &Report) -> Vec<u8> {
+fn render_pprof(report: &Report) -> Vec<u8> {
     let stack = |row: &Row| Stack {
         frames: frames(report, row),
         values: [
@@ -65,7 +65,7 @@ fn in_pprof(report: &Report) -> Vec<u8> {
 }
 
 /// Twice: by how often a subpath ran, which is estimated, and by the error of that.
-fn in_speedscope(report: &Report) -> Vec<u8> {
+fn render_speedscope(report: &Report) -> Vec<u8> {
     let rows = report.rows.iter();
     let counts = rows.clone().map(|r| r.estimate.count).collect();
     let errors = rows.clone().map(|r| r.estimate.half_width).collect();

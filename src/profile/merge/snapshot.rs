@@ -82,7 +82,8 @@ impl Snapshot {
         if let Measurement::Estimated(_) = profile.measured {
             let path = &self.program.manifest;
             let wrong = |problem| Error::profile(path, problem, "look again");
-            let estimated = finish_estimates(profile, estimates).map_err(|e| e.told(wrong))?;
+            let estimated =
+                finish_estimates(profile, estimates).map_err(|e| e.into_error(wrong))?;
             profile.measured = Measurement::Estimated(estimated);
             return Ok(());
         }

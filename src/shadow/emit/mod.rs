@@ -43,7 +43,7 @@ impl CopyWork for Shadow {
         self.0.changed()
     }
 
-    fn in_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+    fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
         let plans = plans_of_bodies(bodies, &self.0.functions, |f| f.func);
         Box::new(ShadowBodies(plans))
     }

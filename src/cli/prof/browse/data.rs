@@ -42,7 +42,7 @@ pub(super) trait Evidence<'a> {
     }
 
     /// What functions have: the word for it.
-    fn what(&self) -> &'static str {
+    fn item_noun(&self) -> &'static str {
         "paths"
     }
 
@@ -147,8 +147,8 @@ impl<'a> Tour<'a> {
     }
 
     /// What functions have: the word for it.
-    pub(super) fn what(&self) -> &'static str {
-        self.evidence.what()
+    pub(super) fn item_noun(&self) -> &'static str {
+        self.evidence.item_noun()
     }
 
     /// What was measured, in a line.

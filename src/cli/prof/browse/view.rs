@@ -209,7 +209,7 @@ impl<'a> Browser<'a> {
                 let title = format!("{} · {file}", items.name(list.at)?);
                 let keys = format!(
                     "← → other {}, ↑ ↓ scroll, Tab other file, Esc back, q ends",
-                    self.tour.what()
+                    self.tour.item_noun()
                 );
                 (title, keys)
             } else if let Some((items, list)) = &mut self.items {
@@ -246,7 +246,7 @@ impl<'a> Browser<'a> {
         format!(
             "by {} (s sorts), {filtered}, Enter shows {}, q ends",
             self.tour.sort().word(),
-            self.tour.what()
+            self.tour.item_noun()
         )
     }
 }

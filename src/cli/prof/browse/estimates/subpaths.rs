@@ -91,7 +91,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         &[Sort::Share, Sort::Size, Sort::Name]
     }
 
-    fn what(&self) -> &'static str {
+    fn item_noun(&self) -> &'static str {
         "subpaths"
     }
 
@@ -165,13 +165,13 @@ impl<'a> Subpaths<'a> {
     }
 
     /// One of the list.
-    fn at(&self, i: usize) -> &Row {
+    fn subpath(&self, i: usize) -> &Row {
         &self.sample.rows[self.shown[i]]
     }
 
     /// Its blocks by function, its lines, and its decisions.
     fn texts(&self, i: usize) -> Texts {
-        Texts::new(&self.steps, self.sources, &self.at(i).places)
+        Texts::new(&self.steps, self.sources, &self.subpath(i).places)
     }
 }
 
@@ -219,7 +219,7 @@ impl Items for Subpaths<'_> {
 
     fn row(&mut self, i: usize) -> Result<Cells> {
         let texts = self.texts(i);
-        let row = self.at(i);
+        let row = self.subpath(i);
         let numbers = vec![
             grouped(row.estimate.count.round() as u64),
             grouped(row.estimate.half_width.ceil() as u64),
@@ -240,7 +240,7 @@ impl Items for Subpaths<'_> {
 
     fn lit(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.sample.profile.profile, self.sources);
-        let places = &self.at(i).places;
+        let places = &self.subpath(i).places;
         let (said, steps) = decided(&self.steps, sources, places);
         Ok(Lit {
             files: files(profile, sources, &locs(profile, places), &said),
