@@ -89,8 +89,10 @@ test-engines: engines
 
 # What an engine does is seen in these: whole programs against their traces, annotated modules against clang's, functions that
 # exceptions and exits leave, modules that others wrote, random programs. Programs that are not optimised are left to test-engines.
-# Conditions are quoted as each clang places them, but for assertions, whose macro clang 22 looks into (docs/READING.md).
-ENGINE_TESTS = conditions:: truth:: oracle_trace:: oracle_pgo::demo left:: peers:: fuzz::first_round --skip ::unoptimised --skip truth::assertion
+# Conditions are quoted as each clang places them, but for assertions, whose macro clang 22 looks into
+# (docs/READING.md).
+ENGINE_TESTS = conditions:: truth:: oracle_trace:: oracle_pgo::demo left:: peers:: fuzz::first_round \
+	--skip ::unoptimised --skip truth::assertion
 
 # By each engine but the main one.
 test-others: cached setup-engines

@@ -224,7 +224,8 @@ impl Scheme {
             return Ok(());
         }
         Err(Error::Usage(format!(
-            "--scheme {self}: this build has no schemes that estimate; choose another scheme, or build with the cargo feature estimates"
+            "--scheme {self}: this build has no schemes that estimate; choose another scheme, or build with the \
+             cargo feature estimates"
         )))
     }
 

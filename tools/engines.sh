@@ -27,7 +27,8 @@ if [ "$what" = test ]; then
         echo "cargo p3 is not tested: rustc has LLVM $rust, and the newest engine here is for LLVM $newest"
     else
         # shellcheck disable=SC2086
-        "$CARGO" test --locked --no-default-features --features "estimates,llvm$newest" --test it -- $RUST_TESTS --ignored
+        "$CARGO" test --locked --no-default-features --features "estimates,llvm$newest" --test it -- \
+            $RUST_TESTS --ignored
     fi
     exit
 fi

@@ -32,6 +32,7 @@ fi
 # to say about its own tests.
 status=0
 SAMPLE=$1 P3_PEERS_LLVM=$OUT/llvm P3_PEERS_CSMITH=$2 JOBS=$3 \
-    "${CARGO:-cargo}" test --locked --no-default-features --features "estimates,llvm$LLVM" --test it peers:: -- --nocapture --test-threads 1 >"$OUT/found" 2>"$OUT/messages" || status=$?
+    "${CARGO:-cargo}" test --locked --no-default-features --features "estimates,llvm$LLVM" --test it peers:: -- \
+    --nocapture --test-threads 1 >"$OUT/found" 2>"$OUT/messages" || status=$?
 grep -E "^(refused|invalid|loaders differ|csmith|definitions|[0-9]+ (modules|csmith))" "$OUT/found" || tail -n 20 "$OUT/messages"
 exit $status

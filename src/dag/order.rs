@@ -75,8 +75,8 @@ impl Order {
         self.position[to] <= self.position[from]
     }
 
-    /// The retreating edges of `cfg`, whose order this is, and where they lead; by their blocks in this order. O(V +
-    /// E).
+    /// The retreating edges of `cfg`, whose order this is, and where they lead; by their blocks in this order.
+    /// O(V + E).
     pub fn back_edges<'a>(&'a self, cfg: &'a Cfg) -> impl Iterator<Item = (CfgEdge, BlockId)> + 'a {
         self.rpo.iter().flat_map(move |&block| {
             let succs = (0..).zip(&cfg.block(block).succs);

@@ -1,4 +1,4 @@
-// Every path that some input takes runs, as in contradictions.c: what decides is often a constant that was stored before.
+// Every path that some input takes runs, as in contradictions.c: what decides is often a constant stored before.
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -51,7 +51,7 @@ int narrowed(int a, int b) {
     return r;
 }
 
-// Whether it went round before: of the optimised loop, the φ of its first block is asked behind the block that goes back.
+// Whether it went round before: optimised, the φ of the first block is asked behind the block that goes back.
 __attribute__((noinline)) int repeated(int a, int b) {
     bool seen, again = false;
     do {

@@ -142,7 +142,10 @@ fn coverage_of_patch_lists_its_lines() {
     let (status, said) = coverage(&new, &["--patch", "-", "--fail-under", "50"], Some(&patch));
     assert_eq!(status, Some(0), "{said}");
     assert!(
-        said.contains("the patch adds or changes 3 lines: 2 with code, of which 2 ran; other paths are left out here\n"),
+        said.contains(
+            "the patch adds or changes 3 lines: 2 with code, of which 2 ran; \
+             other paths are left out here\n"
+        ),
         "{said}"
     );
     // Of an even number no path through the sum ran.

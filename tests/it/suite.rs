@@ -226,7 +226,8 @@ fn suite_ends_with_status_of_its_command() {
     };
     let ended = |status: u32, copy: u32| {
         format!(
-            "warning: the command itself ended with status {status} in the round of copy {copy}: the exit status is the same\n"
+            "warning: the command itself ended with status {status} in the round of copy {copy}: \
+             the exit status is the same\n"
         )
     };
     let differ = "the rounds ended with different statuses: the copies did not run alike";

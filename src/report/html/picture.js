@@ -121,7 +121,9 @@ const picture = (f, p, state) => {
     if (!b || !box.clientWidth) return;
     if (!over(b, .92)) {
       // Nothing is cut off at a side where the other one has room.
-      const half = box.clientWidth / 2, x = b[2] - b[0] <= 2 * half ? (b[0] + b[2]) / 2 : Math.min(b[2] - half, Math.max(b[0] + half, drawn.start[0]));
+      const half = box.clientWidth / 2;
+      const x = b[2] - b[0] <= 2 * half ? (b[0] + b[2]) / 2
+        : Math.min(b[2] - half, Math.max(b[0] + half, drawn.start[0]));
       Object.assign(state, { scale: 1, x, y: drawn.start[1] + box.clientHeight / 2 - NODE.height });
     } else {
       state.scale = Math.min(1, state.scale);

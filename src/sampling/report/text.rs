@@ -82,7 +82,8 @@ fn summary(report: &Report) -> String {
     let executed = sampled.executed();
     let mut out = format!(
         "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} \
-         skipped ({}, {})\n{DIM}counts and shares are estimates: ± half of the 95 % interval; sorted by the lower end of the share's interval{DIM:#}\n",
+         skipped ({}, {})\n{DIM}counts and shares are estimates: ± half of the 95 % interval; sorted by the lower \
+         end of the share's interval{DIM:#}\n",
         grouped(executed.count.round() as u64),
         grouped(executed.half_width.ceil() as u64),
         grouped(report.points),
