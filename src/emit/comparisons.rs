@@ -11,7 +11,7 @@ use crate::load::positions::{
     BecomesConstant, BlockPositions, Compared, Operand, Predicate, Variable,
 };
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A variable that is stored in more blocks is not followed, so that manifests stay small.
 const MOST_STORES: usize = 16;
@@ -77,7 +77,7 @@ pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
         *asked.entry(variable.number).or_default() += 1;
     }
     let mut constants = finder.find_constants(function);
-    let known: Vec<u32> = constants.keys().copied().collect();
+    let known: HashSet<u32> = constants.keys().copied().collect();
     let is_of_use = |c: &Compared| {
         c.variables()
             .any(|v| asked[&v.number] > 1 || known.contains(&v.number))
