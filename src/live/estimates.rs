@@ -16,11 +16,7 @@ pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<C
     match estimated {
         Estimated::Sampled(_) => Ok(Counted::Subpaths(count_sampled(profile)?)),
         Estimated::Bursts(bursts) => {
-            let shares = move |f, id| {
-                let share = bursts.share(bursts.find_path(f, id));
-                [share.count, share.half_width]
-            };
-            Ok(Counted::Paths(bursts.expected(), Box::new(shares)))
+            Ok(Counted::Paths(bursts.expected(), Box::new(bursts.shares())))
         }
     }
 }

@@ -45,6 +45,15 @@ pub(super) struct Analysis {
     pub bodies: TiVec<ModuleId, Vec<(u32, FuncId)>>,
 }
 
+/// A program whose functions are measured.
+#[derive(Clone, Copy)]
+pub(super) struct Measured<'a> {
+    pub(super) program: &'a Program,
+    pub(super) manifest: &'a Manifest,
+    /// `None` where a function is skipped.
+    pub(super) paths: &'a TiVec<FuncId, Option<Measuring>>,
+}
+
 impl Analysis {
     /// Loads and analyses the inputs, the only one as it was `parsed` if it was, with the weights of `measured` where
     /// it knows a function.
@@ -133,8 +142,8 @@ impl Analysis {
     }
 
     /// What those who estimate need to know of it.
-    pub(super) fn measured(&self) -> estimates::Measured<'_> {
-        estimates::Measured {
+    pub(super) fn measured(&self) -> Measured<'_> {
+        Measured {
             program: &self.program,
             manifest: &self.manifest,
             paths: &self.paths,

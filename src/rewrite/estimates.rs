@@ -1,13 +1,11 @@
 //! Schemes that estimate: what their copies do, and what is said of that.
 
+use super::analysis::Measured;
 use crate::dag::Order;
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
-use crate::index::{FuncId, TiVec};
-use crate::ir::{Cfg, Program};
-use crate::manifest::Manifest;
+use crate::ir::Cfg;
 use crate::options::Options;
-use crate::paths::Measuring;
 use crate::plan::CopyPlan;
 use crate::sampling::emit::Sample;
 use crate::sampling::plan::{self, SampledFunction, Sequence};
@@ -18,15 +16,6 @@ use crate::table::Columns;
 /// Whether control flow can be sampled.
 pub(super) fn can_be_sampled(cfg: &Cfg) -> bool {
     plan::can_be_sampled(cfg, &Order::new(cfg))
-}
-
-/// A program whose functions are measured.
-#[derive(Clone, Copy)]
-pub(super) struct Measured<'a> {
-    pub(super) program: &'a Program,
-    pub(super) manifest: &'a Manifest,
-    /// `None` where a function is skipped.
-    pub(super) paths: &'a TiVec<FuncId, Option<Measuring>>,
 }
 
 /// What a copy does whose shadows count.

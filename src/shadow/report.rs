@@ -364,11 +364,14 @@ pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
     let calls: Vec<_> = calls
         .map(|&(number, what, n)| json!({"call": call_name(number), "treatment": treatment(what), "count": n}))
         .collect();
+    let shadows = b.shadows;
     let all = json!({
-        "bursts": b.number(), "counting": b.counting, "shadows": b.shadows.started, "paths_counted": b.paths,
-        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.shadows.not_written,
-        "not_forked": b.shadows.not_forked, "filtered": b.filtered, "signal_taken": b.signal_taken, "busy": b.shadows.busy, "short_of_memory": b.shadows.short_of_memory,
-        "load": b.shadows.load as f64 / 1e3, "cost": b.shadows.cost as f64 / 1e6, "spent": b.shadows.spent, "processor_time": b.shadows.time, "lived": b.shadows.lived,
+        "bursts": b.number(), "counting": b.counting, "shadows": shadows.started, "paths_counted": b.paths,
+        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed,
+        "not_written": shadows.not_written, "not_forked": shadows.not_forked, "filtered": b.filtered,
+        "signal_taken": b.signal_taken, "busy": shadows.busy, "short_of_memory": shadows.short_of_memory,
+        "load": shadows.load as f64 / 1e3, "cost": shadows.cost as f64 / 1e6, "spent": shadows.spent,
+        "processor_time": shadows.time, "lived": shadows.lived,
         "ends": ended, "calls": calls, "paths": paths,
     });
     Ok(format!("{all}\n"))

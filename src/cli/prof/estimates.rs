@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::format::{Format, Render};
-use super::sources::SourceArgs;
+use super::show::Asked;
 use crate::error::Result;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
@@ -14,17 +14,6 @@ use crate::sampling::report::{Report, csv, json, text};
 use crate::shadow::profile::BurstProfile;
 use crate::shadow::{against, report as shadow};
 use crate::source::Search;
-use crate::table::Layout;
-
-/// What is to be shown.
-pub(super) struct Asked<'a> {
-    pub(super) format: Format,
-    pub(super) edges: bool,
-    pub(super) bursts: bool,
-    pub(super) longest: bool,
-    pub(super) sources: &'a SourceArgs,
-    pub(super) layout: Layout,
-}
 
 /// `p3-prof show` of a profile, which is estimated.
 pub(super) fn show(

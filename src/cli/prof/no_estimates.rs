@@ -2,23 +2,13 @@
 
 use super::Outcome;
 use super::format::Format;
-use super::sources::SourceArgs;
+use super::show::Asked;
 use crate::error::Result;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::export::{Exporter, Written};
 use crate::source::Search;
-use crate::table::Layout;
-
-pub(super) struct Asked<'a> {
-    pub(super) format: Format,
-    pub(super) edges: bool,
-    pub(super) bursts: bool,
-    pub(super) longest: bool,
-    pub(super) sources: &'a SourceArgs,
-    pub(super) layout: Layout,
-}
 
 pub(super) fn show(
     _: &Asked,

@@ -74,6 +74,16 @@ pub(super) struct ShowArgs {
     bursts: bool,
 }
 
+/// What is to be shown of a profile that is estimated.
+pub(super) struct Asked<'a> {
+    pub(super) format: Format,
+    pub(super) edges: bool,
+    pub(super) bursts: bool,
+    pub(super) longest: bool,
+    pub(super) sources: &'a SourceArgs,
+    pub(super) layout: Layout,
+}
+
 pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
@@ -87,7 +97,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         ..layout
     };
     if let Measurement::Estimated(estimated) = &profile.measured {
-        let asked = estimates::Asked {
+        let asked = Asked {
             format: args.format,
             edges: args.edges,
             bursts: args.bursts,

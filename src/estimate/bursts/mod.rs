@@ -12,8 +12,7 @@
 //! those how often they ran.
 //!
 //! Paths inside a burst are not independent of each other: bursts are clusters, and a path's share is a ratio of two
-//! sums over them (Cochran,
-//! *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
+//! sums over them (Cochran, *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
 
 pub(crate) mod merge;
 pub(crate) mod raw;
@@ -234,6 +233,14 @@ impl Bursts {
         match counts.binary_search_by_key(&id, |c| c.0) {
             Ok(i) => counts[i].1,
             Err(_) => InBursts::default(),
+        }
+    }
+
+    /// The estimated share of a path, and half of its interval.
+    pub(crate) fn shares(&self) -> impl Fn(FuncId, PathId) -> [f64; 2] {
+        |f, id| {
+            let share = self.share(self.find_path(f, id));
+            [share.count, share.half_width]
         }
     }
 }

@@ -49,11 +49,7 @@ impl<'a> Evidence<'a> for InBursts<'a> {
     }
 
     fn shares(&self) -> Option<Shares<'a>> {
-        let bursts = self.profile.bursts;
-        Some(Rc::new(move |f, id| {
-            let share = bursts.share(bursts.find_path(f, id));
-            [share.count, share.half_width]
-        }))
+        Some(Rc::new(self.profile.bursts.shares()))
     }
 }
 
