@@ -366,15 +366,18 @@ fn write_by_rename(
     fill: impl FnOnce(&mut File) -> std::io::Result<()>,
     temporary: &mut tempfile::Builder,
 ) -> Result<()> {
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
     let file = stage(path, fill, temporary)?;
     file.persist(path)
         .map(drop)
         .map_err(|e| Error::write(path, without_path(e.error)))
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 /// Writes a file beside the place that it is for, in a folder that exists. It is gone when it is dropped, unless it is
@@ -384,10 +387,7 @@ fn stage(
     fill: impl FnOnce(&mut File) -> std::io::Result<()>,
     temporary: &mut tempfile::Builder,
 ) -> Result<NamedTempFile> {
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let file = temporary
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
         .tempfile_in(folder);

@@ -125,25 +125,19 @@ impl<'a> Contradictions<'a> {
 }
 
 /// The values of a comparison that become constants somewhere.
-fn fixed_values(compared: &Compared) -> Vec<Fixed<'_>> {
-    let right = match &compared.right {
-        Some(Operand::Variable(v)) => Some(v),
-        _ => None,
-    };
+fn fixed_values(compared: &Compared) -> impl Iterator<Item = Fixed<'_>> {
     let bits = compared.bits;
-    let mut found = Vec::new();
-    for variable in [&compared.left].into_iter().chain(right) {
-        let known = (1..=WIDEST).contains(&bits);
-        for at in variable.constants.iter().filter(|_| known) {
-            found.extend(constant(&at.constant, bits).map(|constant| Fixed {
-                variable,
-                bits,
-                at,
-                constant,
-            }));
-        }
-    }
-    found
+    let variables = compared.variables();
+    let all = variables.flat_map(|v| v.constants.iter().map(move |at| (v, at)));
+    let followed = all.filter(move |_| (1..=WIDEST).contains(&bits));
+    followed.filter_map(move |(variable, at)| {
+        Some(Fixed {
+            variable,
+            bits,
+            at,
+            constant: constant(&at.constant, bits)?,
+        })
+    })
 }
 
 /// What outcomes on a path have told so far.

@@ -420,7 +420,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     let (mut idle, mut unselected) = (0, 0);
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {
-            let manifest = Manifest::read(&program.folder.join("manifest.json"));
+            let manifest = Manifest::read(&program.manifest());
             if manifest.is_ok_and(|m| m.lacks_selected_paths()) {
                 unselected += 1;
             } else {

@@ -94,7 +94,7 @@ pub(super) fn find_outdated<'a>(programs: &'a [Record], flags: &[String]) -> Vec
     let newest = asked.iter().flat_map(|spec| files_of(spec));
     let newest = newest.filter_map(|file| written_at(&file)).max();
     let is_outdated = |program: &&Record| {
-        let file = program.folder.join("manifest.json");
+        let file = program.manifest();
         let Ok(manifest) = Manifest::read(&file) else {
             return false;
         };
@@ -154,7 +154,7 @@ fn written_at(file: &Path) -> Option<SystemTime> {
 /// Prints in how many of the programs paths are selected.
 pub(super) fn report_selection(programs: &[Record]) {
     let selects = |p: &&Record| {
-        let manifest = Manifest::read(&p.folder.join("manifest.json"));
+        let manifest = Manifest::read(&p.manifest());
         manifest.is_ok_and(|m| !m.counts_nothing())
     };
     match (programs.iter().filter(selects).count(), programs.len()) {
@@ -197,7 +197,7 @@ pub(super) fn report_files_of_no_program<'a>(
     diffs: &Request,
     programs: impl Iterator<Item = &'a Record>,
 ) -> Result<()> {
-    let files = programs.map(|p| Ok(Manifest::read(&p.folder.join("manifest.json"))?.files));
+    let files = programs.map(|p| Ok(Manifest::read(&p.manifest())?.files));
     let files: Vec<Vec<String>> = files.collect::<Result<_>>()?;
     let lines = diffs.files_of_no_program(files.iter().map(Vec::as_slice))?;
     lines.iter().for_each(|line| warn(line));

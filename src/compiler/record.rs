@@ -98,6 +98,11 @@ impl Record {
         self.folder.join(format!("bin/copy-{copy}"))
     }
 
+    /// Its manifest.
+    pub fn manifest(&self) -> PathBuf {
+        self.folder.join("manifest.json")
+    }
+
     /// The folder to which its processes write, unless the environment says otherwise.
     pub fn raw(&self) -> PathBuf {
         self.folder.join("raw")

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub(super) fn find_odd_rounds(programs: &[Record], order: &[u32]) -> Result<BTreeMap<u32, String>> {
     let mut odd = BTreeMap::new();
     for program in programs {
-        let path = program.folder.join("manifest.json");
+        let path = program.manifest();
         let mut starts = count_starts(&path, &program.raw())?;
         if starts.is_empty() {
             continue;

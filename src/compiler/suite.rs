@@ -473,11 +473,7 @@ fn gather(program: &Record) -> Result<Option<Merged>> {
     if !has_files(&raw) {
         return Ok(None);
     }
-    let merged = merge(
-        &program.folder.join("manifest.json"),
-        &[raw],
-        FailureMode::All,
-    )?;
+    let merged = merge(&program.manifest(), &[raw], FailureMode::All)?;
     let profile = program.folder.join(MERGED);
     let at = Destination::new(&profile, file::CONTENT, false);
     at.write(&merged.profile.to_bytes())?;

@@ -121,8 +121,8 @@ fn strip(value: Value) -> Plain {
     strip_through(value, true)
 }
 
-/// The same; two conditions without `freeze` are equal if what they come down to is the same value. Two `freeze` of one
-/// undefined value may differ.
+/// The same, but not through `freeze`: two of one undefined value may differ. Conditions that come down to the same value
+/// are equal.
 pub(super) fn strip_equal(value: Value) -> Plain {
     strip_through(value, false)
 }

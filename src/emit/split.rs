@@ -41,7 +41,7 @@ pub(crate) fn split<'ctx>(
     plan: &FunctionPlan,
     branches: impl Fn(&[Op]) -> bool,
 ) -> Places<'ctx> {
-    let ins = incoming_edges(cfg);
+    let ins = cfg.incoming_edges();
     let of = place::of_edges(cfg, plan, &ins, branches);
     let mut own = BTreeMap::new();
     let mut into: BTreeMap<BlockId, Vec<(CfgEdge, BasicBlock<'ctx>)>> = BTreeMap::new();
@@ -55,27 +55,6 @@ pub(crate) fn split<'ctx>(
         insert(context, blocks, blocks[to], &edges);
     }
     Places { of, own, ins }
-}
-
-pub(crate) fn incoming_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
-    let mut ins = cfg.by_block(Vec::new());
-    for b in cfg.ids() {
-        for (i, to) in cfg.block(b).succs.iter().enumerate() {
-            ins[*to].push(CfgEdge {
-                block: b,
-                succ: i as u32,
-            });
-        }
-    }
-    ins
-}
-
-/// By block: where its in-edges come from, one entry an edge.
-pub(crate) fn predecessor_blocks(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
-    let edges = incoming_edges(cfg).into_iter();
-    edges
-        .map(|ins| ins.iter().map(|e| e.block).collect())
-        .collect()
 }
 
 /// Puts the new blocks on their edges into `target`, and mends its φs: each new block takes over

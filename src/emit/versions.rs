@@ -15,7 +15,6 @@
 mod tests;
 
 use super::place;
-use super::split::predecessor_blocks;
 use super::sys::{self, Blocks};
 use super::values::{self, Inst, Value};
 use crate::dag::Dominators;
@@ -69,7 +68,7 @@ pub(crate) fn copy_blocks_of<'ctx>(
         builder: context.create_builder(),
         own: cfg,
         versions,
-        ins: predecessor_blocks(&versions.cfg),
+        ins: versions.cfg.predecessors(),
         dominators: Dominators::new(&versions.cfg),
         homes: homes(cfg, versions),
         blocks,
@@ -139,7 +138,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// Replaces the φs of blocks that have further versions or other predecessors than before.
     fn renew_phis(&mut self) {
-        let before = predecessor_blocks(self.own);
+        let before = self.own.predecessors();
         let numbers: HashMap<BasicBlock, BlockId> =
             self.blocks.iter().copied().zip(self.own.ids()).collect();
         let mut old = Vec::new();

@@ -197,6 +197,23 @@ impl Cfg {
         self.block(e.block).succs[e.succ as usize]
     }
 
+    /// By block: the edges that lead to it, in order. O(V + E).
+    pub(crate) fn incoming_edges(&self) -> TiVec<BlockId, Vec<CfgEdge>> {
+        let mut ins = self.by_block(Vec::new());
+        for block in self.ids() {
+            for (to, succ) in self.block(block).succs.iter().zip(0..) {
+                ins[*to].push(CfgEdge { block, succ });
+            }
+        }
+        ins
+    }
+
+    /// By block: where these edges come from, one entry an edge. O(V + E).
+    pub(crate) fn predecessors(&self) -> TiVec<BlockId, Vec<BlockId>> {
+        let sources = |ins: Vec<CfgEdge>| ins.iter().map(|e| e.block).collect();
+        self.incoming_edges().into_iter().map(sources).collect()
+    }
+
     /// One of these for each block.
     pub fn by_block<T: Clone>(&self, value: T) -> TiVec<BlockId, T> {
         ti_vec![value; self.len()]

@@ -214,6 +214,12 @@ impl Predicate {
             Predicate::Uge => Predicate::Ult,
         }
     }
+
+    /// Whether it holds of two operands that are equal.
+    pub(crate) fn holds_if_equal(self) -> bool {
+        use Predicate::*;
+        matches!(self, Eq | Sle | Sge | Ule | Uge)
+    }
 }
 
 /// What a conditional branch tests, as its instructions show it: the evidence by which reports find out which of its

@@ -1,5 +1,6 @@
 //! `show --edges`: edge, block and call counts that follow from the paths.
 
+use super::is_zero;
 use super::json::{About, about};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, TiVec};
@@ -75,10 +76,6 @@ pub struct CallCount {
     pub callee: String,
     /// How often, by activations that went on to their end.
     pub count: u64,
-}
-
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 /// The counts of all profiled functions that the selection admits.

@@ -1,5 +1,6 @@
 //! `show --format json`: a contract with other programs.
 
+use super::is_zero;
 use super::loops::LoopRow;
 use super::steps::Steps;
 use super::words::Said;
@@ -61,10 +62,6 @@ struct Loop<'a> {
     /// Entries with one iteration, two, and more: the least and the most that agree with the counts of all paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     trips: Option<TripBounds>,
-}
-
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use super::steps::Steps;
 use super::text::{BOLD, DIM, WIDE, columns_for};
 use crate::dag::{Path, PathEnd, PathStart};
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
+use crate::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
 use crate::ir::{Cfg, Site};
 use crate::profile::Structure;
 use crate::profile::measurement::PathProfile;
@@ -109,9 +109,10 @@ fn of_function(paths: PathProfile, f: FuncId) -> Result<Vec<LoopRow>> {
         let edges = profile.decode(f, &structure, id)?;
         decoded.push((structure.paths.dag.path(&edges), count));
     }
+    let predecessors = structure.cfg.predecessors();
     let rows = headers(&structure, &decoded).into_iter();
     Ok(rows
-        .map(|(header, back)| row(f, &structure, &decoded, header, back))
+        .map(|(header, back)| row(f, &structure, &predecessors, &decoded, header, back))
         .collect())
 }
 
@@ -131,13 +132,14 @@ fn headers(structure: &Structure, paths: &[(Path, u64)]) -> BTreeMap<BlockId, u6
 fn row(
     func: FuncId,
     structure: &Structure,
+    predecessors: &TiSlice<BlockId, Vec<BlockId>>,
     paths: &[(Path, u64)],
     header: BlockId,
     back: u64,
 ) -> LoopRow {
     let cfg = &structure.cfg;
-    let body = body(structure, header);
-    let failing = failing_tests_before(cfg, header, &body);
+    let body = body(structure, predecessors, header);
+    let failing = failing_tests_before(cfg, predecessors, header, &body);
     let mut not_entered = 0;
     let mut entering = Entering::default();
     let (mut instructions, mut distinct) = (0, 0);
@@ -190,6 +192,7 @@ fn edges_of(path: &Path) -> impl Iterator<Item = CfgEdge> + '_ {
 /// stands for. O(edges).
 fn failing_tests_before(
     cfg: &Cfg,
+    predecessors: &TiSlice<BlockId, Vec<BlockId>>,
     header: BlockId,
     body: &TiVec<BlockId, bool>,
 ) -> BTreeSet<CfgEdge> {
@@ -200,6 +203,9 @@ fn failing_tests_before(
     };
     let leaves = |b: &BlockId| body[*b] && cfg.block(*b).succs.iter().any(|s| !body[*s]);
     let tests: Vec<_> = cfg.ids().filter(leaves).filter_map(test).collect();
+    if tests.is_empty() {
+        return BTreeSet::new();
+    }
     let lines = |inside: bool| {
         let blocks = cfg.ids().filter(move |b| body[*b] == inside);
         let spans = blocks.flat_map(|b| &cfg.block(b).lines);
@@ -211,7 +217,6 @@ fn failing_tests_before(
     if of_iterations.is_empty() || !of_iterations.is_disjoint(&lines(false)) {
         return BTreeSet::new();
     }
-    let predecessors = predecessors(cfg);
     // Blocks from which control comes to the header, unless a copy of the test fails on the way.
     let mut entering = BTreeSet::from([header]);
     let mut open = vec![header];
@@ -232,21 +237,14 @@ fn failing_tests_before(
     failing.map(|(edge, _)| edge).collect()
 }
 
-fn predecessors(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
-    let mut before: TiVec<BlockId, Vec<BlockId>> = cfg.by_block(Vec::new());
-    for b in cfg.ids() {
-        for &succ in &cfg.block(b).succs {
-            before[succ].push(b);
-        }
-    }
-    before
-}
-
 /// By block: whether control may go from it back to `header` by a back edge without coming through the header before.
 /// O(edges).
-fn body(structure: &Structure, header: BlockId) -> TiVec<BlockId, bool> {
+fn body(
+    structure: &Structure,
+    before: &TiSlice<BlockId, Vec<BlockId>>,
+    header: BlockId,
+) -> TiVec<BlockId, bool> {
     let Structure { cfg, paths } = structure;
-    let before = predecessors(cfg);
     let mut inside = cfg.by_block(false);
     inside[header] = true;
     let back = paths.shape.order.back_edges(cfg);

@@ -31,6 +31,11 @@ use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use words::Words;
 
+/// Whether a number is left out of JSON that has it only where it says something.
+fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+    *n == N::default()
+}
+
 /// A path that ran, ready to be shown.
 pub struct Line {
     /// The function.

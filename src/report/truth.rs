@@ -146,10 +146,8 @@ fn tested(
     let Some((last, start)) = text.last_operand(site.loc.line, site.column) else {
         return Some((condition, true));
     };
-    let is_tested = |condition: &Condition| {
-        let at = test.and_then(|t| t.at).and_then(|[l, c]| text.offset(l, c));
-        at.is_some_and(|at| condition.bytes.contains(&at))
-    };
+    let tested_at = test.and_then(|t| t.at);
+    let is_tested = |condition: &_| tested_at.is_some_and(|at| text.is_inside(condition, at));
     match (is_tested(&condition), is_tested(&last)) {
         (true, false) => Some((condition, true)),
         (false, true) => Some((last, true)),
@@ -180,11 +178,8 @@ fn parts_in(condition: &Condition, test: Option<&Test>, text: &Text) -> u32 {
     let mut places = test.places.clone();
     places.sort_unstable();
     places.dedup();
-    let is_here = |[line, column]: &[u32; 2]| {
-        let offset = text.offset(*line, *column);
-        offset.is_some_and(|o| condition.bytes.contains(&o))
-    };
-    let all_here = places.len() as u32 == test.parts && places.iter().all(is_here);
+    let mut inside = places.iter().map(|at| text.is_inside(condition, *at));
+    let all_here = places.len() as u32 == test.parts && inside.all(|is_inside| is_inside);
     if all_here { test.parts } else { 0 }
 }
 

@@ -4,6 +4,7 @@ mod apart;
 
 pub use apart::Disambiguation;
 
+use super::is_zero;
 use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
 use crate::index::{BlockId, FuncId};
@@ -83,10 +84,6 @@ pub struct Said {
     /// What tells the way from others out of the block that have the same words.
     #[serde(skip)]
     pub apart: Option<Disambiguation>,
-}
-
-fn is_zero(n: &u32) -> bool {
-    *n == 0
 }
 
 /// The words for decisions of a profile's functions.

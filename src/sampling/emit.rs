@@ -6,7 +6,6 @@ mod trampoline;
 
 use crate::emit::data::{Additions, Data};
 use crate::emit::edit::Edit;
-use crate::emit::split::predecessor_blocks;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::values::{self, Inst, Value};
 use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
@@ -245,7 +244,7 @@ impl<'ctx> Shape<'_, 'ctx> {
         let mut renewed = HashMap::new();
         let numbers: HashMap<BasicBlock, BlockId> =
             own.iter_enumerated().map(|(n, b)| (*b, n)).collect();
-        let ins = predecessor_blocks(&self.plan.cfg);
+        let ins = self.plan.cfg.predecessors();
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
             for phi in values::phis(self.blocks[b]) {
                 let new = values::renewed(&self.builder, phi);

@@ -235,22 +235,18 @@ impl Sources {
             0 => String::new(),
             n => format!(" and {}", number_of(n as u64, "more file")),
         };
-        let what = match names.len() {
-            1 => {
-                "source not found, so its text is not shown; name its folder by --source-dir, or where it is"
-            }
-            _ => {
-                "sources not found, so their text is not shown; name their folder by --source-dir, or where they are"
-            }
+        let (source, its, it_is) = match names.len() {
+            0 => return None,
+            1 => ("source", "its", "it is"),
+            _ => ("sources", "their", "they are"),
         };
         names.truncate(NAMED);
         let names = names.join(", ");
-        (!names.is_empty()).then(|| {
-            format!(
-                "{}{more}: {what} now by --path-map OLD=NEW",
-                printable(&names)
-            )
-        })
+        Some(format!(
+            "{}{more}: {source} not found, so {its} text is not shown; name {its} folder by --source-dir, \
+             or where {it_is} now by --path-map OLD=NEW",
+            printable(&names)
+        ))
     }
 
     /// One line for each file that was looked for and has changed since it was compiled.

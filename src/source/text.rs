@@ -71,6 +71,12 @@ impl Text {
         })
     }
 
+    /// Whether a line and column are in the text of a condition.
+    pub(crate) fn is_inside(&self, condition: &Condition, [line, column]: [u32; 2]) -> bool {
+        let offset = self.offset(line, column);
+        offset.is_some_and(|o| condition.bytes.contains(&o))
+    }
+
     /// The other condition that clang 22 decides by a branch at a line and column, and the line and column of the
     /// branch by which earlier versions decide it.
     pub fn last_operand(&self, line: u32, column: u32) -> Option<(Arc<Condition>, (u32, u32))> {

@@ -442,22 +442,15 @@ impl<'m> Value<'m> {
 
     /// Whether what a comparison asks, of integers or floating-point numbers, also holds where both operands are equal.
     pub(crate) fn holds_if_equal(self) -> bool {
+        use LLVMRealPredicate::*;
         if self.opcode() == LLVMOpcode::LLVMICmp {
-            use LLVMIntPredicate::*;
-            // SAFETY: it is a comparison of integers.
-            let predicate = unsafe { LLVMGetICmpPredicate(self.0) };
-            matches!(
-                predicate,
-                LLVMIntEQ | LLVMIntSLE | LLVMIntSGE | LLVMIntULE | LLVMIntUGE
-            )
-        } else {
-            use LLVMRealPredicate::*;
-            assert!(self.opcode() == LLVMOpcode::LLVMFCmp);
-            // SAFETY: it is a comparison of floating-point numbers.
-            let predicate = unsafe { LLVMGetFCmpPredicate(self.0) };
-            let ordered = matches!(predicate, LLVMRealOEQ | LLVMRealOLE | LLVMRealOGE);
-            ordered || matches!(predicate, LLVMRealUEQ | LLVMRealULE | LLVMRealUGE)
+            return self.predicate().holds_if_equal();
         }
+        assert!(self.opcode() == LLVMOpcode::LLVMFCmp);
+        // SAFETY: it is a comparison of floating-point numbers.
+        let predicate = unsafe { LLVMGetFCmpPredicate(self.0) };
+        let ordered = matches!(predicate, LLVMRealOEQ | LLVMRealOLE | LLVMRealOGE);
+        ordered || matches!(predicate, LLVMRealUEQ | LLVMRealULE | LLVMRealUGE)
     }
 
     /// Whether it is a constant that is zero or null.

@@ -1,7 +1,6 @@
 //! Which values are still needed at the headers of loops.
 
 use crate::dag::Order;
-use crate::emit::split::predecessor_blocks;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
 use crate::index::{BlockId, TiSlice, TiVec};
@@ -59,7 +58,7 @@ pub(crate) fn values_at(
 ) -> Option<Vec<Live>> {
     let blocks = sys::blocks(function);
     let mut search = Search {
-        ins: predecessor_blocks(cfg),
+        ins: cfg.predecessors(),
         number: blocks.iter().copied().zip(cfg.ids()).collect(),
         headers: cfg.by_block(Vec::new()),
         taken: taken_by_phis(&blocks),

@@ -8,6 +8,7 @@ use crate::index::BlockId;
 use crate::ir::Loc;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
+use crate::report::is_zero;
 use crate::report::steps::{Row, Steps, text as text_of_rows};
 use crate::report::text::short;
 use crate::report::words::{Said, Words};
@@ -106,13 +107,9 @@ fn contradictory(row: &FunctionCoverage) -> Option<String> {
         (0, near) => (near, " near those that ran"),
         (all, _) => (all, ""),
     };
-    let (paths, on) = if n == 1 {
-        ("path", "on it")
-    } else {
-        ("paths", "on each")
-    };
+    let on = if n == 1 { "on it" } else { "on each" };
     let why = format!("cannot run: the outcomes {on} contradict each other");
-    Some(format!("{} more {paths}{near} {why}", exactly(n)))
+    Some(format!("{}{near} {why}", number_of(n, "more path")))
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -382,10 +379,6 @@ struct JsonFunction<'a> {
     more_uncovered: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     never_ran: bool,
-}
-
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 #[derive(Serialize)]

@@ -14,6 +14,7 @@ use crate::profile::matching::{Index, Known, Match};
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure};
 use crate::report::coverage::{Coverage, FunctionCoverage, Paths, SourceSums};
+use crate::report::is_zero;
 use crate::report::json::{About, about};
 use crate::report::steps::Steps;
 use crate::report::{Decision, Report, To, Totals, line};
@@ -101,10 +102,6 @@ struct FunctionData {
     uncovered: Vec<UncoveredData>,
     /// Lines with conditions that have no branch.
     branchless: Vec<u32>,
-}
-
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 /// What a baseline has of a function.

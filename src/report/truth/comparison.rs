@@ -42,9 +42,8 @@ impl Branch<'_> {
     }
 
     /// Whether a position is in the text of the condition.
-    fn contains(&self, [line, column]: [u32; 2]) -> bool {
-        let offset = self.text.offset(line, column);
-        offset.is_some_and(|o| self.condition.bytes.contains(&o))
+    fn contains(&self, at: [u32; 2]) -> bool {
+        self.text.is_inside(self.condition, at)
     }
 
     /// Whether a test at another place is whether the value of the condition is 0. `while (p)` compares with 0 at the
@@ -201,8 +200,12 @@ fn compare(
 
 /// Whether a test asks for less where a comparison of the text does, the operands of which may be `swapped`.
 fn is_same_way(test: &Test, comparison: &Comparison, swapped: bool) -> bool {
-    let less = comparison.operator.starts_with('<') != swapped;
-    (test.asks == Asks::Less) == less
+    (test.asks == Asks::Less) == asks_for_less(comparison, swapped)
+}
+
+/// Whether a comparison of the text is `<` or `<=`, once its operands stand as they do in the test.
+fn asks_for_less(comparison: &Comparison, swapped: bool) -> bool {
+    comparison.operator.starts_with('<') != swapped
 }
 
 /// Whether a test that is less or greater, like a comparison of the text, has other answers than that: an optimiser
@@ -215,19 +218,17 @@ fn has_another_bound(test: &Test, comparison: &Comparison, text: &Text) -> bool 
     let Some(swapped) = are_swapped(test, comparison, text) else {
         return false;
     };
-    let same = is_same_way(test, comparison, swapped);
-    let less = comparison.operator.starts_with('<') != swapped;
     let or_equal = comparison.operator.ends_with('=');
     let literal = comparison.right.literal.or(comparison.left.literal);
     let constant = test.constant.as_deref().map(str::parse::<i128>);
     match (constant, literal) {
         (Some(Ok(constant)), Some(literal)) => {
             let tested = least_above(test.asks == Asks::Less, test.or_equal, constant);
-            tested != least_above(less, or_equal, literal)
+            tested != least_above(asks_for_less(comparison, swapped), or_equal, literal)
         }
         // A name stands for some number.
         (Some(_), _) => false,
-        (None, _) => same != (or_equal == test.or_equal),
+        (None, _) => is_same_way(test, comparison, swapped) != (or_equal == test.or_equal),
     }
 }
 

@@ -9,7 +9,6 @@
 
 use crate::dag::Order;
 use crate::emit::edit::Edit;
-use crate::emit::split::predecessor_blocks;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::{place, shared};
 use crate::index::{BlockId, TiVec};
@@ -44,7 +43,7 @@ pub(super) fn spend<'ctx>(
         builder: context.create_builder(),
         left: sys::const_address(burst.as_pointer_value(), i64.const_int(LEFT, false)),
         blocks: sys::blocks(function),
-        ins: predecessor_blocks(cfg),
+        ins: cfg.predecessors(),
         ends: cfg.by_block(None),
         phis: Vec::new(),
         cfg,

@@ -1,7 +1,6 @@
 //! The places of a native function where control can go over to functions that count.
 
 use crate::dag::Order;
-use crate::emit::split::incoming_edges;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::index::{BlockId, CfgEdge, FuncId};
@@ -129,7 +128,7 @@ pub(super) fn add_sites<'ctx>(
         tail: Tail::of(&blocks),
         builder: context.create_builder(),
     };
-    let ins = incoming_edges(cfg);
+    let ins = cfg.incoming_edges();
     for (n, (place, passed)) in places.all.iter().zip(places.passed).enumerate() {
         let rest = blocks[place.block];
         let head = context.prepend_basic_block(rest, "p3.head");

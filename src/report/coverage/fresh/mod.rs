@@ -60,8 +60,8 @@ pub struct Fresh<'a> {
     pub lines: BTreeSet<SourceLine>,
 }
 
-/// What ran in the functions that `selection` and `scope` admit and is not `known`. O(length of executed and of
-/// known paths).
+/// What ran in the functions that `selection` and `scope` admit and is not `known`.
+/// O(length of executed and of known paths).
 ///
 /// # Errors
 /// A damaged profile.
