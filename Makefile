@@ -18,6 +18,12 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
+# Where cargo puts release builds. Scripts change folders, so the name is to be absolute.
+ifdef CARGO_TARGET_DIR
+export CARGO_TARGET_DIR := $(abspath $(CARGO_TARGET_DIR))
+endif
+RELEASE = $(abspath $(or $(CARGO_TARGET_DIR),target))/release
+
 .PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench cost bench-selected fuzz peers cross engines test-engines test-others cached book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
@@ -75,7 +81,7 @@ setup-engines:
 # All programs with the first version's engine; that of each other one.
 build: setup-engines
 	$(CARGO) build --release --locked --no-default-features --features estimates,llvm$(firstword $(LLVM)) --bins
-	LLVM="$(wordlist 2,99,$(LLVM))"; [ -z "$$LLVM" ] || LLVM="$$LLVM" sh tools/engines.sh build target/release --release
+	LLVM="$(wordlist 2,99,$(LLVM))"; [ -z "$$LLVM" ] || LLVM="$$LLVM" sh tools/engines.sh build $(RELEASE) --release
 
 # Engines of other versions than the one that tests are compiled with, where `cargo test` does not find them by itself.
 engines: setup setup-engines
@@ -102,9 +108,9 @@ test-others: cached setup-engines
 demo: build
 	@mkdir -p $(OUT)
 	clang-$(firstword $(LLVM)) -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
-	target/release/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out
-	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(CURDIR)/target/release/p3-prof
-	$(MAKE) -s -C $(OUT)/out report TOP=2 P3_PROF=$(CURDIR)/target/release/p3-prof
+	$(RELEASE)/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out
+	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(RELEASE)/p3-prof
+	$(MAKE) -s -C $(OUT)/out report TOP=2 P3_PROF=$(RELEASE)/p3-prof
 
 # Most of what tests compile is the C runtime, the same each time: ccache, under the names by which clang is called.
 CACHED = CCACHE_DIR="$(CURDIR)/target/ccache" PATH="$(CURDIR)/target/ccache/bin:$$PATH"
@@ -123,7 +129,7 @@ test-viewers: setup-viewers
 # The pictures of the page in README.md and docs/PAGE.md.
 screens: build
 	@sh tools/setup.sh "$(TOOLS) chromium pngquant" "$(APT) chromium pngquant"
-	sh tools/screens.sh target/release
+	sh tools/screens.sh $(RELEASE)
 
 # The tutorial's own test runs its commands, and looks for the lines that the film shows.
 .PHONY: tour
@@ -208,7 +214,7 @@ book:
 	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build
 
 man: build
-	target/release/p3-rewrite manual -o target/share --force
+	$(RELEASE)/p3-rewrite manual -o target/share --force
 
 deb: setup-engines
 	@sh tools/setup.sh dpkg-shlibdeps dpkg-dev

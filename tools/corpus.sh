@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
-BIN=$ROOT/target/release
+BIN=${CARGO_TARGET_DIR:-$ROOT/target}/release
 OUT=$ROOT/corpus
 K=${K:-4}
 mkdir -p "$OUT/src"

@@ -7,7 +7,7 @@ LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 OUT=$ROOT/target/coverage-peers
 GCC_AT=${GCC_AT:-$OUT/unstable}
-BIN=${BIN:-$ROOT/target/release}
+BIN=${BIN:-${CARGO_TARGET_DIR:-$ROOT/target}/release}
 export LC_ALL=C TIMEFORMAT=%U
 
 # program NAME: its sources in the working folder, options, libraries, and what runs it ($1 is the program)

@@ -57,9 +57,9 @@ done
 main=$(sh tools/llvm.sh main)
 cargo build -q --release --locked
 for v in $LLVM; do
-    [ "$v" = "$main" ] || LLVM=$v sh tools/engines.sh build target/release --release
+    [ "$v" = "$main" ] || LLVM=$v sh tools/engines.sh build "${CARGO_TARGET_DIR:-target}/release" --release
 done
-BIN=$PWD/target/release
+BIN=${CARGO_TARGET_DIR:-$PWD/target}/release
 for v in $LLVM; do
     for arch in x86_64 aarch64 riscv64; do
         at=$OUT/$arch-$v

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 OUT=$ROOT/projects/kernels
-BIN=${BIN:-$ROOT/target/release}
+BIN=${BIN:-${CARGO_TARGET_DIR:-$ROOT/target}/release}
 RUNS=${RUNS:-1}
 STEPS=${STEPS:-build count exact run}
 PATH=$BIN:$PATH

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)
-BIN=$PWD/target/release
+BIN=${CARGO_TARGET_DIR:-$PWD/target}/release
 FOLDER=$(readlink -f "$1")
 OUT=$PWD/bench-out/programs
 mkdir -p "$OUT"

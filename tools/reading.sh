@@ -4,7 +4,7 @@
 # BIN: the folder of our programs, with an engine that reads what rustc writes.
 set -eu
 cd "$(dirname "$0")/.."
-: "${BIN:=$PWD/target/release}"
+: "${BIN:=${CARGO_TARGET_DIR:-$PWD/target}/release}"
 LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD KEEP=$PWD/testdata/reading WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 ROOT=$PWD
 OUT=$ROOT/projects/residual
-BIN=${BIN:-$ROOT/target/release}
+BIN=${BIN:-${CARGO_TARGET_DIR:-$ROOT/target}/release}
 SCHEME=${SCHEME:-p3-hot}
 COPIES=${COPIES:-4}
 PATH=$BIN:$PATH

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 ROOT=$PWD
 LLVM=$(sh tools/llvm.sh main)
 OUT=$ROOT/projects/selected
-BIN=${BIN:-$ROOT/target/release}
+BIN=${BIN:-${CARGO_TARGET_DIR:-$ROOT/target}/release}
 PATH=$BIN:$PATH
 export PATH LC_ALL=C
 . tools/kernel-arguments.sh

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 OUT=$ROOT/projects/shadows
-BIN=${BIN:-$ROOT/target/release}
+BIN=${BIN:-${CARGO_TARGET_DIR:-$ROOT/target}/release}
 ROUNDS=${ROUNDS:-20}
 PATH=$BIN:$PATH
 export PATH LC_ALL=C
