@@ -14,6 +14,7 @@ use crate::load::container::Member;
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::output;
+use crate::strategy::Scheme;
 use ar_archive_writer::{
     ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream,
 };
@@ -274,7 +275,7 @@ impl Link<'_> {
         } else {
             (0..manifest.copies).collect()
         };
-        self.generate(&modules, &copies)?;
+        self.generate(&modules, &copies, manifest.scheme)?;
         let mut modules_of = self.found.modules.iter();
         let target = Target {
             compiler: self.compiler,
@@ -366,7 +367,7 @@ impl Link<'_> {
 
     /// Objects for every module of every copy. A module that is the native one, since no path of it
     /// is selected, has the program's own object: to compile it again would give the same code.
-    fn generate(&self, modules: &[&Module], copies: &[u32]) -> Result<()> {
+    fn generate(&self, modules: &[&Module], copies: &[u32], scheme: Scheme) -> Result<()> {
         for copy in copies {
             let folder = self.folder.join(format!("obj/copy-{copy}"));
             std::fs::create_dir_all(&folder).map_err(|e| Error::write(folder, e))?;
@@ -385,7 +386,7 @@ impl Link<'_> {
                 let own = self.found.read_object(&module.from)?;
                 return std::fs::write(&object, own).map_err(|e| Error::write(&object, e));
             }
-            modules::generate(module, &compilers, &bitcode, &object)
+            modules::generate(module, &compilers, scheme, &bitcode, &object)
         })
     }
 

@@ -10,6 +10,7 @@ use super::{Word, first_error, linker, rust};
 use crate::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
 use crate::load::writer::{Writer, writer};
+use crate::strategy::Scheme;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -346,6 +347,7 @@ pub(super) fn optimise(
 pub(super) fn generate(
     module: &Module,
     compilers: &Compilers,
+    scheme: Scheme,
     bitcode: &Path,
     object: &Path,
 ) -> Result<()> {
@@ -353,8 +355,13 @@ pub(super) fn generate(
     let compiler = compilers.choose(module.writer(), rewritten)?;
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
-    // Counts at the ends of loops are no reason for a jump there, as in the runner's makefile.
+    // Counts at the ends of loops are no reason for a jump there, and blocks of counts are none to move all values of
+    // φs in front of a branch. The runner's makefile has both options.
     flags.extend(["-mllvm", "-force-precise-rotation-cost"].map(String::from));
+    if scheme == Scheme::Edge {
+        let split = ["-mllvm", "-phi-elim-split-all-critical-edges"];
+        flags.extend(split.map(String::from));
+    }
     cc1(&compiler, &flags, bitcode, object, &module.name)
 }
 
