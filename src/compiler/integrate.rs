@@ -2,7 +2,7 @@
 
 use super::our_program;
 use crate::error::{Error, Result};
-use crate::output::{Mark, PROFILE_H, check_folder_name, write_files};
+use crate::output::{Mark, PROFILE_H, check_folder, write_files};
 use std::path::Path;
 
 /// A file, as it is but for names between `@`, and how values stand in it.
@@ -50,7 +50,7 @@ const TEMPLATES: [Template; 4] = [
 /// # Errors
 /// They cannot be written, or would replace others; our compilers are not there.
 pub fn integrate(folder: &Path, force: bool) -> Result<Vec<&'static str>> {
-    check_folder_name(folder)?;
+    check_folder(folder)?;
     let folder = std::path::absolute(folder).map_err(|e| Error::write(folder, e))?;
     let values = values(&folder)?;
     let file = |template: &Template| {

@@ -202,6 +202,27 @@ pub(crate) fn check_folder_name(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a place where no folder can be: a name of standard output, a file or something below one, a symbolic link
+/// that leads nowhere.
+///
+/// # Errors
+/// `folder` is one of these.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    check_folder_name(folder)?;
+    // The parts alone: with a slash behind the name of a file, the kernel only says that there is no folder.
+    let folder: PathBuf = folder.components().collect();
+    let there = |at: &&Path| std::fs::symlink_metadata(at).is_ok();
+    let Some(at) = folder.ancestors().find(there) else {
+        return Ok(());
+    };
+    let problem = match std::fs::metadata(at) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => "this is a file; name a folder",
+        Err(_) => "this is a symbolic link that leads to nothing; name another folder",
+    };
+    Err(Error::Usage(format!("-o {}: {problem}", at.display())))
+}
+
 /// Writes files with their marks below `folder`, all or none of which may be written: those that stand there are
 /// earlier results, and no folder on the way to them is a link.
 ///
@@ -212,7 +233,7 @@ pub(crate) fn write_files(
     files: &[(String, Vec<u8>, Mark)],
     force: bool,
 ) -> Result<()> {
-    check_folder_name(folder)?;
+    check_folder(folder)?;
     let mut destinations = Vec::with_capacity(files.len());
     for (name, bytes, mark) in files {
         if let Some(link) = list::link_on_the_way(folder, name) {

@@ -9,11 +9,11 @@ mod summary;
 
 use crate::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
 use crate::emit::{self, Admission, Names, pgo::Instrumented};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::{ModuleId, TiSlice};
 use crate::load::{Admitted, Input, Kind, Optimize, find_inputs};
 use crate::manifest::ModuleEntry;
-use crate::output::{self, Content, Destination, Mark, write_files};
+use crate::output::{Content, Destination, Mark, check_folder, write_files};
 use crate::profile::Profile;
 use counts::{BodyCounts, Joined, join};
 pub(crate) use proftext::CONTENT as PROFTEXT;
@@ -110,11 +110,7 @@ pub(crate) fn annotate(
         let read = [inputs[0].as_path(), &profile.path];
         at.check(read)?;
     } else {
-        output::check_folder_name(out)?;
-        if out.is_file() {
-            let message = format!("{}: is a file; name a folder", out.display());
-            return Err(Error::Usage(message));
-        }
+        check_folder(out)?;
     }
     let loaded = Loaded::load(inputs, profile, out)?;
     let records = loaded.records();

@@ -6,7 +6,7 @@ use super::sources::{MarkerArgs, SourceArgs};
 use crate::cli::ForceArgs;
 use crate::error::{Error, Result};
 use crate::names::printable;
-use crate::output::{Destination, check_folder_name, write_files};
+use crate::output::{Destination, check_folder, write_files};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::report::html::{self, PARTS, Page};
@@ -59,7 +59,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         let read = [Some(&profile), baseline.as_ref()].into_iter().flatten();
         at.check(read.map(|p| p.path.as_path()))?;
     } else {
-        check_folder_name(&args.output)?;
+        check_folder(&args.output)?;
         ours(&args.output)?;
     }
     let sources = args.sources.marked(&profile, &args.markers);

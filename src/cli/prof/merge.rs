@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::cli::ForceArgs;
 use crate::compiler::unlinked::is_baseline;
 use crate::error::{Error, Result};
-use crate::output::{Destination, check_folder_name};
+use crate::output::{Destination, check_folder};
 use crate::profile::merge::{
     FailureMode, Merged, Program, Programs, merge_one, merge_programs, summary,
 };
@@ -44,7 +44,7 @@ pub(super) fn run(args: &MergeArgs, trust: Trust) -> Result<Outcome> {
     if programs.iter().len() == 1 && !names_folder && !args.output.is_dir() {
         return into_file(args, &programs, trust);
     }
-    check_folder_name(&args.output)?;
+    check_folder(&args.output)?;
     into_folder(args, &programs, trust)
 }
 
@@ -78,13 +78,7 @@ struct ProfileDestination {
 
 /// What cannot be merged of one program keeps no other from it.
 fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Outcome> {
-    // Without the slash at its end, which would hide a file of that name.
-    let folder = &args.output.components().collect::<PathBuf>();
-    if folder.exists() && !folder.is_dir() {
-        let path = folder.display();
-        let message = format!("-o {path}: this is a file; name a folder");
-        return Err(Error::Usage(message));
-    }
+    let folder = &args.output;
     let mut outcome = Outcome::default();
     let mut ran = 0;
     let each = |program: &Program, profile: Result<Profile>| {

@@ -139,6 +139,46 @@ fn files_of_a_folder_are_written_all_or_none() {
     assert!(check_folder_name(Path::new("-")).is_err());
 }
 
+/// A folder's place that cannot be one is named, whatever stands behind it.
+#[test]
+fn places_that_can_be_no_folder_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    symlink("nowhere", dir.path().join("dangling")).unwrap();
+    symlink(".", dir.path().join("link")).unwrap();
+    for (name, at, problem) in [
+        ("file", "file", "this is a file"),
+        ("file/", "file", "this is a file"),
+        ("file/in/it", "file", "this is a file"),
+        (
+            "dangling",
+            "dangling",
+            "this is a symbolic link that leads to nothing",
+        ),
+        (
+            "dangling/",
+            "dangling",
+            "this is a symbolic link that leads to nothing",
+        ),
+        (
+            "link/dangling/in",
+            "link/dangling",
+            "this is a symbolic link that leads to nothing",
+        ),
+    ] {
+        let said = check_folder(&dir.path().join(name));
+        let said = said.unwrap_err().to_string();
+        let line = format!("-o {}: {problem}", dir.path().join(at).display());
+        assert!(said.starts_with(&line), "{name}: {said}");
+        let file = ("a".to_string(), OURS.to_vec(), Mark::None);
+        let written = write_files(&dir.path().join(name), &[file], true);
+        assert_eq!(written.unwrap_err().to_string(), said);
+    }
+    for name in ["", "link", "link/", "new", "new/er"] {
+        check_folder(&dir.path().join(name)).unwrap();
+    }
+}
+
 /// One that cannot be put in its place: no file of the others stays, nor a folder that was made for them.
 #[test]
 fn files_that_cannot_be_written_leave_nothing() {
