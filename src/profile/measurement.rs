@@ -100,8 +100,18 @@ impl Profile {
     pub(crate) fn no_sample(&self) -> Error {
         Error::profile(
             &self.path,
-            "it holds exact counts, no sample",
+            "it holds no sampled subpaths",
             "show it without --longest",
+        )
+    }
+
+    /// The error for a profile of estimates, which are listed one by one, where they would have to be added up by
+    /// `what`: intervals of sums are not known.
+    pub(crate) fn adds_no_estimates(&self, what: &str) -> Error {
+        Error::profile(
+            &self.path,
+            format!("it holds estimates, which are not added up by {what}"),
+            "leave --by out, or profile with a scheme that counts paths",
         )
     }
 

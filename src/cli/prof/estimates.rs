@@ -25,6 +25,9 @@ pub(super) fn show(
     if is_sample && asked.bursts {
         return Err(profile.no_bursts());
     }
+    if !is_sample && asked.longest {
+        return Err(profile.no_sample());
+    }
     if asked.edges {
         return Err(profile.only_estimates());
     }

@@ -97,6 +97,11 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         ..layout
     };
     if let Measurement::Estimated(estimated) = &profile.measured {
+        // The list of estimates is one of paths alone, or of subpaths.
+        if let Some(by) = args.by.filter(|by| *by != ByArg::Path) {
+            let name = by.to_possible_value().expect("no value is skipped");
+            return Err(profile.adds_no_estimates(name.get_name()));
+        }
         let asked = Asked {
             format: args.format,
             edges: args.edges,

@@ -181,6 +181,40 @@ fn text_says_what_is_certain() {
     }
 }
 
+/// Estimates are listed one by one: they are not added up by function, file or loop.
+#[test]
+fn show_by_adds_no_estimates() {
+    let dir = crate::support::folder();
+    let input = dir.path().join("input");
+    let (modules, expected) = original("demo", &OPTIMISED, &OPTIMISED[..1], &input);
+    for scheme in ["subpath", "shadow"] {
+        let out = dir.path().join(scheme);
+        rewrite(&modules, &["--scheme", scheme], &out);
+        let exe = out.with_extension("exe");
+        let copies = copy_modules(&modules, &out, 0);
+        link(&copies, runtime(), &OPTIMISED[..1], &exe);
+        assert_eq!(execute(&exe, &out), expected);
+        let profile = merge(&out);
+        let show = |options: &[&str]| output(&[&["show", text(&profile)], options].concat());
+        let listed = show(&[]);
+        assert!(listed.status.success(), "{listed:?}");
+        assert_eq!(show(&["--by", "path"]).stdout, listed.stdout);
+        for by in ["function", "file", "loop"] {
+            let said = refusal(show(&["--by", by]));
+            let line =
+                format!("it holds estimates, which are not added up by {by}; leave --by out");
+            assert!(said.contains(&line), "{said}");
+        }
+        let longest = show(&["--longest"]);
+        if scheme == "shadow" {
+            let said = refusal(longest);
+            assert!(said.contains("it holds no sampled subpaths"), "{said}");
+        } else {
+            assert!(longest.status.success(), "{longest:?}");
+        }
+    }
+}
+
 /// Of a function that is only sampled nothing is exact.
 #[test]
 fn sampled_functions_are_not_exact() {
