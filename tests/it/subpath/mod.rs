@@ -9,15 +9,16 @@ mod reports;
 use crate::support::{
     compile, copy_modules, execute, json, link, project, rewrite, run, runtime, tracer,
 };
+use p3_rewrite::estimate::Estimate;
 use p3_rewrite::estimate::subpaths::merge::{Part, union};
 use p3_rewrite::estimate::subpaths::{Points, Subpaths};
-use p3_rewrite::estimate::{Estimate, Z95};
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 type Counts = BTreeMap<Vec<u32>, u64>;
 
@@ -64,12 +65,24 @@ impl Sampler {
         Sampler::new(&modules, &flags[..1], options, dir)
     }
 
-    /// What a run with this seed samples.
+    /// What a run with this seed samples. Whether two activations have one frame is up to the alignment of the stack:
+    /// that is the same in each run, without what the kernel chooses by chance and where the names on the stack are.
     fn raw(&self, seed: u64) -> Raw {
-        let file = self.dir.path().join(format!("{seed}.p3raw"));
-        let mut program = Command::new(&self.exe);
-        program.env("P3_PROFILE_FILE", &file);
-        program.env("P3_SEED", seed.to_string()).output().unwrap();
+        let name = format!("{seed}.p3raw");
+        let file = self.dir.path().join(&name);
+        let exe = self.exe.strip_prefix(self.dir.path()).unwrap();
+        let mut program = Command::new(if has_fixed_addresses() {
+            "setarch"
+        } else {
+            "env"
+        });
+        if has_fixed_addresses() {
+            program.arg("-R");
+        }
+        program.arg(Path::new(".").join(exe)).env_clear();
+        program.env("P3_PROFILE_FILE", &name);
+        program.env("P3_SEED", seed.to_string());
+        program.current_dir(self.dir.path()).output().unwrap();
         let raw = raw::read(&File::open(&file).unwrap()).unwrap();
         std::fs::remove_file(file).unwrap();
         raw
@@ -94,6 +107,19 @@ impl Sampler {
         self.sequences.iter().map(|s| s.len() as u64).sum()
     }
 }
+
+/// Whether programs can be started at the same addresses each time: some containers forbid it.
+fn has_fixed_addresses() -> bool {
+    static FIXED: OnceLock<bool> = OnceLock::new();
+    *FIXED.get_or_init(|| {
+        let tried = Command::new("setarch").args(["-R", "true"]).output();
+        tried.is_ok_and(|tried| tried.status.success())
+    })
+}
+
+/// So many standard deviations are exceeded by chance less than once in a million times (of a normal distribution,
+/// 6e-7).
+const FAR: f64 = 5.0;
 
 /// The log's blocks, numbered over all functions, without those of functions that are not sampled: in one sequence, or
 /// in one of each activation.
@@ -162,13 +188,12 @@ fn chi_squared(truth: &Counts, found: &Counts, probability: f64, runs: u64) -> (
     (terms.iter().sum(), terms.len())
 }
 
-/// Whether a χ² can be by chance: within four standard deviations of its mean (Wilson & Hilferty's normal
-/// approximation).
+/// Whether a χ² can be by chance: within [`FAR`] of its mean (Wilson & Hilferty's normal approximation).
 fn is_chance((chi_squared, freedom): (f64, usize)) -> bool {
     assert!(freedom > 3, "there is something to see");
     let n = freedom as f64;
     let z = ((chi_squared / n).cbrt() - 1.0 + 2.0 / (9.0 * n)) / (2.0 / (9.0 * n)).sqrt();
-    z.abs() < 4.0
+    z.abs() < FAR
 }
 
 const UNOPTIMISED: [&str; 3] = ["-O0", "-Xclang", "-disable-O0-optnone"];
@@ -199,7 +224,7 @@ fn starts_are_uniform(name: &str, flags: &[&str], within: &[&str]) {
     let all: u64 = found.values().sum();
     let expected = sampler.executed() as f64 * runs as f64 * 0.1;
     let z = (all as f64 - expected) / (expected * 0.9).sqrt();
-    assert!(z.abs() < 4.0, "{name}: {all} starts instead of {expected}");
+    assert!(z.abs() < FAR, "{name}: {all} starts instead of {expected}");
 }
 
 /// Points of subpaths of every length are as many as their executions make expect, and their 95 % intervals hold them.
@@ -245,12 +270,12 @@ fn points_hold(
     chances: &[(usize, f64)],
 ) {
     let runs = samples.len() as u64;
-    let (mut pairs, mut held) = (0u64, 0u64);
+    let mut held = vec![Held::default(); samples.len()];
     for &(length, chance) in chances {
         let truth = sampler.subpaths(length);
         let probability = chance / 40.0;
         let mut found = Counts::new();
-        for sample in &samples {
+        for (sample, held) in samples.iter().zip(&mut held) {
             for (subpath, n) in sample.iter().filter(|(s, _)| s.len() == length) {
                 *found.entry(subpath.clone()).or_default() += n.counted;
             }
@@ -258,8 +283,7 @@ fn points_hold(
                 // Where next to nothing is expected, every interval holds it.
                 if *n as f64 * probability >= 5.0 {
                     let points = sample.get(subpath).copied().unwrap_or_default();
-                    pairs += 1;
-                    held += u64::from(estimate(points, probability).holds(*n as f64));
+                    held.add(estimate(points, probability).holds(*n as f64));
                 }
             }
         }
@@ -273,17 +297,35 @@ fn points_hold(
             "{name}, {length} blocks: {chi_squared:?}"
         );
     }
-    intervals_hold(name, held, pairs);
+    intervals_hold(name, &held);
 }
 
-/// 93 to 97 %, and what chance adds to so few pairs.
-fn intervals_hold(name: &str, held: u64, pairs: u64) {
-    let (share, pairs) = (held as f64 / pairs as f64, pairs as f64);
-    assert!(pairs > 100.0, "{pairs} pairs");
-    let chance = Z95 * (0.95 * 0.05 / pairs).sqrt();
+/// The intervals of one run, and how many of them hold the truth.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    held: f64,
+    pairs: f64,
+}
+
+impl Held {
+    fn add(&mut self, holds: bool) {
+        self.pairs += 1.0;
+        self.held += f64::from(u8::from(holds));
+    }
+}
+
+/// 93 to 97 %, and what chance adds. Runs are independent of each other; subpaths of one run, which have blocks in
+/// common, are not.
+fn intervals_hold(name: &str, runs: &[Held]) {
+    let pairs: f64 = runs.iter().map(|run| run.pairs).sum();
+    assert!(pairs > 100.0 && runs.len() >= 20, "{pairs} pairs");
+    let share = runs.iter().map(|run| run.held).sum::<f64>() / pairs;
+    let off = |run: &Held| (run.held - share * run.pairs).powi(2);
+    let variance = runs.iter().map(off).sum::<f64>() / (runs.len() - 1) as f64;
+    let chance = FAR * (variance * runs.len() as f64).sqrt() / pairs;
     assert!(
         (0.93 - chance..0.97 + chance).contains(&share),
-        "{name}: {share} of {pairs}"
+        "{name}: {share} of {pairs}, {chance} by chance"
     );
 }
 
@@ -326,31 +368,31 @@ fn counting_samples_hold(name: &str, memory: &str) {
         "{memory} bytes are plenty"
     );
     let all = union(parts).unwrap();
-    let (mut pairs, mut held, mut sums, mut sums_held) = (0, 0, 0, 0);
+    let (mut sums, mut sums_held) = (0, 0);
+    let mut held = vec![Held::default(); samples.len()];
     for (length, chance) in [(4, 2.0 / 3.0), (8, 1.0 / 3.0)] {
         let probability = chance / 20.0;
         for (subpath, n) in &sampler.subpaths(length) {
             let (n, expected) = (*n as f64, *n as f64 * probability);
             let mut counts = Vec::new();
-            for sample in &samples {
+            for (sample, held) in samples.iter().zip(&mut held) {
                 let estimate = estimate(points_of(sample, subpath), probability);
                 counts.push(estimate.count);
                 if expected >= 5.0 * f64::from(1 << sample.doublings) {
-                    pairs += 1;
-                    held += u64::from(estimate.holds(n));
+                    held.add(estimate.holds(n));
                 }
             }
             let listed = counts.iter().filter(|c| **c > 0.0).count();
             if listed as u64 * 3 >= runs {
                 let z = z_of_mean(&counts, n);
-                assert!(z.abs() < 4.5, "{name} {subpath:?}: off by {z} deviations");
+                assert!(z.abs() < FAR, "{name} {subpath:?}: off by {z} deviations");
                 sums += 1;
                 let sum = estimate(points_of(&all, subpath), probability);
                 sums_held += u64::from(sum.holds(n * runs as f64));
             }
         }
     }
-    intervals_hold(name, held, pairs);
+    intervals_hold(name, &held);
     // Not independent of each other: they are of the same samples.
     assert!(
         sums >= 10 && sums_held * 10 >= sums * 8,
