@@ -175,11 +175,47 @@ pub(crate) fn rewrite_parsed(
     source: &Source,
     job: &ModuleJob,
 ) -> Result<Rewritten> {
-    let write = |e| Error::write(source.name, e);
-    let rewritten = Rewritten::new(job).map_err(write)?;
-    let unchanged = edit(parsed, source, job)?;
-    rewritten.fill(&parsed.get().1, unchanged).map_err(write)?;
-    Ok(rewritten)
+    edit_parsed(parsed, source, job)?.write(parsed)
+}
+
+/// A module that became that of a copy, and is still to be written.
+pub(crate) struct Edited<'s> {
+    name: &'s str,
+    files: Rewritten,
+    /// The bitcode that the module was read from, if nothing in it had to change.
+    unchanged: Option<&'s [u8]>,
+}
+
+/// The first half of [`rewrite_parsed`]: [`Edited::write`] needs nothing of the job.
+///
+/// # Errors
+/// As [`rewrite`].
+///
+/// # Panics
+/// As [`rewrite`].
+pub(crate) fn edit_parsed<'s>(
+    parsed: &Parsed,
+    source: &Source<'s>,
+    job: &ModuleJob,
+) -> Result<Edited<'s>> {
+    let files = Rewritten::new(job).map_err(|e| Error::write(source.name, e))?;
+    Ok(Edited {
+        name: source.name,
+        files,
+        unchanged: edit(parsed, source, job)?,
+    })
+}
+
+impl Edited<'_> {
+    /// Writes it, from the module that was edited.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn write(self, parsed: &Parsed) -> Result<Rewritten> {
+        let filled = self.files.fill(&parsed.get().1, self.unchanged);
+        filled.map_err(|e| Error::write(self.name, e))?;
+        Ok(self.files)
+    }
 }
 
 /// Makes the module of one copy of one that LLVM has read. Returns the bitcode that it was read from if nothing in it

@@ -225,8 +225,9 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn connect(&self) {
         for b in self.versions.cfg.ids() {
             let end = sys::terminator(self.blocks[b]);
-            for (succ, to) in (0..).zip(&self.versions.cfg.block(b).succs) {
-                if *to != self.versions.origin[*to] || b.index() >= self.own.len() {
+            let own = &self.own.block(self.versions.origin[b]).succs;
+            for ((succ, to), own) in (0..).zip(&self.versions.cfg.block(b).succs).zip(own) {
+                if to != own || b.index() >= self.own.len() {
                     sys::set_successor(end, succ, self.blocks[*to]);
                 }
             }

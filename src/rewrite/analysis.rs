@@ -160,6 +160,12 @@ impl Analysis {
         }
     }
 
+    /// Frees what only plans, copies and views are made of: control flow and paths.
+    pub(super) fn forget_program(&mut self) {
+        self.program = Program::default();
+        self.paths = TiVec::new();
+    }
+
     /// The functions that are not skipped.
     pub(super) fn profiled(&self) -> impl Iterator<Item = FuncId> + '_ {
         let profiled = self.paths.iter_enumerated().filter(|(_, p)| p.is_some());

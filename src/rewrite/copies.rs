@@ -66,8 +66,9 @@ impl<'a> Copies<'a> {
     }
 
     /// Writes every module of every copy, the only one from what was `parsed`, if it was.
-    pub(super) fn write(&self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
+    pub(super) fn write(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         match self.inputs {
+            [_] if self.options.copies == 1 => self.write_only(pool, parsed)?,
             [_] => self.write_alone(pool, parsed)?,
             _ => pool.install(|| {
                 self.copies().try_for_each(|copy| {
@@ -85,14 +86,36 @@ impl<'a> Copies<'a> {
         (0..self.options.copies).into_par_iter().map(CopyId)
     }
 
-    /// Writes the copies of a single module: the last by this process, the others by children.
+    /// Writes the only copy of a single module. Most memory is needed while LLVM writes it: what is known of the program
+    /// goes before that, unless it is still to be shown.
+    fn write_only(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
+        let copy = CopyId(0);
+        let source = Source::new(&self.inputs[0], copy);
+        let insertion = pool.install(|| self.insertion(copy));
+        drop(pool);
+        let parsed = match parsed {
+            Some(parsed) => parsed,
+            None => emit::parse(&source, self.options.names())?,
+        };
+        let edited = emit::edit_parsed(&parsed, &source, &self.job(0, &insertion))?;
+        drop(insertion);
+        if !self.options.stats && self.options.dump.is_empty() {
+            self.analysis.forget_program();
+        }
+        let rewritten = edited.write(&parsed)?;
+        // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
+        std::mem::forget(parsed);
+        self.store(copy, 0, &rewritten)
+    }
+
+    /// Writes several copies of a single module: the last by this process, the others by children.
     fn write_alone(&self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         // Most functions are planned in one of them: all plans take hardly more memory than one copy's.
         let insertions: Vec<Insertion> =
             pool.install(|| self.copies().map(|c| self.insertion(c)).collect());
         let jobs = pool.current_num_threads();
         drop(pool);
-        if insertions.len() > 1 && !emit::can_begin() {
+        if !emit::can_begin() {
             drop(parsed);
             let by_threads = || {
                 insertions

@@ -170,7 +170,7 @@ fn write_folder(
     if let Some(profile) = measured {
         folder.write(WEIGHTS, &profile.to_bytes())?;
     }
-    let copies = Copies::new(options, inputs, analysis, folder);
+    let mut copies = Copies::new(options, inputs, analysis, folder);
     copies.write(pool, parsed)?;
     clock.lap("wrote the copies");
     let summary = finish(options, &copies, &linking)?;

@@ -291,6 +291,15 @@ struct Emitter<'a, 'ctx> {
 impl<'ctx> Emitter<'_, 'ctx> {
     fn run(&self) {
         let modes: &TiVec<BlockId, Option<Mode>> = &self.plan.modes;
+        let joins_at_entry = |(b, mode): (BlockId, &Option<Mode>)| {
+            let end = self.plan.nodes[self.plan.versions.origin[b]].end;
+            *mode == Some(Mode::Over) && end == End::Joins
+        };
+        if modes.iter_enumerated().any(joins_at_entry) {
+            let entry = self.blocks[BlockId(0)];
+            sys::position_before(&self.builder, sys::terminator(entry));
+            self.join();
+        }
         for (b, mode) in modes.iter_enumerated() {
             let Some(mode) = *mode else { continue };
             let node = self.plan.nodes[self.plan.versions.origin[b]];
@@ -345,6 +354,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 let budget = self.budget();
                 self.rarely(terminator, self.is_negative(budget));
             }
+            // Done once, before control goes to one of these places: where something is decided, that is written anew.
+            (End::Joins, Mode::Over) => {}
             (End::Joins, _) => self.join(),
             (End::Leaves(place), _) => {
                 let from = self.came_from(block);

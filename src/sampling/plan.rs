@@ -295,8 +295,11 @@ impl OutlinedPlans {
             block: BlockId(block.0 + 1),
             succ,
         };
-        for &edge in &calls {
-            builder.looks(behind_entry(edge), End::Joins);
+        // Without a loop every block is told from the place on where control came over.
+        if own.order.back_edges(&own.cfg).next().is_some() {
+            for &edge in &calls {
+                builder.looks(behind_entry(edge), End::Joins);
+            }
         }
         for &(edge, to) in &segments.boundaries {
             let slots = segments.longest[to];

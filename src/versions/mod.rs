@@ -84,6 +84,19 @@ impl Versions {
         first: S,
         next: impl Fn(S, CfgEdge) -> S,
     ) -> Product<S> {
+        Versions::product_led(cfg, order, first, |state, edge| {
+            (cfg.target(edge), next(state, edge))
+        })
+    }
+
+    /// The same where the automaton also chooses the block that an edge leads to. It may only lead past blocks that do
+    /// nothing: a walk through the versions is one through the function without these.
+    pub(crate) fn product_led<S: State>(
+        cfg: &Cfg,
+        order: &Order,
+        first: S,
+        next: impl Fn(S, CfgEdge) -> (BlockId, S),
+    ) -> Product<S> {
         let homes = homes(cfg, first, &next);
         let mut builder = Builder {
             ids: HashMap::new(),
@@ -96,7 +109,8 @@ impl Versions {
             if let Some(state) = state {
                 for (succ, to) in (0..).zip(&mut block.succs) {
                     let block = origin;
-                    *to = builder.id(*to, next(state, CfgEdge { block, succ }));
+                    let (led, state) = next(state, CfgEdge { block, succ });
+                    *to = builder.id(led, state);
                 }
             }
             blocks.push(block);
@@ -186,15 +200,15 @@ impl Product<u32> {
 fn homes<S: State>(
     cfg: &Cfg,
     first: S,
-    next: &impl Fn(S, CfgEdge) -> S,
+    next: &impl Fn(S, CfgEdge) -> (BlockId, S),
 ) -> TiVec<BlockId, Option<S>> {
     let mut homes = cfg.by_block(None);
     let mut seen = HashSet::from([(BlockId(0), first)]);
     let mut queue = VecDeque::from([(BlockId(0), first)]);
     while let Some((block, state)) = queue.pop_front() {
         homes[block].get_or_insert(state);
-        for (succ, &to) in (0..).zip(&cfg.block(block).succs) {
-            let reached = (to, next(state, CfgEdge { block, succ }));
+        for succ in 0..cfg.block(block).succs.len() as u32 {
+            let reached = next(state, CfgEdge { block, succ });
             if seen.insert(reached) {
                 queue.push_back(reached);
             }

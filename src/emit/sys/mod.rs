@@ -211,12 +211,15 @@ pub(crate) fn moved<'ctx>(
     unsafe { builder.build_gep(byte, base, &[offset], "p3.r") }.expect("positioned")
 }
 
-/// The address `offset` bytes behind `base`, inside what `base` points to.
+/// The address `offset` bytes behind `base`, inside what `base` points to: for 0 `base`, without an instruction.
 pub(crate) fn field<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
 ) -> PointerValue<'ctx> {
+    if offset.get_zero_extended_constant() == Some(0) {
+        return base;
+    }
     let byte = offset.get_type().get_context().i8_type();
     // SAFETY: the caller's offsets are inside the object.
     unsafe { builder.build_in_bounds_gep(byte, base, &[offset], "") }.expect("positioned")

@@ -14,8 +14,19 @@ use std::collections::HashMap;
 pub(super) struct Kept {
     /// The block that defines it; `None`: none does.
     pub home: Option<BlockId>,
-    /// Its place; `None`: it is computed where it is used.
-    pub slot: Option<Value>,
+    /// Where it is read.
+    pub from: Reading,
+}
+
+/// Where a live value is read in the copy.
+#[derive(Clone, Copy)]
+pub(super) enum Reading {
+    /// It is this: no block defines it anew.
+    Known(Value),
+    /// Its place in memory.
+    Slot(Value),
+    /// It is computed where it is used.
+    Computed,
 }
 
 /// A copy of a function's blocks, in which live values are in memory.
@@ -62,9 +73,10 @@ impl<'ctx> Moved<'ctx> {
             match self.kept.get(&old.value()) {
                 Some(Kept { home: None, .. }) => new.erase(),
                 Some(Kept {
-                    slot: Some(slot), ..
+                    from: Reading::Slot(slot),
+                    ..
                 }) => self.keep(new, *slot),
-                Some(Kept { slot: None, .. }) | None => {}
+                Some(Kept { .. }) | None => {}
             }
         }
     }
@@ -72,13 +84,14 @@ impl<'ctx> Moved<'ctx> {
     /// `value` as it is used in block `at` of the original: as it is kept, unless it is defined in that block.
     fn read(&self, value: Value, at: BlockId, before: Inst) -> Value {
         match self.kept.get(&value) {
-            Some(kept) if kept.home != Some(at) => {
-                if let Some(slot) = kept.slot {
+            Some(kept) if kept.home != Some(at) => match kept.from {
+                Reading::Known(known) => known,
+                Reading::Slot(slot) => {
                     values::stand_before(&self.builder, before);
-                    return values::load(&self.builder, value, slot);
+                    values::load(&self.builder, value, slot)
                 }
-                self.compute(value, at, before)
-            }
+                Reading::Computed => self.compute(value, at, before),
+            },
             _ => self.copied.value(value),
         }
     }

@@ -8,7 +8,7 @@
 use super::copy::{Copied, copy_one, declare_beside};
 use super::jumps;
 use super::live::{How, Live, Saving, values_at};
-use super::moved::{Kept, Moved};
+use super::moved::{Kept, Moved, Reading};
 use super::shift::Shifts;
 use crate::dag::Order;
 use crate::emit::edit::Edit;
@@ -112,16 +112,20 @@ impl Handed {
                     .for_each(|h| at_headers[*h as usize].push(number));
             }
         }
+        let values_end = room.0;
         let mut by_header: HashMap<BlockId, Vec<u64>> = HashMap::new();
         for header in &headers {
             if by_header.contains_key(header) {
                 continue;
             }
+            // Control goes over at one of them: φs of all headers have the same room.
+            let mut own = Room(values_end);
             let mut at = Vec::new();
             for phi in phis(blocks[*header]) {
-                at.push(room.take(phi.value().size(target)?));
+                at.push(own.take(phi.value().size(target)?));
             }
             by_header.insert(*header, at);
+            room.0 = room.0.max(own.0);
         }
         let phis_at = headers.iter().map(|h| by_header[h].clone()).collect();
         Some(Handed {
@@ -354,7 +358,9 @@ fn is_kept(i: Inst) -> bool {
 /// Reads or computes live values, and gives them their places. At a header where one is not live, what it is does not matter.
 fn take_over(from: &LiveInReader, handed: &Handed) -> HashMap<Value, Kept> {
     let builder = from.builder;
-    let slot = |l: &Live| (l.how != How::Folded).then(|| values::room_for(builder, l.value));
+    // What is handed over stays what it is where no block defines it anew: it needs no place.
+    let needs_slot = |l: &Live| l.how != How::Folded && l.home.is_some();
+    let slot = |l: &Live| needs_slot(l).then(|| values::room_for(builder, l.value));
     let slots: Vec<Option<Value>> = handed.live.iter().map(slot).collect();
     let mut known: HashMap<Value, Value> = HashMap::new();
     let mut kept = HashMap::new();
@@ -369,11 +375,16 @@ fn take_over(from: &LiveInReader, handed: &Handed) -> HashMap<Value, Kept> {
             How::Computed | How::Folded => compute(builder, l.value, &known),
             How::SumLess { of, by } => less(builder, known[&of.value()], by),
         };
-        if let Some(slot) = slot {
-            values::store(builder, value, slot);
-        }
+        let from = match slot {
+            Some(slot) => {
+                values::store(builder, value, slot);
+                Reading::Slot(slot)
+            }
+            None if l.home.is_none() => Reading::Known(value),
+            None => Reading::Computed,
+        };
         known.insert(l.value, value);
-        kept.insert(l.value, Kept { home: l.home, slot });
+        kept.insert(l.value, Kept { home: l.home, from });
     }
     kept
 }

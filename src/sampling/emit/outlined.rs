@@ -1,7 +1,7 @@
 //! A function that samples for another one, which leaves for it, and goes on where nothing is
 //! sampled any more.
 
-use super::trampoline::{Argument, Header, NONE, Trampoline, TrampolineParts, Words, pack};
+use super::trampoline::{Argument, Header, NONE, Shared, Trampoline, TrampolineParts, Words, pack};
 use crate::emit::edit::Edit;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
@@ -33,7 +33,13 @@ pub(super) struct Outlined<'ctx> {
     headers: Vec<Header<'ctx>>,
     words: Words,
     entries: Entries<'ctx>,
+    returns: Returns,
 }
+
+/// The blocks that go on where the other function came back to, by the loops around: each has a φ of what was told.
+/// Places of a loop are many, and headers would have an entry for each of them.
+#[derive(Default)]
+struct Returns(RefCell<HashMap<Vec<u32>, Inst>>);
 
 /// The entries of the φs that were asked for, by φ and block: many ways may leave for one block, and
 /// its φs would be read for each of them.
@@ -108,7 +114,8 @@ impl<'ctx> Outlined<'ctx> {
         let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
         // Vectors of a length that the processor has fit into nothing else.
         let comes_back = result.is_none_or(fits);
-        let trampoline = |place: usize| {
+        let mut shared = Shared::new();
+        let mut trampoline = |place: usize| {
             let name = format!("__p3_door.{own}");
             let block = handed.headers[place];
             let parts = TrampolineParts {
@@ -126,15 +133,17 @@ impl<'ctx> Outlined<'ctx> {
                 headers: &headers,
                 words,
             };
-            parts.make(&name)
+            parts.make(&name, &mut shared)
         };
+        let trampolines = (0..apart.places.len()).map(&mut trampoline).collect();
         Some(Outlined {
             context,
             function: of,
-            trampolines: (0..apart.places.len()).map(trampoline).collect(),
+            trampolines,
             headers,
             words,
             entries: Entries::default(),
+            returns: Returns::default(),
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
@@ -143,8 +152,8 @@ impl<'ctx> Outlined<'ctx> {
         })
     }
 
-    /// Ends the activation at `place`, or this part of it, at the end of `here`, behind `from`, a
-    /// way to the place. `renewed`: what stands for values that were there when this was made.
+    /// Ends the activation at `place`, or this part of it, in front of the terminator of `here`, behind `from`, a way to
+    /// the place. `renewed`: what stands for values that were there when this was made.
     pub(super) fn leave(
         &self,
         builder: &Builder<'ctx>,
@@ -168,14 +177,30 @@ impl<'ctx> Outlined<'ctx> {
                 Argument::Two(a, b) => pack(builder, values[a], values[b]).into(),
             }
         };
-        let arguments: Vec<_> = trampoline.arguments.iter().map(argument).collect();
+        let place = trampoline.place.map(BasicMetadataValueEnum::from);
+        let arguments = trampoline.arguments.iter().map(argument);
+        let arguments: Vec<_> = arguments.chain(place).collect();
         if trampoline.around.is_empty() {
             return_call(builder, trampoline.function, &arguments, self.tail);
         } else {
             let call = builder.build_call(trampoline.function, &arguments, "");
             let told = call.expect("positioned").try_as_basic_value();
-            let told = told.expect_basic("what comes back").into_struct_value();
-            self.go_on(builder, told, &trampoline.around, here);
+            let told = Value::of(&told.expect_basic("what comes back"));
+            let mut returns = self.returns.0.borrow_mut();
+            let known = returns.get(&trampoline.around).copied();
+            let phi = known.unwrap_or_else(|| {
+                let back = self.context.insert_basic_block_after(here, "p3.back");
+                let phi = values::phi_at_end(builder, back, told);
+                builder.position_at_end(back);
+                let all = phi.value().basic::<'ctx>().into_struct_value();
+                self.go_on(builder, all, &trampoline.around, back);
+                returns.insert(trampoline.around.clone(), phi);
+                phi
+            });
+            phi.add_incoming(told, here);
+            sys::position_before(builder, sys::terminator(here));
+            let branch = builder.build_unconditional_branch(phi.block());
+            branch.expect("positioned");
         }
     }
 

@@ -10,10 +10,11 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
-use inkwell::types::{BasicTypeEnum, StructType};
+use inkwell::types::{AsTypeRef, BasicTypeEnum, StructType};
 use inkwell::values::{
     AggregateValue, BasicMetadataValueEnum, BasicValue, FunctionValue, IntValue, PointerValue,
 };
+use std::collections::HashMap;
 
 /// Where one function goes on with what the other one did meanwhile.
 pub(super) struct Header<'ctx> {
@@ -51,7 +52,8 @@ impl Words {
     }
 }
 
-/// What is called at a place: a function whose parameters are the values that are live there.
+/// What is called at a place: a function whose parameters are the values that are live there, and the place, if it is
+/// that of several ones.
 ///
 /// It puts them where the other function reads them. The one that leaves would need a frame for
 /// that, and make it whenever it is called; most have registers enough for what they hand over, and
@@ -59,6 +61,8 @@ impl Words {
 pub(super) struct Trampoline<'ctx> {
     pub function: FunctionValue<'ctx>,
     pub arguments: Vec<Argument>,
+    /// The place, where the function is one of several places: its last argument.
+    pub place: Option<IntValue<'ctx>>,
     /// The live-in values; behind them, the φs of `block` are passed.
     pub live: Vec<Value>,
     pub block: BasicBlock<'ctx>,
@@ -73,6 +77,10 @@ pub(super) enum Argument {
     /// The second one in the upper half.
     Two(usize, usize),
 }
+
+/// The trampolines of one function that several places may share, by what they hand over, as offsets in the buffer and
+/// types, and by the loops around. Types are told apart by their addresses, by which nothing is ordered.
+pub(super) type Shared<'ctx> = HashMap<(Vec<(u64, usize)>, Vec<u32>), FunctionValue<'ctx>>;
 
 /// Arguments in registers, of integers and pointers: as many have most calling conventions of
 /// 64-bit machines at least.
@@ -97,6 +105,14 @@ fn arguments(types: &[BasicTypeEnum]) -> Vec<Argument> {
         _ => Argument::One(pair[0]),
     });
     others.into_iter().map(Argument::One).chain(small).collect()
+}
+
+/// Whether there is a register for one more integer.
+fn leaves_register(types: &[BasicTypeEnum]) -> bool {
+    let words = types
+        .iter()
+        .filter(|t| t.is_int_type() || t.is_pointer_type());
+    words.count() < REGISTERS
 }
 
 /// Two integers in one.
@@ -136,6 +152,16 @@ const OF_THE_PROCESSOR: [&str; 5] = [
     "tune-cpu",
 ];
 
+/// What is handed over, by value with its offset in the buffer, and in which arguments.
+#[derive(Clone, Copy)]
+struct Signature<'a, 'ctx> {
+    taken: &'a [(Value, u64)],
+    types: &'a [BasicTypeEnum<'ctx>],
+    arguments: &'a [Argument],
+    /// The place; `None`: it is the last parameter.
+    place: Option<IntValue<'ctx>>,
+}
+
 /// What a trampoline is made of.
 pub(super) struct TrampolineParts<'a, 'ctx> {
     pub edit: Edit<'a, 'ctx>,
@@ -150,19 +176,62 @@ pub(super) struct TrampolineParts<'a, 'ctx> {
 }
 
 impl<'ctx> TrampolineParts<'_, 'ctx> {
-    /// Makes it, under this name.
-    pub(super) fn make(self, name: &str) -> Trampoline<'ctx> {
+    /// Makes it, under this name, unless one of `shared` will do. Places are many, and a function for each of them took
+    /// a sixth of the memory of a module.
+    pub(super) fn make(self, name: &str, shared: &mut Shared<'ctx>) -> Trampoline<'ctx> {
         let live: Vec<_> = self.handed.live_at_header(self.place).collect();
         let phis = phis(self.block).map(|phi| phi.value());
         let phis = phis.zip(self.handed.phis_at[self.place].iter().copied());
         let taken: Vec<_> = live.iter().copied().chain(phis).collect();
         let types: Vec<BasicTypeEnum> = taken.iter().map(|(v, _)| v.basic().get_type()).collect();
         let arguments = arguments(&types);
+        let word = |n: u64| self.edit.context.i32_type().const_int(n, false);
+        let place = word(self.place as u64);
+        let is_shared = leaves_register(&types);
+        let key = || {
+            let offsets = taken.iter().map(|(_, at)| *at);
+            let types = types.iter().map(|ty| ty.as_type_ref().addr());
+            (offsets.zip(types).collect(), self.around.clone())
+        };
+        let known = is_shared.then(|| shared.get(&key()).copied()).flatten();
+        let function = known.unwrap_or_else(|| {
+            let of = Signature {
+                taken: &taken,
+                types: &types,
+                arguments: &arguments,
+                place: (!is_shared).then_some(place),
+            };
+            let function = self.make_function(name, &of);
+            if is_shared {
+                shared.insert(key(), function);
+            }
+            function
+        });
+        Trampoline {
+            function,
+            arguments,
+            place: is_shared.then_some(place),
+            live: live.into_iter().map(|(v, _)| v).collect(),
+            block: self.block,
+            around: self.around,
+        }
+    }
+
+    fn make_function(&self, name: &str, of: &Signature<'_, 'ctx>) -> FunctionValue<'ctx> {
+        let Signature {
+            taken,
+            types,
+            arguments,
+            place,
+        } = *of;
+        let word = self.edit.context.i32_type();
         let parameter = |a: &Argument| match *a {
             Argument::One(n) => types[n].into(),
             Argument::Two(..) => self.edit.context.i64_type().into(),
         };
-        let parameters: Vec<_> = arguments.iter().map(parameter).collect();
+        let own = arguments.iter().map(parameter);
+        let told = place.is_none().then_some(word.into());
+        let parameters: Vec<_> = own.chain(told).collect();
         let result = self.result_type();
         let ty = match result {
             Some(result) => result.fn_type(&parameters, false),
@@ -184,7 +253,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
             let place = place_in(self.edit.context, &builder, buffer, taken[n].1);
             values::store(&builder, value, place);
         };
-        for (parameter, argument) in function.get_param_iter().zip(&arguments) {
+        for (parameter, argument) in function.get_param_iter().zip(arguments) {
             match *argument {
                 Argument::One(n) => store(n, Value::of(&parameter)),
                 Argument::Two(a, b) => {
@@ -195,24 +264,22 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
                 }
             }
         }
-        let word = |n: u64| self.edit.context.i32_type().const_int(n, false);
         let inside = self.around.first().copied().unwrap_or(NONE);
         for (offset, value) in [(self.words.inside, u64::from(inside)), (self.words.back, 0)] {
             let place = place_in(self.edit.context, &builder, buffer, offset);
-            values::store(&builder, Value::of(&word(value)), place);
+            let value = word.const_int(value, false);
+            values::store(&builder, Value::of(&value), place);
         }
-        let arguments_of_it = [word(self.place as u64).into(), buffer.into()];
+        let place = place.unwrap_or_else(|| {
+            let told = function.get_last_param().expect("it is told");
+            told.into_int_value()
+        });
+        let arguments_of_it = [place.into(), buffer.into()];
         match result {
             Some(result) => self.tell(&builder, buffer, &arguments_of_it, result),
             None => return_call(&builder, self.to, &arguments_of_it, Tail::Kept),
         }
-        Trampoline {
-            function,
-            arguments,
-            live: live.into_iter().map(|(v, _)| v).collect(),
-            block: self.block,
-            around: self.around,
-        }
+        function
     }
 
     /// What is returned where control may come back.

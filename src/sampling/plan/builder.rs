@@ -83,7 +83,7 @@ impl Builder {
         let order = Order::new(&cfg);
         let automaton = Automaton::new(&cfg, &order, &nodes);
         let step = |mode, edge| automaton.step(mode, edge);
-        let product = Versions::product(&cfg, &order, first_mode, step);
+        let product = Versions::product_led(&cfg, &order, first_mode, step);
         let Subject {
             func,
             first,

@@ -62,8 +62,20 @@ impl<'a> Automaton<'a> {
         }
     }
 
+    /// Where `edge` leads, taken in `mode`, and the mode there. O(depth of loops).
+    ///
+    /// What is told of every block need not join anything: both ways out of [`End::Looks`] are the second one then, so
+    /// that nothing is made for the first.
+    pub(super) fn step(&self, mode: Mode, edge: CfgEdge) -> (BlockId, Mode) {
+        let edge = match self.nodes[edge.block].end {
+            End::Looks if mode == Mode::Sampling => CfgEdge { succ: 1, ..edge },
+            _ => edge,
+        };
+        (self.cfg.target(edge), self.mode_behind(mode, edge))
+    }
+
     /// The mode behind `edge`, taken in `mode`. O(depth of loops).
-    pub(super) fn step(&self, mode: Mode, edge: CfgEdge) -> Mode {
+    fn mode_behind(&self, mode: Mode, edge: CfgEdge) -> Mode {
         let to = self.cfg.target(edge);
         match self.nodes[edge.block].end {
             End::Joins => Mode::Sampling,
