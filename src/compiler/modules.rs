@@ -355,13 +355,13 @@ pub(super) fn generate(
     let compiler = compilers.choose(module.writer(), rewritten)?;
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
-    // Counts at the ends of loops are no reason for a jump there, and blocks of counts are none to move all values of
-    // φs in front of a branch. The runner's makefile has both options.
-    flags.extend(["-mllvm", "-force-precise-rotation-cost"].map(String::from));
+    // As in the runner's makefile, which has the reasons.
+    let mut options = vec!["-force-precise-rotation-cost", "-lsr-drop-solution"];
     if scheme == Scheme::Edge {
-        let split = ["-mllvm", "-phi-elim-split-all-critical-edges"];
-        flags.extend(split.map(String::from));
+        options.push("-phi-elim-split-all-critical-edges");
     }
+    let options = options.into_iter().flat_map(|option| ["-mllvm", option]);
+    flags.extend(options.map(String::from));
     cc1(&compiler, &flags, bitcode, object, &module.name)
 }
 
