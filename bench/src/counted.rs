@@ -57,11 +57,11 @@ fn multiples_of_llvm(results: &Results) -> String {
     };
     let rows = [
         ("one copy, `sbl`", "sbl"),
+        ("one copy, `p3-hot`", "p3-hot 1"),
         ("one copy, `p3-hot`, trained", "p3-hot 1 trained"),
         ("slowest of two copies, `p3-hot`", "p3-hot 2"),
         ("slowest of four", "p3-hot 4"),
         ("slowest of four, trained", "p3-hot 4 trained"),
-        ("slowest of eight, trained", "p3-hot 8 trained"),
     ];
     let mut table = Table::new([
         "mean, as a multiple of LLVM's",

@@ -35,11 +35,11 @@ pub(crate) const OTHER: &str = "run.sh";
 /// Scheme, number of copies, whether weights come from the other input: those whose instructions are counted.
 const COUNTED: [(&str, u32, bool); 6] = [
     ("sbl", 1, false),
+    ("p3-hot", 1, false),
     ("p3-hot", 1, true),
     ("p3-hot", 2, false),
     ("p3-hot", 4, false),
     ("p3-hot", 4, true),
-    ("p3-hot", 8, true),
 ];
 /// Those that are timed.
 const TIMED: [(&str, u32, bool); 3] =
