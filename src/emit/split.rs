@@ -3,14 +3,14 @@
 use super::place::{self, Place};
 use super::sys;
 use crate::index::{BlockId, CfgEdge, TiSlice, TiVec};
-use crate::ir::Cfg;
+use crate::ir::{Cfg, Terminator};
 use crate::plan::{FunctionPlan, Op};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::InstructionValue;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Where the code of one function's edges goes, when those are split that must be.
 pub(crate) struct Places<'ctx> {
@@ -43,9 +43,12 @@ pub(crate) fn split<'ctx>(
 ) -> Places<'ctx> {
     let ins = cfg.incoming_edges();
     let of = place::of_edges(cfg, plan, &ins, branches);
+    let with_code = of.iter().filter(|(_, place)| **place == Place::Own);
+    let mut edges: BTreeSet<CfgEdge> = with_code.map(|(edge, _)| *edge).collect();
+    edges.extend(find_shared_invokes(cfg, &ins));
     let mut own = BTreeMap::new();
     let mut into: BTreeMap<BlockId, Vec<(CfgEdge, BasicBlock<'ctx>)>> = BTreeMap::new();
-    for (&edge, _) in of.iter().filter(|(_, place)| **place == Place::Own) {
+    for edge in edges {
         let block = context.insert_basic_block_after(blocks[edge.block], "p3.edge");
         own.insert(edge, block);
         let to = cfg.target(edge);
@@ -55,6 +58,23 @@ pub(crate) fn split<'ctx>(
         insert(context, blocks, blocks[to], &edges);
     }
     Places { of, own, ins }
+}
+
+/// One normal edge of those `invoke`s that share both of their targets, which have no other predecessors. LLVM takes a φ of
+/// the landing pad that equals one of the normal target to be the same value, which at -O0 it sets behind the call alone
+/// (LLVM 19 to 22): after an exception it is not set. A block on one of the edges keeps them apart. O(V + E).
+fn find_shared_invokes(cfg: &Cfg, ins: &TiSlice<BlockId, Vec<CfgEdge>>) -> Vec<CfgEdge> {
+    let shared = ins.iter().filter_map(|normal| {
+        let first = *normal.first().filter(|_| normal.len() > 1)?;
+        let is_normal =
+            |e: &CfgEdge| cfg.block(e.block).terminator == Terminator::Invoke && e.succ == 0;
+        let pad = |e: &CfgEdge| cfg.block(e.block).succs[1];
+        let alike = normal.iter().all(is_normal)
+            && normal.iter().all(|e| pad(e) == pad(&first))
+            && ins[pad(&first)].len() == normal.len();
+        alike.then_some(first)
+    });
+    shared.collect()
 }
 
 /// Puts the new blocks on their edges into `target`, and mends its φs: each new block takes over
