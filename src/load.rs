@@ -93,6 +93,8 @@ pub struct Hidden {
     pub single: bool,
     /// Whether it calls what may return a second time.
     pub returns_twice: bool,
+    /// Whether it jumps to addresses that are all known ([`crate::ir::Block::known_labels`]).
+    pub known_labels: bool,
 }
 
 const REMEDY: &str =

@@ -1,7 +1,8 @@
-//! What loaders do not show: attributes of functions, declared ones too, tokens, assembler code. Found
+//! What loaders do not show: attributes of functions, declared ones too, tokens, assembler code, tables of labels. Found
 //! by LLVM in modules that are admitted, for whichever loader reads them.
 
 use super::inspect::ATTRIBUTES;
+use super::labels;
 use super::read::sys::{self, Block, Value};
 use crate::load::Hidden;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -26,11 +27,13 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
     let mut found = Vec::new();
     let definitions = sys::functions(module).filter(|f| f.is_definition());
     for (body, f) in definitions.enumerate() {
+        let known = labels::known(f);
         for (number, block) in f.blocks().enumerate() {
             let mut hidden = look(block, kinds);
             // The entry is in no loop. (Most allocas stand there, and text takes time.)
             hidden.single |= number > 0 && block.instructions().any(is_swift_error);
-            if hidden.single || hidden.returns_twice {
+            hidden.known_labels = known.binary_search(&number).is_ok();
+            if hidden.single || hidden.returns_twice || hidden.known_labels {
                 (hidden.body, hidden.block) = (body, number);
                 found.push(hidden);
             }
@@ -56,6 +59,7 @@ fn look(block: Block, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
         block: 0,
         single: false,
         returns_twice: false,
+        known_labels: false,
     };
     for i in block.instructions() {
         hidden.single |= i.is_token();

@@ -18,6 +18,7 @@ pub(crate) mod edit;
 pub(crate) mod function;
 mod hidden;
 mod inspect;
+mod labels;
 pub(crate) mod layout;
 mod members;
 mod optimize;

@@ -10,7 +10,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::LLVMABISizeOfType;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr};
 use inkwell::targets::TargetData;
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
 
@@ -216,6 +216,106 @@ impl Value {
     pub(crate) fn is_constant_int(self) -> bool {
         // SAFETY: the value is live.
         unsafe { !LLVMIsAConstantInt(self.0).is_null() }
+    }
+
+    /// The block whose address it is, if it is a constant of that kind.
+    pub(crate) fn labelled_block<'ctx>(self) -> Option<BasicBlock<'ctx>> {
+        // SAFETY: the value is live, and only an address of a block is asked which; that block is live too.
+        unsafe {
+            let is_label = !LLVMIsABlockAddress(self.0).is_null();
+            is_label
+                .then(|| BasicBlock::new(LLVMGetBlockAddressBasicBlock(self.0)))
+                .flatten()
+        }
+    }
+
+    /// The initial value, if it is a variable that has one.
+    pub(crate) fn initializer(self) -> Option<Value> {
+        // SAFETY: the value is live, and only a variable is asked.
+        let initializer = unsafe {
+            let variable = LLVMIsAGlobalVariable(self.0);
+            (!variable.is_null()).then(|| LLVMGetInitializer(variable))
+        };
+        initializer.filter(|i| !i.is_null()).map(Value)
+    }
+
+    /// A constant of this module alone with this initial value, aligned and placed as this variable, whose address tells
+    /// nothing. The name gets a number if it is taken.
+    pub(crate) fn variable_like(self, name: &str, initializer: Value) -> Value {
+        let name = std::ffi::CString::new(name).expect("names hold no NUL");
+        // SAFETY: this value is checked to be a variable, of a live module, of the type of `initializer`.
+        unsafe {
+            assert!(!LLVMIsAGlobalVariable(self.0).is_null());
+            let ty = LLVMGlobalGetValueType(self.0);
+            assert_eq!(ty, LLVMTypeOf(initializer.0));
+            let module = LLVMGetGlobalParent(self.0);
+            let space = LLVMGetPointerAddressSpace(LLVMTypeOf(self.0));
+            let made = LLVMAddGlobalInAddressSpace(module, ty, name.as_ptr(), space);
+            LLVMSetInitializer(made, initializer.0);
+            LLVMSetGlobalConstant(made, 1);
+            LLVMSetLinkage(made, LLVMLinkage::LLVMPrivateLinkage);
+            LLVMSetUnnamedAddress(made, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
+            LLVMSetAlignment(made, LLVMGetAlignment(self.0));
+            Value(made)
+        }
+    }
+
+    /// Whether it is a constant array or structure that lists its elements, other than plain numbers, as operands.
+    pub(crate) fn is_aggregate(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe {
+            !LLVMIsAConstantArray(self.0).is_null() || !LLVMIsAConstantStruct(self.0).is_null()
+        }
+    }
+
+    /// The elements of such a constant.
+    pub(crate) fn elements(self) -> Vec<Value> {
+        assert!(self.is_aggregate());
+        // SAFETY: its operands are its elements, and indices are in range.
+        unsafe {
+            let n = LLVMGetNumOperands(self.0) as u32;
+            (0..n).map(|i| Value(LLVMGetOperand(self.0, i))).collect()
+        }
+    }
+
+    /// A constant of the type of such a constant with other elements.
+    pub(crate) fn aggregate_like(self, elements: &[Value]) -> Value {
+        let mut elements: Vec<LLVMValueRef> = elements.iter().map(|e| e.0).collect();
+        let (values, n) = (elements.as_mut_ptr(), elements.len());
+        // SAFETY: the value is live; there are as many elements as before, constants of the same types.
+        unsafe {
+            assert!(self.is_aggregate() && n == LLVMGetNumOperands(self.0) as usize);
+            let ty = LLVMTypeOf(self.0);
+            Value(match LLVMGetTypeKind(ty) {
+                LLVMTypeKind::LLVMArrayTypeKind => {
+                    LLVMConstArray2(LLVMGetElementType(ty), values, n as u64)
+                }
+                _ => LLVMConstNamedStruct(ty, values, n as u32),
+            })
+        }
+    }
+
+    /// What a constant address of an element is computed from.
+    pub(crate) fn element_address_base(self) -> Option<Value> {
+        // SAFETY: the value is live; only an expression is asked for its kind, and an address has a base.
+        unsafe {
+            let computes = !LLVMIsAConstantExpr(self.0).is_null()
+                && LLVMGetConstOpcode(self.0) == LLVMOpcode::LLVMGetElementPtr;
+            computes.then(|| Value(LLVMGetOperand(self.0, 0)))
+        }
+    }
+
+    /// The same element of `base` as this constant is the address of.
+    pub(crate) fn element_address_like(self, base: Value) -> Value {
+        assert!(self.element_address_base().is_some());
+        // SAFETY: it computes an address: its operands are the base and indices, constants. An address that is not said to be
+        // in bounds may be any.
+        unsafe {
+            let n = LLVMGetNumOperands(self.0) as u32;
+            let mut indices: Vec<_> = (1..n).map(|i| LLVMGetOperand(self.0, i)).collect();
+            let ty = LLVMGetGEPSourceElementType(self.0);
+            Value(LLVMConstGEP2(ty, base.0, indices.as_mut_ptr(), n - 1))
+        }
     }
 
     /// The instructions that use it, as often as they do.

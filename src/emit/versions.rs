@@ -11,6 +11,7 @@
 //! sqlite's interpreter, in two versions, took 1,700 M instructions more for that than for its paths, and clang took
 //! six minutes.
 
+mod jumps;
 #[cfg(test)]
 mod tests;
 
@@ -88,6 +89,7 @@ pub(crate) fn copy_blocks_of<'ctx>(
     copier.fill_phis();
     copier.fill_made();
     copier.simplify();
+    jumps::lead(&copier.builder, function, &copier.blocks, versions);
     copier.blocks
 }
 

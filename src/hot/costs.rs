@@ -8,7 +8,7 @@ use crate::ir::Cfg;
 use crate::partition::{Part, Ranges, Units, WHOLE};
 use crate::paths::{FunctionInput, Measuring};
 use crate::plan::build::{FunctionCode, function_code};
-use crate::versions::{can_be_copied, size, weight};
+use crate::versions::{can_be_copied, may_meet, size, weight};
 use rayon::prelude::*;
 
 /// What versions take and must save.
@@ -122,8 +122,8 @@ pub(super) struct Facts<'a> {
     pub may_be_hot: bool,
     /// Whether several copies may profile it: besides, that can pay.
     pub splits: bool,
-    /// Whether it can have versions at all.
-    pub can_be_copied: bool,
+    /// Whether it may have versions for ranges of paths, or for warm edges, at all.
+    pub may_have_versions: bool,
     /// Its instructions.
     pub size: u64,
     /// Its warm edges, where they may be worth it.
@@ -152,8 +152,11 @@ impl<'a> Program<'a> {
             let in_versions = splitting.split_cost(flow.total(), executed);
             let order = &paths.shape.order;
             let size = size(f.cfg, order);
-            let can_be_copied = can_be_copied(f.cfg, order);
-            let may_be_hot = units.is_alone(f) && size <= LARGE_FUNCTION && can_be_copied;
+            let may_have_versions = match splitting {
+                Splitting::WhereItPays => may_meet(f.cfg, order),
+                Splitting::Everywhere => can_be_copied(f.cfg, order),
+            };
+            let may_be_hot = units.is_alone(f) && size <= LARGE_FUNCTION && may_have_versions;
             Some(Facts {
                 flow,
                 code: may_be_hot.then_some(code),
@@ -162,7 +165,7 @@ impl<'a> Program<'a> {
                 cost: costs.worth(i, instructions),
                 may_be_hot,
                 splits: may_be_hot && in_versions < instructions / 2.0,
-                can_be_copied,
+                may_have_versions,
                 size,
                 warm: None,
             })

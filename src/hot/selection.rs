@@ -64,7 +64,7 @@ impl Program<'_> {
         let everywhere = self.splitting == Splitting::Everywhere;
         let pays =
             facts.cost >= MEASURED.least_saving && paths.numbering.total() > paths.array_slots();
-        if !facts.can_be_copied || !pays && !everywhere {
+        if !facts.may_have_versions || !pays && !everywhere {
             return None;
         }
         let cfg = self.functions[i].cfg;

@@ -3,6 +3,7 @@
 use crate::index::{BlockId, CfgEdge, FuncId, TiVec, ti_vec};
 use crate::load::positions::Choice;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The control-flow graph of a function with at least one block. Block 0 is the entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,9 @@ pub struct Block {
     pub returns_twice: bool,
     /// Whether it holds something of which no copy may be made: the block has one version.
     pub single: bool,
+    /// Whether it ends in an `indirectbr` whose address comes from constants alone: addresses of blocks, as they are
+    /// or in tables that nobody writes. The jump of a copy can then be led to other blocks.
+    pub known_labels: bool,
     /// The block's instructions by source position, in order; empty without debug information, else all
     /// of them. An instruction without a position belongs to the one before it.
     pub lines: Vec<Span>,
@@ -49,6 +53,7 @@ impl Block {
             may_leave: false,
             returns_twice: false,
             single: false,
+            known_labels: false,
             lines: Vec::new(),
             choice: None,
         }
@@ -195,6 +200,27 @@ impl Cfg {
     /// Where edge `e` leads.
     pub fn target(&self, e: CfgEdge) -> BlockId {
         self.block(e.block).succs[e.succ as usize]
+    }
+
+    /// The edges out of block `b` and where they lead, in order, as they can be told apart: instead of an edge of an
+    /// `indirectbr` that repeats a target, the first one to that target. O(successors).
+    pub(crate) fn distinct_edges(
+        &self,
+        block: BlockId,
+    ) -> impl Iterator<Item = (CfgEdge, BlockId)> + '_ {
+        let Block {
+            terminator, succs, ..
+        } = self.block(block);
+        let repeats = *terminator == Terminator::IndirectBr;
+        let mut first = HashMap::new();
+        (0..).zip(succs).map(move |(succ, &to)| {
+            let succ = if repeats {
+                *first.entry(to).or_insert(succ)
+            } else {
+                succ
+            };
+            (CfgEdge { block, succ }, to)
+        })
     }
 
     /// By block: the edges that lead to it, in order. O(V + E).

@@ -4,6 +4,7 @@ use super::schema::SPAN;
 use super::{FunctionEntry, Manifest, OutOfRange, ShareEntry, Status};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::ir::Terminator;
 use crate::load::positions::{Compared, Inlined};
 use crate::strategy::Measure;
 use crate::versions::can_be_copied;
@@ -58,6 +59,11 @@ impl Manifest {
         ensure(
             f.single.iter().all(inside) && f.single.is_sorted(),
             "single",
+        )?;
+        let jumps = |b: &BlockId| inside(b) && f.terminators[*b] == Terminator::IndirectBr;
+        ensure(
+            f.known_labels.iter().all(jumps) && f.known_labels.is_sorted(),
+            "known labels",
         )?;
         ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
         let symbols = self.outside.as_ref().map_or(0, Vec::len);

@@ -138,6 +138,11 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
             .ids()
             .filter(|&b| body.cfg.block(b).single)
             .collect(),
+        known_labels: body
+            .cfg
+            .ids()
+            .filter(|&b| body.cfg.block(b).known_labels)
+            .collect(),
         lines: lines(blocks),
         choices: choices(&body.cfg),
         branchless: body.branchless.iter().copied().map(numbers).collect(),

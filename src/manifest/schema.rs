@@ -214,6 +214,9 @@ pub struct FunctionEntry {
     /// The blocks of which no copy may be made ([`Block::single`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub single: Vec<BlockId>,
+    /// The blocks whose `indirectbr` jumps to addresses that are all known ([`Block::known_labels`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known_labels: Vec<BlockId>,
     /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it
     /// is in none) and number of instructions in turn; empty without debug info.
     #[serde(default, skip_serializing_if = "TiSlice::is_empty")]
@@ -356,6 +359,7 @@ impl FunctionEntry {
             may_leave: self.may_leave.binary_search(&b).is_ok(),
             returns_twice: self.returns_twice.contains(&b),
             single: self.single.binary_search(&b).is_ok(),
+            known_labels: self.known_labels.binary_search(&b).is_ok(),
             lines: self.spans(b).collect(),
             choice: self.choice(b).map(Box::new),
         });

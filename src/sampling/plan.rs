@@ -199,10 +199,12 @@ pub enum End {
     Back(u32),
 }
 
-/// Whether a function can be sampled: its blocks may be copied, and its back edges split. O(V + E).
+/// Whether a function can be sampled: its blocks may be copied, and its back edges split. Not with `indirectbr`: plans
+/// have blocks of their own, which no address is known of. O(V + E).
 pub fn can_be_sampled(cfg: &Cfg, order: &Order) -> bool {
     let splits = |(e, _): (CfgEdge, BlockId)| cfg.block(e.block).terminator.can_split(e.succ);
-    can_be_copied(cfg, order) && order.back_edges(cfg).all(splits)
+    let jumps = |b: &BlockId| cfg.block(*b).terminator == Terminator::IndirectBr;
+    can_be_copied(cfg, order) && order.back_edges(cfg).all(splits) && !order.rpo.iter().any(jumps)
 }
 
 impl SubpathPlan {

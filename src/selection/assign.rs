@@ -25,7 +25,7 @@ use crate::partition::{
 use crate::paths::{Expected, FunctionInput, Measuring, Paths};
 use crate::plan::build::{function_code, ids};
 use crate::strategy::Scheme;
-use crate::versions::can_be_copied;
+use crate::versions::may_meet;
 use crate::weights::measured_weights;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ fn decide(
 
 /// How the paths inside `set` are told from others.
 fn inside(scheme: Scheme, f: &FunctionInput, paths: &Measuring, set: IdSet<EdgeId>) -> How {
-    let may_have_versions = can_be_copied(f.cfg, &paths.shape.order);
+    let may_have_versions = may_meet(f.cfg, &paths.shape.order);
     let versions_pay = || {
         let by_labels = function_code(f.cfg, paths, Part::Edges(&set)).cost();
         let in_versions = function_code(f.cfg, paths, Part::Side(Side::Inside(&set))).cost();
@@ -205,7 +205,7 @@ fn without_known(
     known: &[KnownPath],
 ) -> (Option<How>, Measuring) {
     let whole = function_code(f.cfg, &paths, Part::All).cost();
-    if !can_be_copied(f.cfg, &paths.shape.order) {
+    if !may_meet(f.cfg, &paths.shape.order) {
         return (Some(How::Whole), paths);
     }
     let together = paths.clone().with_apart(Vec::new());

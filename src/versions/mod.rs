@@ -55,14 +55,23 @@ pub struct Versions {
     pub order: Order,
 }
 
-/// Whether blocks of a function may be copied, and edges led to the copies: not with `indirectbr`, `callbr`, funclets,
-/// calls that return twice or must stay single. What cannot be reached does not matter. O(V).
+/// Whether blocks of a function may be copied, and edges led to the copies: not with `callbr`, funclets, calls that
+/// return twice or must stay single, or an `indirectbr` to addresses that are not all known. What cannot be reached does not matter. O(V).
 pub(crate) fn can_be_copied(cfg: &Cfg, order: &Order) -> bool {
     !order.rpo.iter().any(|&b| is_fixed(cfg.block(b)))
 }
 
 fn is_fixed(block: &Block) -> bool {
-    block.returns_twice || block.terminator == Terminator::IndirectBr || has_no_copy(block)
+    let jumps_anywhere = block.terminator == Terminator::IndirectBr && !block.known_labels;
+    block.returns_twice || jumps_anywhere || has_no_copy(block)
+}
+
+/// Whether versions pay that lead to each other on many edges, as those of hot paths and selections do: not with an
+/// `indirectbr`. Its edges cannot be split, so what differs between its versions is moved to where any of its targets
+/// expects it in front of each jump. (The versions that [`apart`] makes hardly meet again.) O(V).
+pub(crate) fn may_meet(cfg: &Cfg, order: &Order) -> bool {
+    let jumps = |b: &BlockId| cfg.block(*b).terminator == Terminator::IndirectBr;
+    can_be_copied(cfg, order) && !order.rpo.iter().any(jumps)
 }
 
 /// Whether there must be no copy of the block, not even in another function.
@@ -74,7 +83,7 @@ pub(crate) fn has_no_copy(block: &Block) -> bool {
 impl Versions {
     /// The product of `cfg` and a deterministic automaton over its edges, which is in state `first` at the entry and
     /// in state `next(s, e)` behind edge `e` taken in state `s`: a block in as many versions as there are states in
-    /// which control can reach it. The first of them that a breadth-first search finds takes the block's place.
+    /// which control can reach it. Edges that cannot be told apart lead to one version. The first of them that a breadth-first search finds takes the block's place.
     /// O(V + E) of the result.
     ///
     /// `order` is that of `cfg`.
@@ -107,9 +116,8 @@ impl Versions {
         while let Some(&(origin, state)) = builder.made.get(blocks.len()) {
             let mut block = cfg.block(origin).clone();
             if let Some(state) = state {
-                for (succ, to) in (0..).zip(&mut block.succs) {
-                    let block = origin;
-                    let (led, state) = next(state, CfgEdge { block, succ });
+                for (to, (edge, _)) in block.succs.iter_mut().zip(cfg.distinct_edges(origin)) {
+                    let (led, state) = next(state, edge);
                     *to = builder.id(led, state);
                 }
             }
@@ -207,8 +215,8 @@ fn homes<S: State>(
     let mut queue = VecDeque::from([(BlockId(0), first)]);
     while let Some((block, state)) = queue.pop_front() {
         homes[block].get_or_insert(state);
-        for succ in 0..cfg.block(block).succs.len() as u32 {
-            let reached = next(state, CfgEdge { block, succ });
+        for (edge, _) in cfg.distinct_edges(block) {
+            let reached = next(state, edge);
             if seen.insert(reached) {
                 queue.push_back(reached);
             }

@@ -170,6 +170,35 @@ fn few_paths(dag: &Dag) -> bool {
     crate::numbering::ball_larus(dag).is_some_and(|n| n.total() <= 2000)
 }
 
+#[test]
+fn repeated_targets_of_jump_have_one_version() {
+    let mut graph = cfg(&[&[1, 2, 1], &[2], &[]]);
+    graph.blocks[BlockId(0)].terminator = Terminator::IndirectBr;
+    let next = |_, e: CfgEdge| e.succ;
+    let versions = Versions::product(&graph, &Order::new(&graph), 0, next).versions;
+    let succs = &versions.cfg.block(BlockId(0)).succs;
+    assert_eq!(succs[0], succs[2]);
+    let edges: Vec<u32> = graph
+        .distinct_edges(BlockId(0))
+        .map(|(e, _)| e.succ)
+        .collect();
+    assert_eq!(edges, [0, 1, 0]);
+}
+
+#[test]
+fn jump_is_copied_if_its_labels_are_known() {
+    let mut graph = cfg(&[&[1], &[1, 2], &[]]);
+    graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
+    let (order, may_be) = (Order::new(&graph), |g: &Cfg, o: &Order| {
+        (can_be_copied(g, o), may_meet(g, o))
+    });
+    assert_eq!(may_be(&graph, &order), (false, false));
+    graph.blocks[BlockId(1)].known_labels = true;
+    assert_eq!(may_be(&graph, &order), (true, false));
+    graph.blocks[BlockId(1)].terminator = Terminator::Branch;
+    assert_eq!(may_be(&graph, &order), (true, true));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 3000 }))]
 

@@ -110,6 +110,8 @@ programs! {
     irreducible
     iterations
     joined_loops
+    labels
+    labels_of_two
     lambdas
     longjmp
     loops
@@ -125,6 +127,7 @@ programs! {
     short_loops
     switches
     tails
+    threads
     typed_pointers
     values
     vectors

@@ -12,8 +12,8 @@ use inkwell::llvm_sys::debuginfo::{
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
-    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate,
-    LLVMTypeKind,
+    LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode,
+    LLVMRealPredicate, LLVMTypeKind,
 };
 use inkwell::module::Module;
 use std::borrow::Cow;
@@ -385,6 +385,66 @@ impl<'m> Value<'m> {
         unsafe { LLVMGetVolatile(self.0) != 0 }
     }
 
+    /// Whether a load is neither volatile nor atomic.
+    pub(crate) fn is_plain_load(self) -> bool {
+        assert!(self.opcode() == LLVMOpcode::LLVMLoad);
+        // SAFETY: it is a load.
+        let ordering = unsafe { LLVMGetOrdering(self.0) };
+        !self.is_volatile() && ordering == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    }
+
+    /// Whether it is one address, not a vector of several.
+    pub(crate) fn is_address(self) -> bool {
+        // SAFETY: the value is live, and so is its type.
+        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMPointerTypeKind }
+    }
+
+    /// Whether it is `undef` or `poison`.
+    pub(crate) fn is_undefined(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { LLVMIsUndef(self.0) != 0 }
+    }
+
+    /// Whether it is a constant array or structure that lists its elements, other than plain numbers, as operands.
+    pub(crate) fn is_aggregate(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe {
+            !LLVMIsAConstantArray(self.0).is_null() || !LLVMIsAConstantStruct(self.0).is_null()
+        }
+    }
+
+    /// Whether it is a constant address computed from its first operand, and no vector.
+    pub(crate) fn is_constant_element_address(self) -> bool {
+        // SAFETY: the value is live, and only an expression is asked for its kind.
+        let computes = unsafe {
+            !LLVMIsAConstantExpr(self.0).is_null()
+                && LLVMGetConstOpcode(self.0) == LLVMOpcode::LLVMGetElementPtr
+        };
+        computes && self.is_address()
+    }
+
+    /// Whether it is a variable of this module alone, which nobody writes and every thread shares.
+    pub(crate) fn is_local_constant(self) -> bool {
+        use LLVMLinkage::*;
+        // SAFETY: the value is live, and only a variable is asked the rest.
+        unsafe {
+            !LLVMIsAGlobalVariable(self.0).is_null()
+                && LLVMIsGlobalConstant(self.0) != 0
+                && LLVMIsThreadLocal(self.0) == 0
+                && LLVMIsExternallyInitialized(self.0) == 0
+                && matches!(
+                    LLVMGetLinkage(self.0),
+                    LLVMInternalLinkage | LLVMPrivateLinkage
+                )
+        }
+    }
+
+    /// Whether it is something that may have operands.
+    pub(crate) fn has_operands(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { !LLVMIsAUser(self.0).is_null() }
+    }
+
     /// The block that an instruction is in.
     pub(crate) fn block(self) -> Block<'m> {
         self.assert_instruction();
@@ -504,6 +564,19 @@ impl<'m> Value<'m> {
 impl<'m> Block<'m> {
     fn some(block: LLVMBasicBlockRef) -> Option<Block<'m>> {
         (!block.is_null()).then_some(Block(block, PhantomData))
+    }
+
+    /// Its terminator.
+    pub(crate) fn last(self) -> Value<'m> {
+        // SAFETY: the block is live, and LLVM's verifier accepted it: it has a terminator.
+        let end = unsafe { Value::some(LLVMGetBasicBlockTerminator(self.0)) };
+        end.expect("a block has a terminator")
+    }
+
+    /// Who uses it, as often as it is used: terminators, and its address.
+    pub(crate) fn users(self) -> impl Iterator<Item = Value<'m>> {
+        // SAFETY: the block is live.
+        Value(unsafe { LLVMBasicBlockAsValue(self.0) }, PhantomData).users()
     }
 
     /// The instructions, the terminator last.

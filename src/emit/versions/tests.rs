@@ -47,3 +47,64 @@ fn value_used_far_away_is_that_of_own_version() {
     assert_eq!(uses.collect::<Vec<_>>(), [BLOCKS as usize - 3; 2]);
     module.verify().unwrap();
 }
+
+/// Each version of a jump gets tables with its own blocks; the program's tables stay.
+#[test]
+fn versions_of_jump_have_tables_of_their_own() {
+    let text = "@t = internal constant { i32, [3 x ptr] } { i32 7, [3 x ptr] [ptr blockaddress(@f, %a), ptr null, ptr blockaddress(@f, %out)] }\n\
+        define i64 @f(ptr %p) {\n\
+        start:\n  br label %jump\n\
+        jump:\n  %l = phi ptr [ blockaddress(@f, %a), %start ], [ %m, %a ]\n  indirectbr ptr %l, [label %a, label %out, label %a]\n\
+        a:\n  %i = load i64, ptr %p\n  %e = getelementptr ptr, ptr getelementptr (i8, ptr @t, i64 8), i64 %i\n  \
+        %m = load ptr, ptr %e\n  br label %jump\n\
+        out:\n  ret i64 1\n}\n";
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "m");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    let function = module.get_function("f").unwrap();
+    let mut blocks = vec![
+        Block::ending(Terminator::Jump, vec![BlockId(1)]),
+        Block::ending(Terminator::IndirectBr, [2, 3, 2].map(BlockId).to_vec()),
+        Block::ending(Terminator::Jump, vec![BlockId(1)]),
+        Block::ending(Terminator::Return, vec![]),
+    ];
+    blocks[1].known_labels = true;
+    let cfg = Cfg {
+        blocks: blocks.into(),
+    };
+    // Behind the first operation, control is in the second version, and behind `jump` in a third one.
+    let next = |state: u32, e: CfgEdge| match e.block {
+        BlockId(2) => 1,
+        _ => state,
+    };
+    let versions = Versions::product(&cfg, &Order::new(&cfg), 0, next).versions;
+    copy_blocks(&context, function, &cfg, &versions);
+    module.verify().unwrap();
+    let text = module.print_to_string().to_string();
+    let tables: Vec<&str> = text
+        .lines()
+        .filter(|l| l.contains("constant { i32"))
+        .collect();
+    let [own, copy] = tables[..] else {
+        panic!("{text}")
+    };
+    assert!(
+        own.starts_with("@t = internal constant { i32, [3 x ptr] } { i32 7"),
+        "{own}"
+    );
+    assert!(
+        copy.contains("private unnamed_addr constant { i32, [3 x ptr] } { i32 7"),
+        "{copy}"
+    );
+    assert_ne!(
+        own.split("blockaddress").nth(1),
+        copy.split("blockaddress").nth(1)
+    );
+    // Only the copy is read: the first jump has a constant address.
+    let reads = |table: &str| text.matches(table).count();
+    assert_eq!(
+        (reads("ptr @t,"), reads("ptr @__p3_labels,")),
+        (0, 2),
+        "{text}"
+    );
+}

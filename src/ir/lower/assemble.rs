@@ -178,7 +178,8 @@ fn function(body: &FunctionBody, place: Body, unit: FuncId) -> ProgFunction {
 /// Whether two bodies of one symbol can share counts.
 fn equal(a: &FunctionBody, b: &FunctionBody) -> bool {
     let alike = |(a, b): (&Block, &Block)| {
-        (a.terminator, &a.succs, a.may_leave) == (b.terminator, &b.succs, b.may_leave)
+        (a.terminator, &a.succs, a.may_leave, a.known_labels)
+            == (b.terminator, &b.succs, b.may_leave, b.known_labels)
     };
     let (of_a, of_b) = (&a.cfg.blocks, &b.cfg.blocks);
     a.skip == b.skip && of_a.len() == of_b.len() && of_a.iter().zip(of_b).all(alike)

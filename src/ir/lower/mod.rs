@@ -66,6 +66,7 @@ impl Lowered {
             let block = &mut self.bodies[h.body].cfg.blocks[BlockId::new(h.block)];
             block.single |= h.single;
             block.returns_twice |= h.returns_twice;
+            block.known_labels |= h.known_labels;
         }
     }
 }
