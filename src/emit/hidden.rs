@@ -1,5 +1,5 @@
-//! What loaders do not show: attributes of functions, declared ones too, tokens, assembler code, tables of labels. Found
-//! by LLVM in modules that are admitted, for whichever loader reads them.
+//! What loaders do not show: attributes of functions, declared ones too, tokens, assembler code, tables of labels.
+//! Found by LLVM in modules that are admitted, for whichever loader reads them.
 
 use super::inspect::ATTRIBUTES;
 use super::labels;

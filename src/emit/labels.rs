@@ -1,19 +1,20 @@
 //! Jumps to addresses of blocks (`indirectbr`) that are all known: constants, or elements of tables that nobody writes.
 //!
-//! An interpreter jumps by `goto *labels[operation]`. If a block that ends so exists several times, each of its versions needs
-//! a table of its own ([`super::versions`]), so everything between the tables and the jump must be understood.
+//! An interpreter jumps by `goto *labels[operation]`. If a block that ends so exists several times, each of its
+//! versions needs a table of its own ([`super::versions`]), so everything between the tables and the jump must be
+//! understood.
 
 use super::read::sys::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Tables, and constant addresses in them, may nest this deep. Interpreters have arrays of labels, or of structures with
-/// a label each; this keeps recursion over constants bounded.
+/// Tables, and constant addresses in them, may nest this deep. Interpreters have arrays of labels, or of structures
+/// with a label each; this keeps recursion over constants bounded.
 const DEEPEST: u32 = 8;
 
-/// The operands, of an instruction with `count` of them, that its result is one of, or comes from: an address of a block,
-/// or of an element of a table. `None` of instructions that do something else.
+/// The operands, of an instruction with `count` of them, that its result is one of, or comes from: an address of a
+/// block, or of an element of a table. `None` of instructions that do something else.
 pub(super) fn sources(opcode: LLVMOpcode, count: usize) -> Option<Range<usize>> {
     use LLVMOpcode::*;
     match opcode {
@@ -42,12 +43,12 @@ struct Jumps<'m> {
     tables: HashMap<Value<'m>, bool>,
 }
 
-/// The blocks of `function` that end in an `indirectbr`, by number, if all of their addresses are known and used for nothing
-/// else; otherwise none.
+/// The blocks of `function` that end in an `indirectbr`, by number, if all of their addresses are known and used for
+/// nothing else; otherwise none.
 ///
-/// An address is known if it comes, through φs, `select` and `freeze`, from constants and from loads out of constant tables. It
-/// must be used for jumps alone: LLVM gives up an address that it sees no jump to, although somebody may still compare it.
-/// O(instructions on the way + uses of labels and tables + size of tables).
+/// An address is known if it comes, through φs, `select` and `freeze`, from constants and from loads out of constant
+/// tables. It must be used for jumps alone: LLVM gives up an address that it sees no jump to, although somebody may
+/// still compare it. O(instructions on the way + uses of labels and tables + size of tables).
 pub(super) fn known(function: Value) -> Vec<usize> {
     let blocks: Vec<Block> = function.blocks().collect();
     let ends = blocks.iter().map(|b| b.last()).enumerate();

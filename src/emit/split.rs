@@ -60,9 +60,9 @@ pub(crate) fn split<'ctx>(
     Places { of, own, ins }
 }
 
-/// One normal edge of those `invoke`s that share both of their targets, which have no other predecessors. LLVM takes a φ of
-/// the landing pad that equals one of the normal target to be the same value, which at -O0 it sets behind the call alone
-/// (LLVM 19 to 22): after an exception it is not set. A block on one of the edges keeps them apart. O(V + E).
+/// One normal edge of those `invoke`s that share both of their targets, which have no other predecessors. LLVM takes a
+/// φ of the landing pad that equals one of the normal target to be the same value, which at -O0 it sets behind the call
+/// alone (LLVM 19 to 22): after an exception it is not set. A block on one of the edges keeps them apart. O(V + E).
 fn find_shared_invokes(cfg: &Cfg, ins: &TiSlice<BlockId, Vec<CfgEdge>>) -> Vec<CfgEdge> {
     let shared = ins.iter().filter_map(|normal| {
         let first = *normal.first().filter(|_| normal.len() > 1)?;

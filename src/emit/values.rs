@@ -239,8 +239,8 @@ impl Value {
         initializer.filter(|i| !i.is_null()).map(Value)
     }
 
-    /// A constant of this module alone with this initial value, aligned and placed as this variable, whose address tells
-    /// nothing. The name gets a number if it is taken.
+    /// A constant of this module alone with this initial value, aligned and placed as this variable, whose address
+    /// tells nothing. The name gets a number if it is taken.
     pub(crate) fn variable_like(self, name: &str, initializer: Value) -> Value {
         let name = std::ffi::CString::new(name).expect("names hold no NUL");
         // SAFETY: this value is checked to be a variable, of a live module, of the type of `initializer`.
@@ -308,8 +308,8 @@ impl Value {
     /// The same element of `base` as this constant is the address of.
     pub(crate) fn element_address_like(self, base: Value) -> Value {
         assert!(self.element_address_base().is_some());
-        // SAFETY: it computes an address: its operands are the base and indices, constants. An address that is not said to be
-        // in bounds may be any.
+        // SAFETY: it computes an address: its operands are the base and indices, constants. An address that is not said
+        // to be in bounds may be any.
         unsafe {
             let n = LLVMGetNumOperands(self.0) as u32;
             let mut indices: Vec<_> = (1..n).map(|i| LLVMGetOperand(self.0, i)).collect();

@@ -5,8 +5,10 @@ use super::place::{Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::edges_by_counter;
-use crate::index::{CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec};
-use crate::ir::Cfg;
+use crate::index::{
+    BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec,
+};
+use crate::ir::{Cfg, Terminator};
 use crate::numbering::{Numbering, pspp};
 use crate::partition::{Local, Part, Share};
 use crate::paths::{Counted, FunctionInput, Measuring};
@@ -197,14 +199,22 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
     let (ground, numbering) = (ids.ground(cfg, paths, part), ids.numbering());
     let (dag, labels) = (ground.dag, &numbering.labels);
     let weights = ids.weights(paths);
+    let joined = edges_joined_at_jumps(ground.cfg, dag);
+    let weights = if joined.is_empty() {
+        weights
+    } else {
+        Cow::Owned(weigh_as_jumps(dag, &weights, &joined))
+    };
     // Trees: the heaviest of edges where increments cost something, and of all. The first is a copy's own, because what
     // costs nothing depends on which paths it counts. The second is the function's, but of copies whose DAG is their own.
     let ends = Ends::new(&ground);
     let all = match &ids {
-        Ids::Local(_) => Cow::Owned(SpanningTree::maximum(dag, &weights)),
-        _ => Cow::Borrowed(paths.tree()),
+        Ids::Canonical(_) | Ids::Selective(_) if joined.is_empty() => Cow::Borrowed(paths.tree()),
+        _ => Cow::Owned(SpanningTree::maximum(dag, &weights)),
     };
-    let free = SpanningTree::with_free_chords(dag, &weights, &ends.free(dag));
+    let mut free = ends.free(dag);
+    free.difference_with(&joined);
+    let free = SpanningTree::with_free_chords(dag, &weights, &free);
     let trees = [&free, &*all];
     // Increments with the sums of the labels: on the chords of a tree, or the labels of a subset, many of which are 0.
     let on_chords = trees.iter().map(|t| t.increments(dag, labels));
@@ -236,6 +246,40 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
         paths,
         cost,
     }
+}
+
+/// The edges of `indirectbr`s to targets that other edges lead to as well. They cannot be split, so their statements
+/// stand in front of the jump, whichever way it goes. O(V + E) if there is such a jump, otherwise O(V).
+fn edges_joined_at_jumps(cfg: &Cfg, dag: &Dag) -> IdSet<EdgeId> {
+    let mut joined = dag.edge_set();
+    let is_jump = |b: BlockId| cfg.block(b).terminator == Terminator::IndirectBr;
+    if !cfg.ids().any(is_jump) {
+        return joined;
+    }
+    let ins = cfg.incoming_edges();
+    joined.extend(dag.edge_ids().filter(|e| match dag.edge(*e).kind {
+        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => {
+            is_jump(c.block) && ins[cfg.target(c)].len() > 1
+        }
+        _ => false,
+    }));
+    joined
+}
+
+/// Expected executions of statements on edges: on a `joined` one as often as its jump runs.
+fn weigh_as_jumps(dag: &Dag, weights: &Weights, joined: &IdSet<EdgeId>) -> Weights {
+    let mut jumps = dag.by_vertex(0.0);
+    for (e, weight) in weights.iter_enumerated() {
+        jumps[dag.edge(e).src] += weight;
+    }
+    let weigh = |e: EdgeId| {
+        if joined.contains(e) {
+            jumps[dag.edge(e).src]
+        } else {
+            weights[e]
+        }
+    };
+    dag.edge_ids().map(weigh).collect()
 }
 
 fn as_increments(labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, i64> {
@@ -348,5 +392,35 @@ fn count_edges(dag: &Dag, counted: &IdSet<EdgeId>) -> Counting {
         versions: None,
         table: Table::Array { slots },
         probes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dag::Order;
+    use crate::random_cfg::cfg;
+
+    /// Block 1 jumps to block 2, which it alone leads to, and to block 3, as block 2 does.
+    #[test]
+    fn joined_edge_of_jump_weighs_as_jump() {
+        let mut graph = cfg(&[&[1], &[2, 3], &[3], &[]]);
+        let joined = |graph: &Cfg| {
+            let dag = Dag::in_order(graph, &Order::new(graph), &[]);
+            let joined = edges_joined_at_jumps(graph, &dag);
+            let target = |e: EdgeId| (dag.block(dag.edge(e).src), dag.block(dag.edge(e).dst));
+            let weights: Weights = dag.edge_ids().map(|e| f64::from(e.0 + 1)).collect();
+            let weighed = weigh_as_jumps(&dag, &weights, &joined);
+            let all = dag.edge_ids().filter(|e| joined.contains(*e));
+            let sum = |e: EdgeId| dag.outs(dag.edge(e).src).map(|e| weights[e]).sum::<f64>();
+            let rest = dag.edge_ids().filter(|e| !joined.contains(*e));
+            assert!(rest.into_iter().all(|e| weighed[e] == weights[e]));
+            all.map(|e| (target(e), weighed[e] == sum(e)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(joined(&graph), []);
+        graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
+        let edge = (Some(BlockId(1)), Some(BlockId(3)));
+        assert_eq!(joined(&graph), [(edge, true)]);
     }
 }

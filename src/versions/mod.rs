@@ -56,7 +56,8 @@ pub struct Versions {
 }
 
 /// Whether blocks of a function may be copied, and edges led to the copies: not with `callbr`, funclets, calls that
-/// return twice or must stay single, or an `indirectbr` to addresses that are not all known. What cannot be reached does not matter. O(V).
+/// return twice or must stay single, or an `indirectbr` to addresses that are not all known. What cannot be reached
+/// does not matter. O(V).
 pub(crate) fn can_be_copied(cfg: &Cfg, order: &Order) -> bool {
     !order.rpo.iter().any(|&b| is_fixed(cfg.block(b)))
 }
@@ -81,10 +82,10 @@ pub(crate) fn has_no_copy(block: &Block) -> bool {
 }
 
 impl Versions {
-    /// The product of `cfg` and a deterministic automaton over its edges, which is in state `first` at the entry and
-    /// in state `next(s, e)` behind edge `e` taken in state `s`: a block in as many versions as there are states in
-    /// which control can reach it. Edges that cannot be told apart lead to one version. The first of them that a breadth-first search finds takes the block's place.
-    /// O(V + E) of the result.
+    /// The product of `cfg` and a deterministic automaton over its edges, which is in state `first` at the entry and in
+    /// state `next(s, e)` behind edge `e` taken in state `s`: a block in as many versions as there are states in which
+    /// control can reach it. Edges that cannot be told apart lead to one version. The first of them that a
+    /// breadth-first search finds takes the block's place. O(V + E) of the result.
     ///
     /// `order` is that of `cfg`.
     pub fn product<S: State>(

@@ -1,9 +1,9 @@
 //! Jumps by tables of labels, in versions.
 //!
-//! Each version of a block that ends in `indirectbr` jumps to versions of its own, whose addresses the program has in no
-//! table. So a version gets copies of the tables with other labels, and whatever computes the address from the program's
-//! tables is there once more, on the copies. [`crate::emit::labels`] says which jumps can be led so. The first version of a
-//! block keeps the addresses that the program knows.
+//! Each version of a block that ends in `indirectbr` jumps to versions of its own, whose addresses the program has in
+//! no table. So a version gets copies of the tables with other labels, and whatever computes the address from the
+//! program's tables is there once more, on the copies. [`crate::emit::labels`] says which jumps can be led so. The
+//! first version of a block keeps the addresses that the program knows.
 
 use super::super::labels::sources;
 use super::super::sys::{self, Blocks};
@@ -19,9 +19,9 @@ use std::collections::{HashMap, HashSet};
 /// What the tables of a module are called that are made here.
 const NAME: &str = "__p3_labels";
 
-/// Leads the jumps of all versions to theirs. `blocks` are those of `versions`, whose edges they have, and values are in SSA
-/// form. O(versions of jumps · (targets + instructions that compute the address + tables)); versions of several jumps that
-/// lead to the same blocks share tables.
+/// Leads the jumps of all versions to theirs. `blocks` are those of `versions`, whose edges they have, and values are
+/// in SSA form. O(versions of jumps · (targets + instructions that compute the address + tables)); versions of several
+/// jumps that lead to the same blocks share tables.
 pub(super) fn lead<'ctx>(
     builder: &Builder<'ctx>,
     function: FunctionValue<'ctx>,
@@ -49,8 +49,8 @@ pub(super) fn lead<'ctx>(
     erase_unused(replaced);
 }
 
-/// The versions of blocks that jump to other blocks than those whose addresses the program knows, ascending, each with the
-/// function's block and the version of it that it jumps to, ascending.
+/// The versions of blocks that jump to other blocks than those whose addresses the program knows, ascending, each with
+/// the function's block and the version of it that it jumps to, ascending.
 fn other_targets<'a>(
     cfg: &'a Cfg,
     versions: &'a Versions,
@@ -82,8 +82,8 @@ struct Lead<'a, 'ctx> {
 }
 
 impl Lead<'_, '_> {
-    /// Copies what computes `address`, each instruction beside the one that it is a copy of; returns those that had no copy
-    /// yet, users first where there is no cycle.
+    /// Copies what computes `address`, each instruction beside the one that it is a copy of; returns those that had no
+    /// copy yet, users first where there is no cycle.
     fn copy(&mut self, address: Value) -> Vec<Inst> {
         let mut copied = Vec::new();
         let mut open = vec![address];

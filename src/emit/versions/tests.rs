@@ -51,10 +51,12 @@ fn value_used_far_away_is_that_of_own_version() {
 /// Each version of a jump gets tables with its own blocks; the program's tables stay.
 #[test]
 fn versions_of_jump_have_tables_of_their_own() {
-    let text = "@t = internal constant { i32, [3 x ptr] } { i32 7, [3 x ptr] [ptr blockaddress(@f, %a), ptr null, ptr blockaddress(@f, %out)] }\n\
+    let text = "@t = internal constant { i32, [3 x ptr] } { i32 7, \
+        [3 x ptr] [ptr blockaddress(@f, %a), ptr null, ptr blockaddress(@f, %out)] }\n\
         define i64 @f(ptr %p) {\n\
         start:\n  br label %jump\n\
-        jump:\n  %l = phi ptr [ blockaddress(@f, %a), %start ], [ %m, %a ]\n  indirectbr ptr %l, [label %a, label %out, label %a]\n\
+        jump:\n  %l = phi ptr [ blockaddress(@f, %a), %start ], [ %m, %a ]\n  \
+        indirectbr ptr %l, [label %a, label %out, label %a]\n\
         a:\n  %i = load i64, ptr %p\n  %e = getelementptr ptr, ptr getelementptr (i8, ptr @t, i64 8), i64 %i\n  \
         %m = load ptr, ptr %e\n  br label %jump\n\
         out:\n  ret i64 1\n}\n";
@@ -72,7 +74,7 @@ fn versions_of_jump_have_tables_of_their_own() {
     let cfg = Cfg {
         blocks: blocks.into(),
     };
-    // Behind the first operation, control is in the second version, and behind `jump` in a third one.
+    // Behind the first operation, control is in the second version.
     let next = |state: u32, e: CfgEdge| match e.block {
         BlockId(2) => 1,
         _ => state,
