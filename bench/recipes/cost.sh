@@ -1,7 +1,7 @@
 #!/bin/bash
 # cost.sh FOLDER: programs with small inputs for `p3-bench cost`, into FOLDER/prog: kernels of testdata/kernels, programs of
-# Debian's sources, and those that the other recipes left in FOLDER, with shorter runs. run-train.sh is what is counted,
-# run.sh what weights come from.
+# bench/programs and of Debian's sources, and those that the other recipes left in FOLDER, with shorter runs. run-train.sh is
+# what is counted, run.sh what weights come from.
 set -eu
 cd "$(dirname "$0")/../.."
 ROOT=$PWD FOLDER=$(readlink -m "$1")
@@ -44,15 +44,19 @@ joined() {
     llvm-link-19 "$@" -o "$P/$name/prog.bc"
 }
 
-# kernel NAME COUNTED OTHER
-kernel() {
-    source=$(ls "$ROOT/testdata/kernels/$1".c*)
-    case $source in *.cpp) cc=clang++-19 ;; *) cc=clang-19 ;; esac
-    recipe "$1" $cc ""
-    $cc -O2 -emit-llvm -c "$source" -o "$P/$1/prog.bc"
-    echo "\"\$exe\" $2" | workload "$1" run-train.sh
-    echo "\"\$exe\" $3" | workload "$1" run.sh
+# page FILE COUNTED OTHER: a program of one file, with the arguments of both runs.
+page() {
+    name=$(basename "$1") cc=clang-19
+    name=${name%.*}
+    case $1 in *.cpp) cc=clang++-19 ;; esac
+    recipe "$name" $cc -lm
+    $cc -O2 -Wall -Wextra -emit-llvm -c "$1" -o "$P/$name/prog.bc"
+    echo "\"\$exe\" $2" | workload "$name" run-train.sh
+    echo "\"\$exe\" $3" | workload "$name" run.sh
 }
+# kernel NAME COUNTED OTHER, small NAME COUNTED OTHER
+kernel() { page "$(ls "$ROOT/testdata/kernels/$1".c*)" "$2" "$3"; }
+small() { page "$(ls "$ROOT/bench/programs/$1".c*)" "$2" "$3"; }
 kernel compress '50000 1' '20000 3'
 kernel computed_goto 100 400
 kernel connect_four '6 2' '7 3'
@@ -67,6 +71,24 @@ kernel parser '200 3' '150 8'
 kernel permutations '8 4' '9 1'
 kernel queens '8 20' '9 8'
 kernel tree_sort '50000 1' '20000 5'
+
+small bh '700 4 1' '1000 6 5'
+small cfac '6 8 1' '7 8 9'
+small cover '15 100 1' '13 160 4'
+small em3d '800 12 100 1' '2000 6 150 7'
+small expr '150 300 1' '80 1500 8'
+small join '60000 4000 10 1' '90000 20000 10 9'
+small ks '250 1000 1' '400 1200 6'
+small lzw '200000 1 1' '150000 3 8'
+small mst '900 40 1' '1200 16 3'
+small pi '1200 2' '700 8'
+small ray '120 16 1' '150 24 6'
+small regex '200 7 1' '300 14 4'
+small route '200 70 6 1' '300 60 12 5'
+small sudoku '60 28 1' '100 25 3'
+small tree '3000 12 1' '8000 10 4'
+small vm '150 8 1' '300 10 2'
+small words '30000 16 1' '60000 24 7'
 
 FLAGS=-DNDEBUG
 unpacked picosat
