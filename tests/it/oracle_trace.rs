@@ -122,6 +122,7 @@ programs! {
     outcomes
     pure
     recursion
+    returning
     scan
     shapes
     short_loops

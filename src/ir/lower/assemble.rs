@@ -1,6 +1,7 @@
 //! Modules → one program: which bodies are one function, who calls whom over all modules.
 
 use super::Lowered;
+use super::returning;
 use super::view::Alias;
 use crate::error::{Error, Result};
 use crate::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
@@ -18,10 +19,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
     let mut scopes: TiVec<ModuleId, Scope> = TiVec::new();
     let mut calls = TiVec::new();
+    let mut left_by_calls = TiVec::new();
     let mut program = Program::default();
     for (input, module) in inputs.iter().zip(lowered) {
         let Lowered {
             mut bodies,
+            left_by_calls: left,
             files,
             mut inlined,
             mut aliases,
@@ -53,6 +56,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             local: HashMap::new(),
         });
         calls.push(edges);
+        left_by_calls.push(left);
         let (name, hash) = (input.name.clone(), input.hash.clone());
         program.modules.push(Module {
             name,
@@ -66,6 +70,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
     resolver.resolve_calls(&mut program);
     resolver.address_taken(&mut program);
     resolver.recursion(&mut program, &calls);
+    returning::find(&resolver, &mut program, &left_by_calls);
     program.aliases = resolver.aliases();
     count_call_sites(&mut program);
     Ok(program)
@@ -193,7 +198,7 @@ fn defined_twice(first: &Input, second: &Input, name: &str) -> Error {
     )
 }
 
-struct Resolver<'a> {
+pub(super) struct Resolver<'a> {
     scopes: &'a TiSlice<ModuleId, Scope>,
     global: &'a HashMap<String, FuncId>,
     /// The first module of each alias that other modules see.
@@ -226,11 +231,10 @@ impl<'a> Resolver<'a> {
         let (mut m, mut name) = (m, name);
         let mut passed = HashSet::new();
         loop {
-            let scope = &self.scopes[m];
-            if let Some(f) = scope.local.get(name).or_else(|| self.global.get(name)) {
-                return Some(*f);
+            if let Some(f) = self.find_defined(m, name) {
+                return Some(f);
             }
-            if !scope.aliases.contains_key(name) {
+            if !self.scopes[m].aliases.contains_key(name) {
                 m = *self.aliases.get(name)?;
             }
             // A damaged module may have aliases that go round.
@@ -239,6 +243,12 @@ impl<'a> Resolver<'a> {
             }
             name = &self.scopes[m].aliases[name].target;
         }
+    }
+
+    /// The function that module `m` or all modules know by `name`, no alias.
+    pub(super) fn find_defined(&self, m: ModuleId, name: &str) -> Option<FuncId> {
+        let local = self.scopes[m].local.get(name);
+        local.or_else(|| self.global.get(name)).copied()
     }
 
     fn resolve_calls(&self, program: &mut Program) {

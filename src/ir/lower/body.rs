@@ -52,6 +52,13 @@ pub(super) fn is_cxx(declared: &[Cow<str>]) -> bool {
         .any(|n| (runtime(n) && n != "__cxa_finalize") || library(n) || operators(n))
 }
 
+/// A block that control may leave in its middle, if at all, only in calls of these functions.
+pub(super) struct LeftByCalls {
+    pub block: BlockId,
+    /// Direct callees, by name; not empty.
+    pub callees: Vec<String>,
+}
+
 /// Lowers one definition. O(instructions). Direct callees are named, not resolved. `returning`:
 /// [`super::view::ModuleView::returning`].
 pub(super) fn lower(
@@ -59,16 +66,25 @@ pub(super) fn lower(
     returning: &HashSet<Cow<str>>,
     places: &[SourcePosition],
     positions: &BodyPositions,
-) -> FunctionBody {
+) -> (FunctionBody, Vec<LeftByCalls>) {
     let lowering = Lowering { returning, places };
     let nowhere = BlockPositions::default();
-    let blocks = function.blocks.into_iter().enumerate();
-    let blocks =
-        blocks.map(|(i, b)| lowering.block(b, positions.blocks.get(i).unwrap_or(&nowhere)));
-    let cfg = Cfg {
-        blocks: blocks.collect(),
-    };
-    FunctionBody {
+    let mut left_by_calls = Vec::new();
+    let mut cfg = Cfg::default();
+    for (i, view) in function.blocks.into_iter().enumerate() {
+        let mut leaving = Leaving::default();
+        let positions = positions.blocks.get(i).unwrap_or(&nowhere);
+        let mut block = lowering.block(view, positions, &mut leaving);
+        block.may_leave = leaving.otherwise || !leaving.callees.is_empty();
+        if block.may_leave && !leaving.otherwise {
+            left_by_calls.push(LeftByCalls {
+                block: BlockId::new(i),
+                callees: leaving.callees,
+            });
+        }
+        cfg.blocks.push(block);
+    }
+    let body = FunctionBody {
         name: function.name.into_owned(),
         linkage: function.linkage,
         loc: positions.begins.map(|(file, line)| Loc { file, line }),
@@ -77,7 +93,8 @@ pub(super) fn lower(
         branchless: branchless(places, &positions.branchless),
         loops: loops(places, &positions.blocks),
         cfg,
-    }
+    };
+    (body, left_by_calls)
 }
 
 /// Why a function is not profiled: it is naked, its control flow is beyond us, or `attributes` say so.
@@ -108,23 +125,33 @@ fn starts_coroutine(call: &Call) -> bool {
     matches!(&call.callee, Callee::External(name) if name.starts_with("llvm.coro.begin"))
 }
 
+/// In what control may leave a block in its middle.
+#[derive(Default)]
+struct Leaving {
+    /// In calls of these, by name.
+    callees: Vec<String>,
+    /// In something else.
+    otherwise: bool,
+}
+
 struct Lowering<'a> {
     returning: &'a HashSet<Cow<'a, str>>,
     places: &'a [SourcePosition],
 }
 
 impl Lowering<'_> {
-    fn block(&self, view: BlockView, positions: &BlockPositions) -> Block {
+    /// All of a block but [`Block::may_leave`], which follows from `leaving`.
+    fn block(&self, view: BlockView, positions: &BlockPositions, leaving: &mut Leaving) -> Block {
         let mut block = Block::ending(view.terminator, view.succs);
         let mut instructions = view.instructions;
         let terminator = instructions.pop().expect("a block has a terminator");
         let last = instructions.len();
         for (i, instruction) in instructions.into_iter().enumerate() {
-            self.instruction(instruction, self.site(positions, i), &mut block);
+            self.instruction(instruction, self.site(positions, i), &mut block, leaving);
         }
         let noted = block.calls.len();
         if let Some(call) = terminator.call {
-            self.call(call, &mut block);
+            self.call(call, &mut block, leaving);
         }
         // A terminator is code, whatever it calls.
         block.instructions += 1;
@@ -145,10 +172,16 @@ impl Lowering<'_> {
         Some(site(self.places.get(number as usize)?))
     }
 
-    fn instruction(&self, instruction: InstructionView, site: Option<Site>, block: &mut Block) {
+    fn instruction(
+        &self,
+        instruction: InstructionView,
+        site: Option<Site>,
+        block: &mut Block,
+        leaving: &mut Leaving,
+    ) {
         let noted = block.calls.len();
         let code = match instruction.call {
-            Some(call) => self.call(call, block),
+            Some(call) => self.call(call, block, leaving),
             None => true,
         };
         if code {
@@ -158,19 +191,30 @@ impl Lowering<'_> {
     }
 
     /// Notes a call; whether it generates code.
-    fn call(&self, call: CallView, block: &mut Block) -> bool {
+    fn call(&self, call: CallView, block: &mut Block, leaving: &mut Leaving) -> bool {
         block.returns_twice |= call.returns_twice;
-        let name = match call.callee {
-            CalleeView::Symbol(name) => name,
-            CalleeView::Pointer => return note(Callee::Indirect, call.returns, block),
-            CalleeView::Asm => return note(Callee::Asm, call.returns, block),
+        let callee = match call.callee {
+            CalleeView::Symbol(name) if name.starts_with("llvm.") => {
+                return intrinsic(&name, block, leaving);
+            }
+            CalleeView::Symbol(name) => {
+                block.returns_twice |= RETURN_TWICE.contains(&&*name);
+                if !call.returns && !self.returning.contains(&name) {
+                    leaving.callees.push(name.clone().into_owned());
+                }
+                Callee::External(name.into_owned())
+            }
+            CalleeView::Pointer => {
+                leaving.otherwise |= !call.returns;
+                Callee::Indirect
+            }
+            CalleeView::Asm => {
+                leaving.otherwise |= !call.returns;
+                Callee::Asm
+            }
         };
-        if name.starts_with("llvm.") {
-            return intrinsic(&name, block);
-        }
-        block.returns_twice |= RETURN_TWICE.contains(&&*name);
-        let returns = call.returns || self.returning.contains(&name);
-        note(Callee::External(name.into_owned()), returns, block)
+        note(callee, block);
+        true
     }
 }
 
@@ -226,18 +270,15 @@ fn is_of(site: &Site, span: &Span) -> bool {
 }
 
 /// Notes the call of an intrinsic; whether it generates code.
-fn intrinsic(name: &str, block: &mut Block) -> bool {
+fn intrinsic(name: &str, block: &mut Block, leaving: &mut Leaving) -> bool {
     let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
-    block.may_leave |= starts(LEAVING);
+    leaving.otherwise |= starts(LEAVING);
     if name.starts_with("llvm.coro.begin") {
-        note(Callee::External(name.into()), true, block);
+        note(Callee::External(name.into()), block);
     }
     !starts(NO_CODE)
 }
 
-/// Notes a call that generates code, and whether it surely `returns`.
-fn note(callee: Callee, returns: bool, block: &mut Block) -> bool {
-    block.may_leave |= !returns;
+fn note(callee: Callee, block: &mut Block) {
     block.calls.push(Call { callee, span: 0 });
-    true
 }

@@ -11,6 +11,7 @@ mod from_llvm_ir;
 mod operands;
 #[cfg(feature = "llvm-ir")]
 mod parse;
+mod returning;
 mod unreadable;
 pub mod view;
 
@@ -22,6 +23,7 @@ use crate::index::BlockId;
 use crate::load::Hidden;
 use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use crate::names::Filter;
+use body::LeftByCalls;
 use std::collections::{BTreeSet, HashMap};
 use view::{Alias, ModuleView};
 
@@ -50,6 +52,8 @@ impl LoadOptions {
 /// every direct callee.
 pub struct Lowered {
     bodies: Vec<FunctionBody>,
+    /// By body.
+    left_by_calls: Vec<Vec<LeftByCalls>>,
     files: Vec<SourceFile>,
     inlined: Vec<Inlined>,
     aliases: HashMap<String, Alias>,
@@ -85,15 +89,17 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
     let nowhere = BodyPositions::default();
     let bodies = functions.enumerate().map(|(i, f)| {
         let of_body = positions.bodies.get(i).unwrap_or(&nowhere);
-        let mut body = body::lower(f, &returning, &positions.places, of_body);
+        let (mut body, left_by_calls) = body::lower(f, &returning, &positions.places, of_body);
         body.address_taken = taken.contains(&body.name);
         if body.skip.is_none() && options.excludes(&body.name) {
             body.skip = Some(SkipReason::Excluded);
         }
-        body
+        (body, left_by_calls)
     });
+    let (bodies, left_by_calls) = bodies.unzip();
     Lowered {
-        bodies: bodies.collect(),
+        bodies,
+        left_by_calls,
         files: positions.files.clone(),
         inlined: positions.inlined.clone(),
         aliases,

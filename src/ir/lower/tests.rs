@@ -214,3 +214,97 @@ fn recursion_is_seen_through_pointers() {
     let recursive = |name| program.functions[FuncId::new(find(&program, name).0.index())].recursive;
     assert!(recursive("a") && recursive("b") && !recursive("c"));
 }
+
+/// Functions of `program` with a block that control may leave, by name.
+fn left_in_the_middle(program: &Program) -> Vec<&str> {
+    let functions = program.functions.iter_enumerated();
+    let leaves = |f: FuncId| program.body(f).cfg.blocks.iter().any(|b| b.may_leave);
+    let mut names: Vec<&str> = functions
+        .filter(|(f, _)| leaves(*f))
+        .map(|(_, f)| f.name.as_str())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Who calls only functions of the program that surely return returns, in circles too; who may reach anything else
+/// may be left.
+#[test]
+fn calls_come_back_where_nothing_can_leave() {
+    let bodies = "
+        declare void @exit(i32)
+        declare i32 @p(...)
+        define internal void @even() { call void @odd() ret void }
+        define internal void @odd() { call void @even() call void @loop() ret void }
+        define internal void @loop() {
+        a: br label %b
+        b: br i1 true, label %b, label %c
+        c: ret void }
+        define internal void @quits() { call void @exit(i32 1) ret void }
+        define internal void @traps() { call void @llvm.trap() unreachable }
+        define internal void @pointed(ptr %f) { call void %f() ret void }
+        define internal void @throws(ptr %l) personality ptr @p {
+        a: invoke void @loop() to label %b unwind label %c
+        b: ret void
+        c: %x = landingpad { ptr, i32 } cleanup
+           resume { ptr, i32 } %x }
+        define void @calls_even() { call void @even() ret void }
+        define void @calls_quits() { call void @even() call void @far() ret void }
+        define internal void @far() { call void @quits() ret void }
+        define void @calls_traps() { call void @traps() ret void }
+        define void @calls_pointed() { call void @pointed(ptr null) ret void }
+        define void @calls_throws() { call void @throws(ptr null) ret void }
+        define linkonce_odr void @one_of_several() { call void @loop() ret void }
+        define void @calls_one_of_several() { call void @one_of_several() ret void }
+        declare void @llvm.trap()";
+    let always = [
+        "calls_one_of_several",
+        "calls_pointed",
+        "calls_quits",
+        "calls_throws",
+        "calls_traps",
+        "far",
+        "pointed",
+        "quits",
+        "traps",
+    ];
+    let program = load(&[bodies]).unwrap();
+    assert_eq!(left_in_the_middle(&program), always);
+}
+
+/// What other modules see may be replaced when a library is loaded, and stays in an executable.
+#[test]
+fn calls_of_visible_functions_come_back_in_executables() {
+    let callee = "define void @seen() {
+        a: br label %b
+        b: br i1 true, label %b, label %c
+        c: ret void }
+        define void @beside() { call void @seen() ret void }
+        @other = alias void (), ptr @seen";
+    let caller = "declare void @seen()
+        declare void @other()
+        define void @caller() { call void @seen() ret void }
+        define void @by_alias() { call void @other() ret void }";
+    let main = "declare void @caller()
+        define i32 @main() { call void @caller() ret i32 0 }";
+    let library = load(&[callee, caller]).unwrap();
+    assert_eq!(
+        left_in_the_middle(&library),
+        ["beside", "by_alias", "caller"]
+    );
+    let executable = load(&[callee, caller, main]).unwrap();
+    assert_eq!(left_in_the_middle(&executable), ["by_alias"]);
+}
+
+/// Two modules with one symbol: which body runs is not known, so nothing is known of its calls.
+#[test]
+fn calls_of_functions_with_several_bodies_may_not_come_back() {
+    let one = "define internal void @loop() {
+        a: br label %b
+        b: br i1 true, label %b, label %c
+        c: ret void }
+        define weak void @shared() { call void @loop() ret void }";
+    let main = "define i32 @main() { call void @shared() ret i32 0 }";
+    let program = load(&[&format!("{one} {main}"), one]).unwrap();
+    assert_eq!(left_in_the_middle(&program), ["main", "shared"]);
+}
