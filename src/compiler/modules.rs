@@ -356,7 +356,12 @@ pub(super) fn generate(
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
     // As in the runner's makefile, which has the reasons.
-    let mut options = vec!["-force-precise-rotation-cost", "-lsr-drop-solution"];
+    let mut options = vec![
+        "-force-precise-rotation-cost",
+        "-enable-ext-tsp-block-placement",
+        "-ext-tsp-fallthrough-weight-uncond=2",
+        "-lsr-drop-solution",
+    ];
     if scheme == Scheme::Edge {
         options.push("-phi-elim-split-all-critical-edges");
     }

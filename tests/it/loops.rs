@@ -174,7 +174,13 @@ fn count_in_loop_takes_one_instruction() {
     ] {
         let loops = of_copy(options, OPTIMISED);
         assert_eq!(loops["sum_list"], [7], "{options:?}");
-        assert_eq!(loops["sum_matching"], [7, 7], "{options:?}");
+        // One of the two ways back may have the other's jump.
+        let ways = &loops["sum_matching"];
+        assert_eq!(
+            (ways.len(), ways.iter().sum()),
+            (2, 14),
+            "{options:?}: {ways:?}"
+        );
         assert_eq!(loops["find"], [6], "{options:?}");
         assert_eq!(loops["weigh"], [8], "{options:?}");
         assert_eq!(loops["hash"], [10], "{options:?}");
