@@ -1,7 +1,7 @@
 //! Modules → one program: which bodies are one function, who calls whom over all modules.
 
 use super::Lowered;
-use super::returning;
+use super::returning::{self, Interruptions};
 use super::view::Alias;
 use crate::error::{Error, Result};
 use crate::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
@@ -20,6 +20,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
     let mut scopes: TiVec<ModuleId, Scope> = TiVec::new();
     let mut calls = TiVec::new();
     let mut left_by_calls = TiVec::new();
+    let mut interruptions = Interruptions::default();
     let mut program = Program::default();
     for (input, module) in inputs.iter().zip(lowered) {
         let Lowered {
@@ -32,6 +33,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             taken,
             calls: edges,
             cxx,
+            interruptions: of_module,
         } = module;
         let files_before = program.files.len() as u32;
         let inlined_before = program.inlined.len() as u32;
@@ -49,6 +51,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
         program.files.extend(files);
         program.inlined.extend(inlined);
         program.cxx |= cxx;
+        interruptions.add(of_module);
         program.ifuncs.extend(ifuncs);
         scopes.push(Scope {
             aliases,
@@ -70,7 +73,9 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
     resolver.resolve_calls(&mut program);
     resolver.address_taken(&mut program);
     resolver.recursion(&mut program, &calls);
-    returning::find(&resolver, &mut program, &left_by_calls);
+    if !interruptions.may_happen() {
+        returning::find(&resolver, &mut program, &left_by_calls);
+    }
     program.aliases = resolver.aliases();
     count_call_sites(&mut program);
     Ok(program)

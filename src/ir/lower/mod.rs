@@ -24,6 +24,7 @@ use crate::load::Hidden;
 use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use crate::names::Filter;
 use body::LeftByCalls;
+use returning::Interruptions;
 use std::collections::{BTreeSet, HashMap};
 use view::{Alias, ModuleView};
 
@@ -61,6 +62,7 @@ pub struct Lowered {
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,
     cxx: bool,
+    interruptions: Interruptions,
 }
 
 impl Lowered {
@@ -107,5 +109,6 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         taken,
         calls,
         cxx: body::is_cxx(&declared),
+        interruptions: Interruptions::of(&declared),
     }
 }

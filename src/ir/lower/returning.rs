@@ -8,11 +8,67 @@
 //!
 //! A function is known if no other one can take its place when the program is linked: one that only its module sees,
 //! or an ordinary definition in an executable.
+//!
+//! A handler of a signal that jumps out, and a thread that is cancelled at any moment, leave whatever runs. Nothing is
+//! taken to come back in programs that may do so ([`Interruptions`]).
 
 use super::assemble::Resolver;
 use super::body::LeftByCalls;
 use crate::index::{BlockId, FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::ir::{FunctionBody, Linkage, Program, SkipReason, Terminator};
+use std::borrow::Cow;
+
+/// Functions that install a handler of a signal …
+const HANDLE: &[&str] = &[
+    "signal",
+    "sigaction",
+    "__sysv_signal",
+    "bsd_signal",
+    "sigset",
+];
+/// … that jump to another activation …
+const JUMP: &[&str] = &[
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__longjmp_chk",
+    "setcontext",
+    "llvm.eh.sjlj.longjmp",
+];
+/// … and that let a thread be cancelled at any moment.
+const CANCEL: &[&str] = &["pthread_setcanceltype"];
+
+/// Which ways a program has to leave a function that calls nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Interruptions {
+    handles: bool,
+    jumps: bool,
+    cancels: bool,
+}
+
+impl Interruptions {
+    /// Those of a module that declares these functions.
+    pub(super) fn of(declared: &[Cow<str>]) -> Interruptions {
+        let any = |names: &[&str]| declared.iter().any(|n| names.contains(&&**n));
+        Interruptions {
+            handles: any(HANDLE),
+            jumps: any(JUMP),
+            cancels: any(CANCEL),
+        }
+    }
+
+    /// Adds those of another module.
+    pub(super) fn add(&mut self, other: Interruptions) {
+        self.handles |= other.handles;
+        self.jumps |= other.jumps;
+        self.cancels |= other.cancels;
+    }
+
+    /// Whether the program may have one.
+    pub(super) fn may_happen(self) -> bool {
+        self.handles && self.jumps || self.cancels
+    }
+}
 
 /// A block that control may leave in calls of known functions alone.
 struct Waiting {

@@ -308,3 +308,24 @@ fn calls_of_functions_with_several_bodies_may_not_come_back() {
     let program = load(&[&format!("{one} {main}"), one]).unwrap();
     assert_eq!(left_in_the_middle(&program), ["main", "shared"]);
 }
+
+/// A handler of a signal may jump out of anything, and so may a thread be cancelled; what one module cannot do alone,
+/// two may.
+#[test]
+fn no_call_surely_comes_back_where_anything_may_be_interrupted() {
+    let callee = "define void @runs() {
+        a: br label %b
+        b: br i1 true, label %b, label %c
+        c: ret void }
+        define i32 @main() { call void @runs() ret i32 0 }";
+    let handles = "declare ptr @signal(i32, ptr)";
+    let jumps = "declare void @longjmp(ptr, i32)";
+    let left = |modules: &[&str]| left_in_the_middle(&load(modules).unwrap()).len();
+    assert_eq!(left(&[callee, handles]), 0);
+    assert_eq!(left(&[callee, jumps]), 0);
+    assert_eq!(left(&[callee, handles, jumps]), 1);
+    assert_eq!(
+        left(&[callee, "declare i32 @pthread_setcanceltype(i32, ptr)"]),
+        1
+    );
+}
