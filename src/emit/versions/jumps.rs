@@ -13,6 +13,7 @@ use crate::ir::{Cfg, Terminator};
 use crate::versions::Versions;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet};
 
@@ -31,6 +32,10 @@ pub(super) fn lead<'ctx>(
     let mut leads: HashMap<Vec<(BlockId, BlockId)>, Lead> = HashMap::new();
     let mut replaced = Vec::new();
     for (b, targets) in other_targets(&versions.cfg, versions) {
+        let jump = Inst::of(sys::terminator(blocks[b]));
+        if jump.opcode() != LLVMOpcode::LLVMIndirectBr {
+            continue; // beside another function, a switch takes its place, which goes where its edges lead
+        }
         let lead = leads.entry(targets).or_insert_with_key(|targets| {
             let block = |(own, version): &(BlockId, BlockId)| (blocks[*own], blocks[*version]);
             Lead {
@@ -40,7 +45,6 @@ pub(super) fn lead<'ctx>(
                 made: HashMap::new(),
             }
         });
-        let jump = Inst::of(sys::terminator(blocks[b]));
         let address = jump.operands()[0];
         replaced.extend(lead.copy(address));
         let address = lead.translated(address);
