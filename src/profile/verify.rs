@@ -18,7 +18,7 @@
 //! child ends what it did not begin, so the counts of copies compare only where all processes of all copies ran
 //! from beginning to end, equally often; and a function that several copies profile is checked only where none of
 //! them is missing or was cut short. How far calls and entries are apart there is told all the same
-//! ([`UnexplainedEntries`]).
+//! ([`UnexplainedEntries`]), and is a violation where it is more than activations under way can explain.
 
 use super::flow::{Flow, flow};
 use super::verdict::{Processes, Violation, functions, needed};
@@ -27,9 +27,13 @@ use crate::dag::EdgeKind;
 use crate::error::Result;
 use crate::index::{FuncId, TiVec, ti_vec};
 use crate::ir::Linkage;
-use crate::table::times;
+use crate::table::{grouped, times};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Most activations of one function that a process is taken to be in: with 16 bytes of stack each, they take a quarter
+/// of a gibibyte.
+const MOST_UNDER_WAY: u64 = 1 << 24;
 
 /// What the checks found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,7 +86,11 @@ impl UnexplainedEntries {
         let n = functions(self.functions);
         let most = self.most;
         (self.functions > 0).then(|| {
-            format!("calls and entries differ in {n}, by {most} at most: by few for each of these processes, or copies ran differently")
+            format!(
+                "calls and entries differ in {n}, by {} at most: functions were under way when these processes began or \
+                 ended, or copies ran differently",
+                grouped(most)
+            )
         })
     }
 }
@@ -133,7 +141,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     if profile.comparable(&[]) {
         between(profile, &functions, &mut findings);
         findings.agreeing = agreeing(profile, &functions, &findings.violations);
-        findings.apart = find_unexplained_entries(profile, &functions);
+        find_unexplained_entries(profile, &functions, &mut findings);
     }
     Ok(findings)
 }
@@ -225,13 +233,7 @@ fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Find
     for (f, entered, calls) in called(profile, functions, through) {
         let off = calls.unexplained(entered);
         if off > 0 {
-            let (made, possible) = (calls.made, calls.possible);
-            let what = format!(
-                "called {} by completed paths (and at most {possible} by others), entered {}",
-                times(made),
-                times(entered)
-            );
-            findings.add(f, off, what);
+            findings.add(f, off, calls.describe(entered));
         }
     }
 }
@@ -281,18 +283,24 @@ fn agreeing(profile: &Profile, functions: &[Option<Checked>], violations: &[Viol
 fn find_unexplained_entries(
     profile: &Profile,
     functions: &[Option<Checked>],
-) -> UnexplainedEntries {
-    let in_flight = profile.processes.iter().any(|p| p.in_flight());
-    if !in_flight || needed(&profile.manifest).len() < 2 {
-        return UnexplainedEntries::default();
+    findings: &mut Findings,
+) {
+    let in_flight = profile.processes.iter();
+    let in_flight = in_flight.map(|p| u64::from(p.children) + u64::from(p.cut_short));
+    let in_flight: u64 = in_flight.sum();
+    if in_flight == 0 || needed(&profile.manifest).len() < 2 {
+        return;
     }
-    let off =
-        called(profile, functions, |_| true).map(|(_, entered, calls)| calls.unexplained(entered));
-    off.filter(|n| *n > 0)
-        .fold(UnexplainedEntries::default(), |all, n| UnexplainedEntries {
-            functions: all.functions + 1,
-            most: all.most.max(n),
-        })
+    for (f, entered, calls) in called(profile, functions, |_| true) {
+        let off = calls.unexplained(entered);
+        if off > MOST_UNDER_WAY.saturating_mul(in_flight) {
+            let what = calls.describe(entered);
+            findings.add(f, off, format!("{what}: copies ran differently"));
+        } else if off > 0 {
+            findings.apart.functions += 1;
+            findings.apart.most = findings.apart.most.max(off);
+        }
+    }
 }
 
 /// The functions that all who call them are known of, with how often they were entered and called; of `comparable`
@@ -322,6 +330,16 @@ impl Calls {
     fn unexplained(&self, entered: u64) -> u64 {
         let most = self.made.saturating_add(self.possible);
         entered.abs_diff(entered.clamp(self.made, most))
+    }
+
+    /// Beside how often the function was entered.
+    fn describe(&self, entered: u64) -> String {
+        format!(
+            "called {} by completed paths (and at most {} by others), entered {}",
+            times(self.made),
+            self.possible,
+            times(entered)
+        )
     }
 }
 

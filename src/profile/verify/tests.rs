@@ -412,6 +412,16 @@ fn copies_that_did_not_run_through_are_excused() {
                 most: 2
             }
         );
+        // More than a stack holds: the copies ran differently.
+        count(&mut killed, 0, PathStart::Entry, &[0], None, 5 + (1 << 24));
+        let report = verify(&killed).unwrap();
+        assert_eq!(report.violations.len(), 1);
+        assert!(
+            report.violations[0]
+                .what
+                .ends_with("copies ran differently")
+        );
+        assert_eq!(report.apart, UnexplainedEntries::default());
         let mut missing = p();
         missing.processes[CopyId(copy)] = Processes::default();
         missing.verdict = Verdict::of_processes(&missing.manifest, &missing.processes);
