@@ -1,7 +1,7 @@
 //! Modules → one program: which bodies are one function, who calls whom over all modules.
 
 use super::Lowered;
-use super::returning::{self, Interruptions};
+use super::returning;
 use super::view::Alias;
 use crate::error::{Error, Result};
 use crate::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
@@ -20,7 +20,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
     let mut scopes: TiVec<ModuleId, Scope> = TiVec::new();
     let mut calls = TiVec::new();
     let mut left_by_calls = TiVec::new();
-    let mut interruptions = Interruptions::default();
+    let mut doubtful = Vec::new();
     let mut program = Program::default();
     for (input, module) in inputs.iter().zip(lowered) {
         let Lowered {
@@ -33,7 +33,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             taken,
             calls: edges,
             cxx,
-            interruptions: of_module,
+            doubtful: of_module,
         } = module;
         let files_before = program.files.len() as u32;
         let inlined_before = program.inlined.len() as u32;
@@ -51,7 +51,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
         program.files.extend(files);
         program.inlined.extend(inlined);
         program.cxx |= cxx;
-        interruptions.add(of_module);
+        doubtful.extend(of_module.into_iter().map(|name| (scopes.len(), name)));
         program.ifuncs.extend(ifuncs);
         scopes.push(Scope {
             aliases,
@@ -73,7 +73,8 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
     resolver.resolve_calls(&mut program);
     resolver.address_taken(&mut program);
     resolver.recursion(&mut program, &calls);
-    if !interruptions.may_happen() {
+    let is_own = |(m, name): &(usize, String)| resolver.find(ModuleId::new(*m), name).is_some();
+    if doubtful.iter().all(is_own) {
         returning::find(&resolver, &mut program, &left_by_calls);
     }
     program.aliases = resolver.aliases();

@@ -24,7 +24,6 @@ use crate::load::Hidden;
 use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use crate::names::Filter;
 use body::LeftByCalls;
-use returning::Interruptions;
 use std::collections::{BTreeSet, HashMap};
 use view::{Alias, ModuleView};
 
@@ -62,7 +61,8 @@ pub struct Lowered {
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,
     cxx: bool,
-    interruptions: Interruptions,
+    /// Functions without a body that are not known to be harmless ([`returning`]).
+    doubtful: Vec<String>,
 }
 
 impl Lowered {
@@ -99,6 +99,7 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         (body, left_by_calls)
     });
     let (bodies, left_by_calls) = bodies.unzip();
+    let doubtful = declared.iter().filter(|n| !returning::is_harmless(n));
     Lowered {
         bodies,
         left_by_calls,
@@ -109,6 +110,6 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         taken,
         calls,
         cxx: body::is_cxx(&declared),
-        interruptions: Interruptions::of(&declared),
+        doubtful: doubtful.map(|n| n.to_string()).collect(),
     }
 }

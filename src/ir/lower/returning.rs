@@ -7,67 +7,60 @@
 //! ([`crate::profile::verdict::Processes::in_flight`]).
 //!
 //! A function is known if no other one can take its place when the program is linked: one that only its module sees,
-//! or an ordinary definition in an executable.
+//! or, for calls in its module, an ordinary definition in an executable. (What other modules call, `--wrap` may replace.)
 //!
-//! A handler of a signal that jumps out, and a thread that is cancelled at any moment, leave whatever runs. Nothing is
-//! taken to come back in programs that may do so ([`Interruptions`]).
+//! Handlers of signals exit, jump and throw out of whatever runs, threads are cancelled, and a library may do all of that.
+//! So nothing is taken to come back unless all that a program has from elsewhere is listed here ([`is_harmless`]).
 
 use super::assemble::Resolver;
 use super::body::LeftByCalls;
 use crate::index::{BlockId, FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::ir::{FunctionBody, Linkage, Program, SkipReason, Terminator};
-use std::borrow::Cow;
 
-/// Functions that install a handler of a signal …
-const HANDLE: &[&str] = &[
-    "signal",
-    "sigaction",
-    "__sysv_signal",
-    "bsd_signal",
-    "sigset",
+/// Functions of the C library that leave a function, if at all, only where they are called: none installs a handler of a
+/// signal, cancels a thread, or is given a function that it calls later.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    // stdio
+    "fclose", "feof", "ferror", "fflush", "fgetc", "fgets", "fopen", "fprintf", "fputc", "fputs", "fread", "fscanf", "fseek",
+    "ftell", "fwrite", "getc", "getchar", "perror", "printf", "putc", "putchar", "puts", "remove", "rename", "rewind",
+    "scanf", "setvbuf", "snprintf", "sprintf", "sscanf", "ungetc", "vfprintf", "vprintf", "vsnprintf", "vsprintf",
+    "__fprintf_chk", "__isoc23_fscanf", "__isoc23_scanf", "__isoc23_sscanf", "__isoc99_fscanf", "__isoc99_scanf",
+    "__isoc99_sscanf", "__printf_chk", "__snprintf_chk", "__sprintf_chk", "__vsnprintf_chk",
+    // stdlib
+    "abort", "abs", "atof", "atoi", "atol", "bsearch", "calloc", "exit", "free", "getenv", "labs", "malloc", "qsort",
+    "rand", "realloc", "srand", "strtod", "strtof", "strtol", "strtoll", "strtoul", "strtoull", "__isoc23_strtol",
+    "__isoc23_strtoll", "__isoc23_strtoul", "__isoc23_strtoull",
+    // string, ctype
+    "bcmp", "memchr", "memcmp", "memcpy", "memmove", "memset", "stpcpy", "strcasecmp", "strcat", "strchr", "strcmp",
+    "strcpy", "strcspn", "strdup", "strerror", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strnlen",
+    "strpbrk", "strrchr", "strspn", "strstr", "strtok", "__memcpy_chk", "__memset_chk", "__strcat_chk", "__strcpy_chk",
+    "isalnum", "isalpha", "isdigit", "islower", "isprint", "ispunct", "isspace", "isupper", "isxdigit", "tolower",
+    "toupper", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc",
+    // math
+    "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "fabs", "floor", "fmax", "fmin", "fmod",
+    "frexp", "hypot", "ldexp", "log", "log10", "log2", "lrint", "lround", "modf", "pow", "rint", "round", "sin", "sincos",
+    "sinh", "sqrt", "tan", "tanh", "trunc", "cosf", "expf", "fmodf", "logf", "powf", "sinf", "sqrtf",
+    // time, and what compilers call
+    "clock", "clock_gettime", "difftime", "gettimeofday", "time", "__assert_fail", "__errno_location", "__stack_chk_fail",
 ];
-/// … that jump to another activation …
-const JUMP: &[&str] = &[
-    "longjmp",
-    "_longjmp",
-    "siglongjmp",
-    "__longjmp_chk",
-    "setcontext",
-    "llvm.eh.sjlj.longjmp",
+
+/// Beginnings of names of intrinsics, and of what the C++ library has for exceptions, `new` and `std`.
+const HARMLESS_BEGINNINGS: &[&str] = &[
+    "llvm.",
+    "__cxa_",
+    "__gxx_personality",
+    "_Unwind_Resume",
+    "_Zn",
+    "_Zd",
+    "_ZSt",
+    "_ZNSt",
+    "_ZNKSt",
 ];
-/// … and that let a thread be cancelled at any moment.
-const CANCEL: &[&str] = &["pthread_setcanceltype"];
 
-/// Which ways a program has to leave a function that calls nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Interruptions {
-    handles: bool,
-    jumps: bool,
-    cancels: bool,
-}
-
-impl Interruptions {
-    /// Those of a module that declares these functions.
-    pub(super) fn of(declared: &[Cow<str>]) -> Interruptions {
-        let any = |names: &[&str]| declared.iter().any(|n| names.contains(&&**n));
-        Interruptions {
-            handles: any(HANDLE),
-            jumps: any(JUMP),
-            cancels: any(CANCEL),
-        }
-    }
-
-    /// Adds those of another module.
-    pub(super) fn add(&mut self, other: Interruptions) {
-        self.handles |= other.handles;
-        self.jumps |= other.jumps;
-        self.cancels |= other.cancels;
-    }
-
-    /// Whether the program may have one.
-    pub(super) fn may_happen(self) -> bool {
-        self.handles && self.jumps || self.cancels
-    }
+/// Whether a function from elsewhere can make no other function be left than those that wait for it.
+pub(super) fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&name) || HARMLESS_BEGINNINGS.iter().any(|b| name.starts_with(b))
 }
 
 /// A block that control may leave in calls of known functions alone.
@@ -77,13 +70,17 @@ struct Waiting {
     callees: Vec<FuncId>,
 }
 
-/// Takes [`crate::ir::Block::may_leave`] from blocks whose calls surely come back. `left_by_calls`: by module and body.
+/// Takes [`crate::ir::Block::may_leave`] from blocks of an executable whose calls surely come back. `left_by_calls`: by module and body.
 /// O(calls + blocks).
 pub(super) fn find(
     resolver: &Resolver,
     program: &mut Program,
     left_by_calls: &TiSlice<ModuleId, Vec<Vec<LeftByCalls>>>,
 ) {
+    // What the main program of a library installs is not known.
+    if !program.functions.iter().any(|f| f.name == "main") {
+        return;
+    }
     let known = Known::new(program);
     let mut waiting = Vec::new();
     let mut leaves: TiVec<FuncId, bool> = ti_vec![true; program.functions.len()];
@@ -149,8 +146,6 @@ fn spread(waiting: &[Waiting], leaves: &mut TiVec<FuncId, bool>) {
 
 /// Which functions are known.
 struct Known {
-    /// Whether the program has a `main`.
-    is_executable: bool,
     /// By unit: its functions.
     members: TiVec<FuncId, u32>,
 }
@@ -161,10 +156,7 @@ impl Known {
         for f in &program.functions {
             members[f.unit] += 1;
         }
-        Known {
-            is_executable: program.functions.iter().any(|f| f.name == "main"),
-            members,
-        }
+        Known { members }
     }
 
     /// The function that a call of `name` in module `m` surely reaches.
@@ -179,7 +171,7 @@ impl Known {
         let function = &program.functions[f];
         let is_known = match program.body(f).linkage {
             Linkage::Local => true,
-            Linkage::External => self.is_executable,
+            Linkage::External => function.bodies[0].module == m,
             Linkage::Mergeable | Linkage::AvailableExternally => false,
         };
         (is_known && self.members[f] == 1 && function.bodies.len() == 1).then_some(f)
