@@ -1,6 +1,6 @@
 //! Cut edges: keeping the number of paths within 64-bit ids (`docs/ALGORITHMS.md` §1).
 
-use super::order::{Order, Shape, is_taken};
+use super::order::{Order, Shape};
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
@@ -62,16 +62,8 @@ fn edges<'a>(
     order: &'a Order,
     b: BlockId,
 ) -> impl Iterator<Item = (CfgEdge, Option<BlockId>)> + 'a {
-    let succs = cfg.block(b).succs.iter().enumerate();
-    succs
-        .filter(move |&(i, _)| is_taken(cfg, b, i))
-        .map(move |(i, &to)| {
-            let edge = CfgEdge {
-                block: b,
-                succ: i as u32,
-            };
-            (edge, (!order.is_retreating(b, to)).then_some(to))
-        })
+    let taken = cfg.taken_edges(b);
+    taken.map(move |(edge, to)| (edge, (!order.is_retreating(b, to)).then_some(to)))
 }
 
 struct Cutter<'a> {

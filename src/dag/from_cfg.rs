@@ -1,6 +1,6 @@
 //! CFG → DAG (Ball & Larus 1996, §3; `docs/ALGORITHMS.md` §1).
 
-use super::order::{Order, is_taken};
+use super::order::Order;
 use super::{Dag, Edge, EdgeKind};
 use crate::index::{BlockId, CfgEdge, TiVec, VertexId};
 use crate::ir::Cfg;
@@ -65,8 +65,7 @@ impl Builder<'_> {
         targets: &mut Vec<Option<BlockId>>,
     ) {
         let src = self.vertex(b);
-        let block = self.cfg.block(b);
-        if block.succs.is_empty() {
+        if self.cfg.block(b).succs.is_empty() {
             edges.push(Edge {
                 src,
                 dst: exit,
@@ -74,16 +73,7 @@ impl Builder<'_> {
             });
             targets.push(None);
         }
-        for (i, &to) in block
-            .succs
-            .iter()
-            .enumerate()
-            .filter(|&(i, _)| is_taken(self.cfg, b, i))
-        {
-            let cfg_edge = CfgEdge {
-                block: b,
-                succ: i as u32,
-            };
+        for (cfg_edge, to) in self.cfg.taken_edges(b) {
             if self.ends_path(cfg_edge, to) {
                 starts[self.vertex(to).index() - 1] = true;
                 edges.push(Edge {

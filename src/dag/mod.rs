@@ -18,7 +18,7 @@ mod tests;
 
 pub(crate) use cuts::{MAX_PATHS, choose_cuts};
 pub(crate) use dominators::Dominators;
-pub(crate) use order::{LoopForest, Order, Shape, is_taken};
+pub(crate) use order::{LoopForest, Order, Shape};
 pub(crate) use subsets::{edges_through, paths_inside, rests_inside, useful_edges};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId, ti_vec};

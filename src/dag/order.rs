@@ -1,7 +1,7 @@
 //! Depth-first orders of a CFG: retreating edges and the loop nesting forest.
 
 use crate::index::{BlockId, CfgEdge, TiVec, ti_vec};
-use crate::ir::{Cfg, Terminator};
+use crate::ir::Cfg;
 use std::sync::Arc;
 
 /// What a depth-first search tells of a control flow. [`crate::paths::Measuring`] has that of its function: whoever
@@ -89,14 +89,6 @@ impl Order {
     pub fn ends_path(&self, cuts: &[CfgEdge], edge: CfgEdge, to: BlockId) -> bool {
         self.is_retreating(edge.block, to) || cuts.binary_search(&edge).is_ok()
     }
-}
-
-/// Whether edge number `succ` of block `b` can be told apart at run time: of an `indirectbr`
-/// that names one target several times only the first is ever counted.
-pub(crate) fn is_taken(cfg: &Cfg, b: BlockId, succ: usize) -> bool {
-    let block = cfg.block(b);
-    let repeats = matches!(block.terminator, Terminator::IndirectBr);
-    !repeats || !block.succs[..succ].contains(&block.succs[succ])
 }
 
 /// The innermost loop header of every block: the loop nesting forest of the search's retreating

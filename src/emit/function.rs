@@ -31,7 +31,7 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, IntValue, PhiValue, PointerValue,
 };
 use register::{Held, find_keys, is_key_before};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub(crate) fn instrument<'ctx>(
@@ -67,7 +67,7 @@ pub(crate) fn instrument<'ctx>(
         blocks,
         places,
         registers,
-        phis: HashMap::new(),
+        phis: BTreeMap::new(),
         after: HashMap::new(),
         flagged: HashMap::new(),
         hashed: HashMap::new(),
@@ -131,7 +131,8 @@ struct Emitter<'a, 'ctx> {
     blocks: Blocks<'ctx>,
     places: Places<'ctx>,
     registers: Registers,
-    phis: HashMap<BlockId, PhiValue<'ctx>>,
+    /// By block, in order: what their entries need is made in blocks that several of them may share.
+    phis: BTreeMap<BlockId, PhiValue<'ctx>>,
     /// The register's value behind edges with code.
     after: HashMap<CfgEdge, Held<'ctx>>,
     /// The counters that edges which cannot be split bring to be increased in their target …
@@ -341,24 +342,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.places.arrival(&self.blocks, e)
     }
 
-    /// The first of several edges from an `indirectbr` to one target: the one that has code.
-    fn first_of(&self, e: CfgEdge) -> CfgEdge {
-        let block = self.cfg.block(e.block);
-        if block.terminator != crate::ir::Terminator::IndirectBr {
-            return e;
-        }
-        let to = block.succs[e.succ as usize];
-        let succ = block
-            .succs
-            .iter()
-            .position(|&s| s == to)
-            .expect("it is there") as u32;
-        CfgEdge {
-            block: e.block,
-            succ,
-        }
-    }
-
     /// Adds up executed probes: each block learns by a φ how many were on the edge it was reached by.
     fn count_hits(&self, counter: PointerValue<'ctx>) {
         let number = |site| self.constant(self.plan.ops(site).len() as i64);
@@ -374,7 +357,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 sys::position_before(&self.builder, place::exit(block));
                 self.increment(counter, exit);
             }
-            let on = |e: &CfgEdge| number(Site::Edge(self.first_of(*e)));
+            let on = |e: &CfgEdge| number(Site::Edge(self.cfg.taken_edge(*e)));
             let ins = &self.places.ins[b];
             if ins.iter().all(|e| on(e) == zero) {
                 continue;
@@ -416,7 +399,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let phi = sys::phi_at_start(&self.builder, self.blocks[to], ty, "p3.slot");
         // φ entries of one block must be one value: repeats of an edge share what the first computed.
         for &e in &self.places.ins[to] {
-            let (from, first) = (self.arrival(e), self.first_of(e));
+            let (from, first) = (self.arrival(e), self.cfg.taken_edge(e));
             let slot = match self.flagged.get(&first) {
                 Some(&slot) => slot,
                 None => self.data.trash(),

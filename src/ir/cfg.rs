@@ -202,7 +202,7 @@ impl Cfg {
         self.block(e.block).succs[e.succ as usize]
     }
 
-    /// The edges out of block `b` and where they lead, in order, as they can be told apart: instead of an edge of an
+    /// The edges out of a block and where they lead, in order, as they can be told apart: instead of an edge of an
     /// `indirectbr` that repeats a target, the first one to that target. O(successors).
     pub(crate) fn distinct_edges(
         &self,
@@ -221,6 +221,25 @@ impl Cfg {
             };
             (CfgEdge { block, succ }, to)
         })
+    }
+
+    /// Of these the edges that are ever taken: each that can be told apart once. O(successors).
+    pub(crate) fn taken_edges(
+        &self,
+        block: BlockId,
+    ) -> impl Iterator<Item = (CfgEdge, BlockId)> + '_ {
+        let edges = (0..).zip(self.distinct_edges(block));
+        edges.filter_map(|(succ, found)| (found.0.succ == succ).then_some(found))
+    }
+
+    /// The edge that is taken instead of `edge`: itself, or the first one of an `indirectbr` to the same target. O(1),
+    /// O(successors) of an `indirectbr`.
+    pub(crate) fn taken_edge(&self, edge: CfgEdge) -> CfgEdge {
+        if self.block(edge.block).terminator != Terminator::IndirectBr {
+            return edge;
+        }
+        let found = self.distinct_edges(edge.block).nth(edge.succ as usize);
+        found.expect("it is an edge of the block").0
     }
 
     /// By block: the edges that lead to it, in order. O(V + E).

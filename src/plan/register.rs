@@ -5,7 +5,7 @@
 //! edge ends a path and begins another), so one pass in topological order settles it.
 
 use super::{FunctionPlan, Op, Site};
-use crate::dag::{Order, is_taken};
+use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
@@ -91,19 +91,15 @@ impl Registers {
 fn live_blocks(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> TiVec<BlockId, bool> {
     let mut live = cfg.by_block(false);
     for &b in order.rpo.iter().rev() {
-        let succs = cfg.block(b).succs.iter().enumerate();
-        let succs = succs.filter(|&(i, _)| is_taken(cfg, b, i));
-        let edge_reads = |(i, to): (usize, &BlockId)| {
-            let site = Site::Edge(CfgEdge {
-                block: b,
-                succ: i as u32,
-            });
+        let edge_reads = |(edge, to): (CfgEdge, BlockId)| {
+            let site = Site::Edge(edge);
             // Over a retreating edge nothing flows: `live` of its target is not known yet, and
             // `merge` checks that a constant arrives.
-            reads_first(plan.ops(site)).unwrap_or(live[*to])
+            reads_first(plan.ops(site)).unwrap_or(live[to])
         };
         let exit = reads_first(plan.ops(Site::Exit(b))).unwrap_or(false);
-        live[b] = exit | succs.map(edge_reads).fold(false, |a, b| a | b);
+        let edges = cfg.taken_edges(b);
+        live[b] = exit | edges.map(edge_reads).fold(false, |a, b| a | b);
     }
     live
 }
@@ -120,13 +116,8 @@ fn reads_first(ops: &[Op]) -> Option<bool> {
 fn reachable_ins(cfg: &Cfg, order: &Order) -> TiVec<BlockId, Vec<CfgEdge>> {
     let mut ins = cfg.by_block(Vec::new());
     for &b in &order.rpo {
-        for (i, to) in cfg.block(b).succs.iter().enumerate() {
-            if is_taken(cfg, b, i) {
-                ins[*to].push(CfgEdge {
-                    block: b,
-                    succ: i as u32,
-                });
-            }
+        for (edge, to) in cfg.taken_edges(b) {
+            ins[to].push(edge);
         }
     }
     ins

@@ -142,7 +142,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let phi = sys::phi_at_start(&self.builder, self.blocks[to], ty, "p3.id");
         let none = ty.const_zero();
         for &e in &self.places.ins[to] {
-            let key = self.hashed.get(&self.first_of(e)).copied().unwrap_or(none);
+            let key = self.hashed.get(&self.cfg.taken_edge(e)).copied();
+            let key = key.unwrap_or(none);
             phi.add_incoming(&[(&key as &dyn BasicValue, self.arrival(e))]);
         }
         sys::position_before(&self.builder, place::start(self.blocks[to]));

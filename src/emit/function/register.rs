@@ -136,7 +136,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             for &e in &self.places.ins[b] {
                 // Edges from unreachable blocks, and repeats of an indirectbr target that are
                 // never taken: any value will do, but repeats must agree.
-                let (twin, from) = (self.first_of(e), self.arrival(e));
+                let (twin, from) = (self.cfg.taken_edge(e), self.arrival(e));
                 let value = *values.entry(from).or_insert_with(|| {
                     let held = self.value_behind(twin, self.is_key[b]);
                     held.map_or(poison, Held::value)
