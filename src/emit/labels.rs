@@ -54,6 +54,9 @@ pub(super) fn known(function: Value) -> Vec<usize> {
     let ends = blocks.iter().map(|b| b.last()).enumerate();
     let ends = ends.filter(|(_, end)| end.opcode() == LLVMOpcode::LLVMIndirectBr);
     let ends: Vec<(usize, Value)> = ends.collect();
+    if ends.is_empty() {
+        return Vec::new();
+    }
     let mut jumps = Jumps::default();
     let are_known = ends.iter().all(|&(_, end)| jumps.add(end))
         && jumps.all_uses_are_known()
