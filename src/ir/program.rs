@@ -108,6 +108,11 @@ pub struct Body {
 }
 
 impl Program {
+    /// Whether it has a `main`: nobody else calls its functions, but through pointers.
+    pub(crate) fn is_executable(&self) -> bool {
+        self.functions.iter().any(|f| f.name == "main")
+    }
+
     /// The body that stands for function `f`.
     pub fn body(&self, f: FuncId) -> &FunctionBody {
         self.body_at(&self.functions[f])

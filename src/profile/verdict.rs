@@ -97,9 +97,14 @@ impl Processes {
         self.runs.saturating_add(self.children)
     }
 
+    /// How many began in the middle of functions, and how many ended there: one process may do both.
+    pub(crate) fn count_in_flight(self) -> u64 {
+        u64::from(self.children) + u64::from(self.cut_short)
+    }
+
     /// Whether some of them began or ended in the middle of functions.
     pub fn in_flight(self) -> bool {
-        self.children > 0 || self.cut_short > 0
+        self.count_in_flight() > 0
     }
 
     /// Those of two profiles.

@@ -87,8 +87,8 @@ impl UnexplainedEntries {
         let most = self.most;
         (self.functions > 0).then(|| {
             format!(
-                "calls and entries differ in {n}, by {} at most: functions were under way when these processes began or \
-                 ended, or copies ran differently",
+                "calls and entries differ in {n}, by {} at most: functions were under way when these processes began \
+                 or ended, or copies ran differently",
                 grouped(most)
             )
         })
@@ -285,9 +285,7 @@ fn find_unexplained_entries(
     functions: &[Option<Checked>],
     findings: &mut Findings,
 ) {
-    let in_flight = profile.processes.iter();
-    let in_flight = in_flight.map(|p| u64::from(p.children) + u64::from(p.cut_short));
-    let in_flight: u64 = in_flight.sum();
+    let in_flight: u64 = profile.processes.iter().map(|p| p.count_in_flight()).sum();
     if in_flight == 0 || needed(&profile.manifest).len() < 2 {
         return;
     }

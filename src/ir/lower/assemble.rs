@@ -321,7 +321,7 @@ fn count_call_sites(program: &mut Program) {
             }
         }
     }
-    let executable = program.functions.iter().any(|f| f.name == "main");
+    let executable = program.is_executable();
     for f in program.functions.keys() {
         let unit = program.functions[f].unit;
         let body = program.body(f);

@@ -7,22 +7,25 @@
 //! ([`crate::profile::verdict::Processes::in_flight`]).
 //!
 //! A function is known if no other one can take its place when the program is linked: one that only its module sees,
-//! or, for calls in its module, an ordinary definition in an executable. (What other modules call, `--wrap` may replace.)
+//! or, for calls in its module, an ordinary definition in an executable. (What other modules call, `--wrap` may
+//! replace.)
 //!
-//! Handlers of signals exit, jump and throw out of whatever runs, threads are cancelled, and a library may do all of that.
-//! So nothing is taken to come back unless all that a program has from elsewhere is listed here ([`is_harmless`]).
+//! Handlers of signals exit, jump and throw out of whatever runs, threads are cancelled, and a library may do all of
+//! that. So nothing is taken to come back unless all that a program has from elsewhere is listed here
+//! ([`is_harmless`]).
 
 use super::assemble::Resolver;
 use super::body::LeftByCalls;
 use crate::index::{BlockId, FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::ir::{FunctionBody, Linkage, Program, SkipReason, Terminator};
 
-/// Functions of the C library that leave a function, if at all, only where they are called: none installs a handler of a
-/// signal, cancels a thread, or is given a function that it calls later.
+/// Functions of the C library that leave a function, if at all, only where they are called: none installs a handler of
+/// a signal, cancels a thread, or is given a function that it calls later.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     // stdio
-    "fclose", "feof", "ferror", "fflush", "fgetc", "fgets", "fopen", "fprintf", "fputc", "fputs", "fread", "fscanf", "fseek",
+    "fclose", "feof", "ferror", "fflush", "fgetc", "fgets", "fopen", "fprintf", "fputc", "fputs", "fread", "fscanf",
+    "fseek",
     "ftell", "fwrite", "getc", "getchar", "perror", "printf", "putc", "putchar", "puts", "remove", "rename", "rewind",
     "scanf", "setvbuf", "snprintf", "sprintf", "sscanf", "ungetc", "vfprintf", "vprintf", "vsnprintf", "vsprintf",
     "__fprintf_chk", "__isoc23_fscanf", "__isoc23_scanf", "__isoc23_sscanf", "__isoc99_fscanf", "__isoc99_scanf",
@@ -38,11 +41,14 @@ const HARMLESS: &[&str] = &[
     "isalnum", "isalpha", "isdigit", "islower", "isprint", "ispunct", "isspace", "isupper", "isxdigit", "tolower",
     "toupper", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc",
     // math
-    "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "fabs", "floor", "fmax", "fmin", "fmod",
-    "frexp", "hypot", "ldexp", "log", "log10", "log2", "lrint", "lround", "modf", "pow", "rint", "round", "sin", "sincos",
+    "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "fabs", "floor", "fmax", "fmin",
+    "fmod",
+    "frexp", "hypot", "ldexp", "log", "log10", "log2", "lrint", "lround", "modf", "pow", "rint", "round", "sin",
+    "sincos",
     "sinh", "sqrt", "tan", "tanh", "trunc", "cosf", "expf", "fmodf", "logf", "powf", "sinf", "sqrtf",
     // time, and what compilers call
-    "clock", "clock_gettime", "difftime", "gettimeofday", "time", "__assert_fail", "__errno_location", "__stack_chk_fail",
+    "clock", "clock_gettime", "difftime", "gettimeofday", "time", "__assert_fail", "__errno_location",
+    "__stack_chk_fail",
 ];
 
 /// Beginnings of names of intrinsics, and of what the C++ library has for exceptions, `new` and `std`.
@@ -70,15 +76,15 @@ struct Waiting {
     callees: Vec<FuncId>,
 }
 
-/// Takes [`crate::ir::Block::may_leave`] from blocks of an executable whose calls surely come back. `left_by_calls`: by module and body.
-/// O(calls + blocks).
+/// Takes [`crate::ir::Block::may_leave`] from blocks of an executable whose calls surely come back. `left_by_calls`: by
+/// module and body. O(calls + blocks).
 pub(super) fn find(
     resolver: &Resolver,
     program: &mut Program,
     left_by_calls: &TiSlice<ModuleId, Vec<Vec<LeftByCalls>>>,
 ) {
     // What the main program of a library installs is not known.
-    if !program.functions.iter().any(|f| f.name == "main") {
+    if !program.is_executable() {
         return;
     }
     let known = Known::new(program);

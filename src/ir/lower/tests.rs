@@ -215,8 +215,14 @@ fn recursion_is_seen_through_pointers() {
     assert!(recursive("a") && recursive("b") && !recursive("c"));
 }
 
+/// The body of a function that LLVM does not take to return.
+const LOOP: &str = "{
+    a: br label %b
+    b: br i1 true, label %b, label %c
+    c: ret void }";
+
 /// Functions of `program` with a block that control may leave, by name.
-fn left_in_the_middle(program: &Program) -> Vec<&str> {
+fn find_functions_left_midway(program: &Program) -> Vec<&str> {
     let functions = program.functions.iter_enumerated();
     let leaves = |f: FuncId| program.body(f).cfg.blocks.iter().any(|b| b.may_leave);
     let mut names: Vec<&str> = functions
@@ -236,10 +242,6 @@ fn calls_come_back_where_nothing_can_leave() {
         declare i32 @__gxx_personality_v0(...)
         define internal void @even() { call void @odd() ret void }
         define internal void @odd() { call void @even() call void @loop() ret void }
-        define internal void @loop() {
-        a: br label %b
-        b: br i1 true, label %b, label %c
-        c: ret void }
         define internal void @quits() { call void @exit(i32 1) ret void }
         define internal void @traps() { call void @llvm.trap() unreachable }
         define internal void @pointed(ptr %f) { call void %f() ret void }
@@ -269,19 +271,17 @@ fn calls_come_back_where_nothing_can_leave() {
         "quits",
         "traps",
     ];
-    let program = load(&[bodies]).unwrap();
-    assert_eq!(left_in_the_middle(&program), always);
+    let looping = format!("define internal void @loop() {LOOP}");
+    let program = load(&[&format!("{looping} {bodies}")]).unwrap();
+    assert_eq!(find_functions_left_midway(&program), always);
 }
 
 /// What other modules see may be replaced when a library is loaded, and stays in an executable.
 #[test]
 fn calls_of_visible_functions_come_back_in_executables() {
-    let callee = "define void @seen() {
-        a: br label %b
-        b: br i1 true, label %b, label %c
-        c: ret void }
-        define void @beside() { call void @seen() ret void }
+    let beside = "define void @beside() { call void @seen() ret void }
         @other = alias void (), ptr @seen";
+    let callee = &*format!("define void @seen() {LOOP} {beside}");
     let caller = "declare void @seen()
         declare void @other()
         define void @caller() { call void @seen() ret void }
@@ -290,13 +290,13 @@ fn calls_of_visible_functions_come_back_in_executables() {
         define i32 @main() { call void @caller() ret i32 0 }";
     let library = load(&[callee, caller]).unwrap();
     assert_eq!(
-        left_in_the_middle(&library),
+        find_functions_left_midway(&library),
         ["beside", "by_alias", "caller"]
     );
     // `--wrap` may replace what another module calls.
     let executable = load(&[callee, caller, main]).unwrap();
     assert_eq!(
-        left_in_the_middle(&executable),
+        find_functions_left_midway(&executable),
         ["by_alias", "caller", "main"]
     );
 }
@@ -304,25 +304,19 @@ fn calls_of_visible_functions_come_back_in_executables() {
 /// Two modules with one symbol: which body runs is not known, so nothing is known of its calls.
 #[test]
 fn calls_of_functions_with_several_bodies_may_not_come_back() {
-    let one = "define internal void @loop() {
-        a: br label %b
-        b: br i1 true, label %b, label %c
-        c: ret void }
-        define weak void @shared() { call void @loop() ret void }";
+    let shared = "define weak void @shared() { call void @loop() ret void }";
+    let one = &*format!("define internal void @loop() {LOOP} {shared}");
     let main = "define i32 @main() { call void @shared() ret i32 0 }";
     let program = load(&[&format!("{one} {main}"), one]).unwrap();
-    assert_eq!(left_in_the_middle(&program), ["main", "shared"]);
+    assert_eq!(find_functions_left_midway(&program), ["main", "shared"]);
 }
 
 /// A handler of a signal may leave anything, and so may whatever a library does.
 #[test]
 fn no_call_surely_comes_back_beside_functions_from_elsewhere() {
-    let callee = "define void @runs() {
-        a: br label %b
-        b: br i1 true, label %b, label %c
-        c: ret void }
-        define i32 @main() { call void @runs() ret i32 0 }";
-    let left = |modules: &[&str]| left_in_the_middle(&load(modules).unwrap()).len();
+    let main = "define i32 @main() { call void @runs() ret i32 0 }";
+    let callee = &*format!("define void @runs() {LOOP} {main}");
+    let left = |modules: &[&str]| find_functions_left_midway(&load(modules).unwrap()).len();
     assert_eq!(left(&[callee, "declare i32 @puts(ptr)"]), 0);
     assert_eq!(left(&[callee, "declare void @runs()"]), 0);
     assert_eq!(left(&[callee, "declare ptr @signal(i32, ptr)"]), 1);
