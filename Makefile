@@ -158,7 +158,8 @@ lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --bins $(AS_TESTED) -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --features llvm$(MAIN) --bins $(AS_TESTED) -- -D warnings
-	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' $(CARGO) doc --locked --no-deps --lib --bins $(AS_TESTED)
+	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' \
+	    $(CARGO) doc --locked --no-deps --lib --bins $(AS_TESTED)
 
 corpus: build
 	sh tools/corpus.sh

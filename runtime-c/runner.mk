@@ -94,12 +94,13 @@ obj/fixed_time.so: runtime/preload/fixed_time.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
 
-# How counts stay what they are: one increment in memory each. LLVM would join those at the ends of blocks that lead to one, which
-# takes a register for the address and a move for each; and where a loop counts before it goes back, it leaves a jump there
-# unless it weighs all layouts, of the loop and of the function (ext-tsp, which takes an unconditional jump for no worse than a
-# conditional one, but it alone is an instruction more: 2). Where only edges are counted, many get a block for that, and then the
-# moves for all values that meet behind the others go before a branch, unless those edges are split too. A version of a loop can
-# be an innermost loop where the loop itself was none: what loop strength reduction makes of it counts only if that is cheaper.
+# How counts stay what they are: one increment in memory each. LLVM would join those at the ends of blocks that lead to
+# one, which takes a register for the address and a move for each; and where a loop counts before it goes back, it
+# leaves a jump there unless it weighs all layouts, of the loop and of the function (ext-tsp, which takes an
+# unconditional jump for no worse than a conditional one, but it alone is an instruction more: 2). Where only edges are
+# counted, many get a block for that, and then the moves for all values that meet behind the others go before a branch,
+# unless those edges are split too. A version of a loop can be an innermost loop where the loop itself was none: what
+# loop strength reduction makes of it counts only if that is cheaper.
 P3_PASSES ?= -mllvm -simplifycfg-sink-common=false -mllvm -force-precise-rotation-cost \
     -mllvm -enable-ext-tsp-block-placement -mllvm -ext-tsp-fallthrough-weight-uncond=2 -mllvm -lsr-drop-solution \
     $(if $(filter edge,$(P3_SCHEME)),-mllvm -phi-elim-split-all-critical-edges)

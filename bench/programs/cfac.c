@@ -1,5 +1,5 @@
-/* Numbers of several words: continued fractions of their roots, until a remainder is a square of small primes, which may
-   give a factor (after Morrison and Brillhart). cfac DIGITS COUNT SEED */
+/* Numbers of several words: continued fractions of their roots, until a remainder is a square of small primes, which
+   may give a factor (after Morrison and Brillhart). cfac DIGITS COUNT SEED */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

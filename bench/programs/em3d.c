@@ -50,7 +50,8 @@ static void make_neighbours(struct node *list, struct node **others, int n, int 
             struct node *other;
             int seen;
             do {
-                int where = next_random() % 4 ? at + (int)(next_random() % 32) - 16 : (int)(next_random() % (unsigned)n);
+                int where = next_random() % 4 ? at + (int)(next_random() % 32) - 16
+                                              : (int)(next_random() % (unsigned)n);
                 if (where < 0)
                     where += n;
                 if (where >= n)
@@ -106,7 +107,8 @@ static double sum(const struct node *list) {
 }
 
 int main(int argc, char **argv) {
-    int n = argc > 1 ? atoi(argv[1]) : 1000, degree = argc > 2 ? atoi(argv[2]) : 8, steps = argc > 3 ? atoi(argv[3]) : 10;
+    int n = argc > 1 ? atoi(argv[1]) : 1000, degree = argc > 2 ? atoi(argv[2]) : 8;
+    int steps = argc > 3 ? atoi(argv[3]) : 10;
     state = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
     if (n < 2 * degree)
         return 1;

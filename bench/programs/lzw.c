@@ -127,7 +127,8 @@ int main(int argc, char **argv) {
     for (int r = 0; r < rounds; r++) {
         for (size_t i = 0; i < n; i++) {
             unsigned pick = next_random();
-            text[i] = i > 64 && pick % 8 != 0 ? text[i - 1 - (pick >> 3) % 3 * 16] : (unsigned char)('a' + pick / 8 % 26);
+            text[i] = i > 64 && pick % 8 != 0 ? text[i - 1 - (pick >> 3) % 3 * 16]
+                                              : (unsigned char)('a' + pick / 8 % 26);
         }
         size_t size = compress(text, n, packed);
         if (decompress(packed, back) != n || memcmp(text, back, n) != 0)

@@ -1,4 +1,5 @@
-/* Digits of π and of e: a spigot (after Rabinowitz and Wagon), and series of fractions of many words. pi DIGITS ROUNDS */
+/* Digits of π and of e: a spigot (after Rabinowitz and Wagon), and series of fractions of many words. pi DIGITS
+   ROUNDS */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

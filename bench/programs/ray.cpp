@@ -135,7 +135,8 @@ Vec trace(const Ray &ray, int depth) {
     if (depth > 0 && o->surface == Surface::Mirror)
         return trace({at, ray.along - normal * (2 * facing)}, depth - 1) * 0.8 + o->colour * 0.1;
     if (depth > 0 && o->surface == Surface::Glass) {
-        double ratio = facing < 0 ? 1 / 1.5 : 1.5, cosine = std::fabs(facing), square = 1 - ratio * ratio * (1 - cosine * cosine);
+        double ratio = facing < 0 ? 1 / 1.5 : 1.5, cosine = std::fabs(facing);
+        double square = 1 - ratio * ratio * (1 - cosine * cosine);
         Vec outward = facing < 0 ? normal : normal * -1.0;
         if (square > 0)
             return trace({at, ray.along * ratio + outward * (ratio * cosine - std::sqrt(square))}, depth - 1);
@@ -157,7 +158,8 @@ int main(int argc, char **argv) {
     state = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1;
     objects.push_back(std::make_unique<Floor>(Surface::Dull, Vec{0.6, 0.6, 0.5}));
     for (int i = 0; i < count; i++) {
-        Vec at = {next_random() * 8 - 4, next_random() * 3 + 0.5, next_random() * 8}, c = {next_random(), next_random(), next_random()};
+        Vec at = {next_random() * 8 - 4, next_random() * 3 + 0.5, next_random() * 8};
+        Vec c = {next_random(), next_random(), next_random()};
         if (i % 2 == 0)
             objects.push_back(std::make_unique<Sphere>(surface_of(i), c, at, 0.3 + next_random()));
         else

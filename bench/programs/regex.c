@@ -176,7 +176,8 @@ static const char *match(int i, const char *at) {
 }
 
 static void make_line(char *line) {
-    static const char *const parts[] = {"error", "warning", "12:30:59", "10.0.0.7", "user=anna", "id=4711", "abc", "x@y.org", "(none)"};
+    static const char *const parts[] = {"error", "warning", "12:30:59", "10.0.0.7", "user=anna",
+                                        "id=4711", "abc", "x@y.org", "(none)"};
     int n = 0;
     while (n < LINE - 24) {
         n += sprintf(line + n, "%s%c", parts[next_random() % 9], " ;:"[next_random() % 3]);
@@ -187,7 +188,8 @@ static void make_line(char *line) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const patterns[] = {"(error|warning).*id=[0-9]+", "[0-9]+\\.[0-9]+", "^user=[a-z]*", "([a-z]+)@([a-z]+).(org|com)",
+    static const char *const patterns[] = {"(error|warning).*id=[0-9]+", "[0-9]+\\.[0-9]+", "^user=[a-z]*",
+                                           "([a-z]+)@([a-z]+).(org|com)",
                                            "(a|ab)(c|bcd)*;", "[^ ]+ [^ ]+ [^:]*:$", "(1|12|10)[.:0]*7?"};
     int lines = argc > 1 ? atoi(argv[1]) : 500, rounds = argc > 2 ? atoi(argv[2]) : 7;
     unsigned long sum = 0;
@@ -206,7 +208,8 @@ int main(int argc, char **argv) {
             while ((end = match(0, at)) == NULL && *at != 0)
                 at++;
             if (end != NULL)
-                sum = sum * 31 + (unsigned long)(end - at) + (group_count > 0 ? (unsigned long)(end_of[0] - begin_of[0]) : 0);
+                sum = sum * 31 + (unsigned long)(end - at) +
+                      (group_count > 0 ? (unsigned long)(end_of[0] - begin_of[0]) : 0);
         }
     }
     printf("%lu %ld\n", sum, steps);

@@ -1,5 +1,6 @@
 /* A channel between two rows of pins: each net gets a track for its horizontal part, so that no two nets of a track
-   overlap and no vertical parts meet; nets that cannot be placed are routed in a maze. route COLUMNS NETS CHANNELS SEED */
+   overlap and no vertical parts meet; nets that cannot be placed are routed in a maze. route COLUMNS NETS CHANNELS
+   SEED */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

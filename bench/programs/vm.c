@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum op { SET, MOVE, ADD, SUB, MUL, AND, SHIFT, LESS, EQUAL, JUMP, IF, UNLESS, LOAD, STORE, CALL, RETURN, PUSH, POP, RANDOM, HALT, OPS };
+enum op {
+    SET, MOVE, ADD, SUB, MUL, AND, SHIFT, LESS, EQUAL, JUMP, IF, UNLESS, LOAD, STORE, CALL, RETURN, PUSH, POP, RANDOM,
+    HALT, OPS
+};
 enum { CODE = 256, MEMORY = 1 << 14, STACK = 1 << 12 };
 
 struct operation {
@@ -14,27 +17,32 @@ struct operation {
 };
 
 static const char *const names[OPS] = {"set", "move", "add", "sub", "mul", "and", "shift", "less", "equal", "jump",
-                                       "if", "unless", "load", "store", "call", "return", "push", "pop", "random", "halt"};
+                                       "if", "unless", "load", "store", "call", "return",
+                                       "push", "pop", "random", "halt"};
 /* Of each operation: r a register, n a number, l a label. */
 static const char *const operands[OPS] = {"rn", "rr", "rrr", "rrr", "rrr", "rrr", "rrn", "rrr", "rrr", "l",
                                           "rl", "rl", "rr", "rr", "l", "", "r", "r", "r", "h"};
 
 /* Each gets a number in r1, and returns in r0. */
-static const char *const sieve = "set r2 2; set r6 1; set r0 0; :next less r3 r2 r1; unless r3 done; load r3 r2; if r3 skip; add r0 r0 r6; "
-                                 "add r4 r2 r2; :mark less r5 r4 r1; unless r5 skip; store r6 r4; add r4 r4 r2; jump mark; "
-                                 ":skip add r2 r2 r6; jump next; :done halt";
-static const char *const fibonacci = "set r6 1; call fib; halt; :fib set r2 2; less r3 r1 r2; unless r3 deep; move r0 r1; return; "
-                                     ":deep push r1; sub r1 r1 r6; call fib; pop r1; push r0; sub r1 r1 r2; call fib; pop r2; "
-                                     "add r0 r0 r2; set r2 2; return";
-static const char *const sort = "set r6 1; set r2 0; :fill less r3 r2 r1; unless r3 filled; random r4; store r4 r2; add r2 r2 r6; jump fill; "
-                                ":filled set r2 1; :outer less r3 r2 r1; unless r3 sum; load r4 r2; move r5 r2; "
-                                ":inner set r7 0; equal r3 r5 r7; if r3 put; sub r8 r5 r6; load r9 r8; less r3 r4 r9; unless r3 put; "
-                                "store r9 r5; move r5 r8; jump inner; :put store r4 r5; add r2 r2 r6; jump outer; "
-                                ":sum set r2 0; set r0 0; :more less r3 r2 r1; unless r3 end; load r4 r2; mul r4 r4 r2; add r0 r0 r4; "
-                                "add r2 r2 r6; jump more; :end halt";
-static const char *const collatz = "set r6 1; set r0 0; :from move r2 r1; :step less r3 r6 r2; unless r3 low; add r0 r0 r6; and r3 r2 r6; "
-                                   "unless r3 even; set r4 3; mul r2 r2 r4; add r2 r2 r6; jump step; :even shift r2 r2 -1; jump step; "
-                                   ":low sub r1 r1 r6; less r3 r6 r1; if r3 from; halt";
+static const char *const sieve =
+    "set r2 2; set r6 1; set r0 0; :next less r3 r2 r1; unless r3 done; load r3 r2; if r3 skip; add r0 r0 r6; "
+    "add r4 r2 r2; :mark less r5 r4 r1; unless r5 skip; store r6 r4; add r4 r4 r2; jump mark; "
+    ":skip add r2 r2 r6; jump next; :done halt";
+static const char *const fibonacci =
+    "set r6 1; call fib; halt; :fib set r2 2; less r3 r1 r2; unless r3 deep; move r0 r1; return; "
+    ":deep push r1; sub r1 r1 r6; call fib; pop r1; push r0; sub r1 r1 r2; call fib; pop r2; "
+    "add r0 r0 r2; set r2 2; return";
+static const char *const sort =
+    "set r6 1; set r2 0; :fill less r3 r2 r1; unless r3 filled; random r4; store r4 r2; add r2 r2 r6; jump fill; "
+    ":filled set r2 1; :outer less r3 r2 r1; unless r3 sum; load r4 r2; move r5 r2; "
+    ":inner set r7 0; equal r3 r5 r7; if r3 put; sub r8 r5 r6; load r9 r8; less r3 r4 r9; unless r3 put; "
+    "store r9 r5; move r5 r8; jump inner; :put store r4 r5; add r2 r2 r6; jump outer; "
+    ":sum set r2 0; set r0 0; :more less r3 r2 r1; unless r3 end; load r4 r2; mul r4 r4 r2; add r0 r0 r4; "
+    "add r2 r2 r6; jump more; :end halt";
+static const char *const collatz =
+    "set r6 1; set r0 0; :from move r2 r1; :step less r3 r6 r2; unless r3 low; add r0 r0 r6; and r3 r2 r6; "
+    "unless r3 even; set r4 3; mul r2 r2 r4; add r2 r2 r6; jump step; :even shift r2 r2 -1; jump step; "
+    ":low sub r1 r1 r6; less r3 r6 r1; if r3 from; halt";
 
 static struct operation code[CODE];
 static int count, label_count;
@@ -123,7 +131,10 @@ static int32_t run(int32_t argument, long *steps) {
         case UNLESS: if (!r[o->a]) o = code + o->value - 1; break;
         case LOAD: r[o->a] = memory[r[o->b] & (MEMORY - 1)]; break;
         case STORE: memory[r[o->b] & (MEMORY - 1)] = r[o->a]; break;
-        case CALL: if (top == STACK) fail("stack", "full"); stack[top++] = (int32_t)(o - code); o = code + o->value - 1; break;
+        case CALL:
+            if (top == STACK)
+                fail("stack", "full");
+            stack[top++] = (int32_t)(o - code); o = code + o->value - 1; break;
         case RETURN: o = code + stack[--top]; break;
         case PUSH: if (top == STACK) fail("stack", "full"); stack[top++] = r[o->a]; break;
         case POP: r[o->a] = stack[--top]; break;

@@ -23,7 +23,8 @@ static unsigned next_random(void) {
 
 /* Words of syllables, numbers and punctuation, some of them many times. */
 static char *make_text(int words) {
-    static const char *const syllables[] = {"ka", "lo", "mi", "tra", "ne", "sto", "u", "ber", "ing", "Pa", "qui", "den"};
+    static const char *const syllables[] = {"ka", "lo", "mi", "tra", "ne", "sto", "u", "ber", "ing",
+                                            "Pa", "qui", "den"};
     char *text = malloc((size_t)words * 24 + 1), *at = text;
     for (int i = 0; i < words; i++) {
         if (next_random() % 16 == 0) {

@@ -1,7 +1,7 @@
 #!/bin/bash
-# cost.sh FOLDER: programs with small inputs for `p3-bench cost`, into FOLDER/prog: kernels of testdata/kernels, programs of
-# bench/programs and of Debian's sources, and those that the other recipes left in FOLDER, with shorter runs. run-train.sh is
-# what is counted, run.sh what weights come from.
+# cost.sh FOLDER: programs with small inputs for `p3-bench cost`, into FOLDER/prog: kernels of testdata/kernels,
+# programs of bench/programs and of Debian's sources, and those that the other recipes left in FOLDER, with shorter
+# runs. run-train.sh is what is counted, run.sh what weights come from.
 set -eu
 cd "$(dirname "$0")/../.."
 ROOT=$PWD FOLDER=$(readlink -m "$1")

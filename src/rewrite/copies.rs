@@ -86,8 +86,8 @@ impl<'a> Copies<'a> {
         (0..self.options.copies).into_par_iter().map(CopyId)
     }
 
-    /// Writes the only copy of a single module. Most memory is needed while LLVM writes it: what is known of the program
-    /// goes before that, unless it is still to be shown.
+    /// Writes the only copy of a single module. Most memory is needed while LLVM writes it: what is known of the
+    /// program goes before that, unless it is still to be shown.
     fn write_only(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         let copy = CopyId(0);
         let source = Source::new(&self.inputs[0], copy);

@@ -190,8 +190,9 @@ impl Versions {
 }
 
 impl Product<u32> {
-    /// By vertex of `dag`, the DAG of the versioned control flow: the first vertex in the same state, other than 0. Where each such
-    /// state is entered at one place ([`apart`]), [`crate::numbering::dense`] takes them as regions. O(V).
+    /// By vertex of `dag`, the DAG of the versioned control flow: the first vertex in the same state, other than 0.
+    /// Where each such state is entered at one place ([`apart`]), [`crate::numbering::dense`] takes them as regions.
+    /// O(V).
     pub fn regions(&self, dag: &Dag) -> TiVec<VertexId, Option<VertexId>> {
         let mut first = HashMap::new();
         let mut region = dag.by_vertex(None);

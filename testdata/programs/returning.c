@@ -1,5 +1,5 @@
-/* Calls that surely come back, with loops and recursion, beside such that leave their callers in the middle: by longjmp, by
- * a pointer, by exit behind several calls. */
+/* Calls that surely come back, with loops and recursion, beside such that leave their callers in the middle: by
+   longjmp, by a pointer, by exit behind several calls. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -152,8 +152,8 @@ impl<'ctx> Outlined<'ctx> {
         })
     }
 
-    /// Ends the activation at `place`, or this part of it, in front of the terminator of `here`, behind `from`, a way to
-    /// the place. `renewed`: what stands for values that were there when this was made.
+    /// Ends the activation at `place`, or this part of it, in front of the terminator of `here`, behind `from`, a way
+    /// to the place. `renewed`: what stands for values that were there when this was made.
     pub(super) fn leave(
         &self,
         builder: &Builder<'ctx>,
