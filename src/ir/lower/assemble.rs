@@ -188,9 +188,10 @@ fn function(body: &FunctionBody, place: Body, unit: FuncId) -> ProgFunction {
 
 /// Whether two bodies of one symbol can share counts.
 fn equal(a: &FunctionBody, b: &FunctionBody) -> bool {
+    // What plans follow from.
+    let flags = |b: &Block| [b.may_leave, b.returns_twice, b.single, b.known_labels];
     let alike = |(a, b): (&Block, &Block)| {
-        (a.terminator, &a.succs, a.may_leave, a.known_labels)
-            == (b.terminator, &b.succs, b.may_leave, b.known_labels)
+        (a.terminator, &a.succs, flags(a)) == (b.terminator, &b.succs, flags(b))
     };
     let (of_a, of_b) = (&a.cfg.blocks, &b.cfg.blocks);
     a.skip == b.skip && of_a.len() == of_b.len() && of_a.iter().zip(of_b).all(alike)

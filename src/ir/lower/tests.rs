@@ -4,7 +4,7 @@ use super::{LoadOptions, assemble, by_llvm_ir};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::ir::{Callee, FunctionBody, Program, SkipReason, Terminator};
-use crate::load::{Admitted, find_inputs};
+use crate::load::{Admitted, Hidden, find_inputs};
 use std::path::Path;
 
 fn inputs(modules: &[&str], dir: &Path) -> Vec<Admitted> {
@@ -17,10 +17,15 @@ fn inputs(modules: &[&str], dir: &Path) -> Vec<Admitted> {
 
 fn load(modules: &[&str]) -> Result<Program> {
     let dir = tempfile::tempdir().unwrap();
-    let inputs = inputs(modules, dir.path());
+    load_with(inputs(modules, dir.path()))
+}
+
+fn load_with(inputs: Vec<Admitted>) -> Result<Program> {
     let lowered = inputs.iter().map(|input| {
         let lowered = by_llvm_ir(input, &input.positions, &[], &LoadOptions::default())?;
-        Ok(lowered.expect("llvm-ir represents it"))
+        let mut lowered = lowered.expect("llvm-ir represents it");
+        lowered.add(&input.hidden);
+        Ok(lowered)
     });
     assemble(&inputs, lowered.collect::<Result<_>>()?)
 }
@@ -168,6 +173,35 @@ fn duplicates_are_one_function_where_their_control_flow_is_equal() {
         ),
         ("g", FuncId(1))
     );
+}
+
+/// A plan of one body would copy what must not be copied in the other.
+#[test]
+fn duplicates_of_which_one_hides_more_are_two_functions() {
+    let plain = Hidden {
+        body: 0,
+        block: 0,
+        single: false,
+        returns_twice: false,
+        known_labels: false,
+    };
+    let functions = |hidden: Hidden| {
+        let dir = tempfile::tempdir().unwrap();
+        let same = "define linkonce_odr void @f() { ret void }";
+        let mut inputs = inputs(&[same, same], dir.path());
+        inputs[1].hidden = vec![hidden];
+        load_with(inputs).unwrap().functions.len()
+    };
+    assert_eq!(functions(plain.clone()), 1);
+    let single = Hidden {
+        single: true,
+        ..plain.clone()
+    };
+    let returns_twice = Hidden {
+        returns_twice: true,
+        ..plain
+    };
+    assert_eq!([functions(single), functions(returns_twice)], [2, 2]);
 }
 
 #[test]
