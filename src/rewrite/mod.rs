@@ -9,6 +9,7 @@ mod views;
 
 use crate::emit::{self, Admission, Parsed};
 use crate::error::{Error, Result};
+use crate::load::positions::Positions;
 use crate::load::{Admitted, find_inputs};
 use crate::manifest::{Manifest, Status};
 use crate::options::{Options, WeightsFrom};
@@ -92,16 +93,22 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     clock.lap("read the inputs");
     let names = options.names();
     let Admission {
-        inputs,
+        mut inputs,
         lines,
         about_lto,
-        parsed,
+        mut parsed,
     } = in_small_pages(|| pool.install(|| emit::admit(found, names, |_| options.optimize)))?;
     clock.lap("verified them");
     let measured = measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
-    let mut summary =
-        in_small_pages(|| write_folder(options, &inputs, parsed, profile, pool, &mut clock))?;
+    let mut summary = in_small_pages(|| {
+        let analysis =
+            pool.install(|| Analysis::new(options, &inputs, parsed.as_mut(), profile, &mut clock))?;
+        forget_positions(&mut inputs);
+        write_folder(
+            options, &inputs, analysis, parsed, profile, pool, &mut clock,
+        )
+    })?;
     summary.warnings.extend(measured.and_then(|m| m.warning));
     summary.warnings.extend(lines.into_iter().chain(about_lto));
     Ok(summary)
@@ -154,17 +161,25 @@ fn measured(
     }
 }
 
-/// Makes the output folder of `options` from inputs that are admitted, the only one of which may be `parsed` already.
+/// Frees what only the analysis asks inputs for.
+fn forget_positions(inputs: &mut [Admitted]) {
+    for input in inputs {
+        input.positions = Positions::default();
+        input.hidden = Vec::new();
+    }
+}
+
+/// Makes the output folder of `options` from inputs that are admitted and analysed, the only one of which may be
+/// `parsed` already.
 fn write_folder(
     options: &Options,
     inputs: &[Admitted],
-    mut parsed: Option<Parsed>,
+    analysis: Analysis,
+    parsed: Option<Parsed>,
     measured: Option<&Profile>,
     pool: ThreadPool,
     clock: &mut Clock,
 ) -> Result<Summary> {
-    let analysis =
-        pool.install(|| Analysis::new(options, inputs, parsed.as_mut(), measured, clock))?;
     let linking = linking(options, inputs, analysis.program.cxx);
     let folder = Folder::begin(options.out(), options.copies, &linking)?;
     if let Some(profile) = measured {

@@ -4,6 +4,7 @@
 //! that output folders get, so what works for `make run` works here. Counters are the profile's file, so a run that is ended from outside
 //! has counted what it did.
 
+use super::analysis::Analysis;
 use super::{Clock, Measured, write_folder};
 use crate::emit::Counters;
 use crate::error::{Error, Result};
@@ -50,14 +51,9 @@ pub(super) fn train(
         folder: temporary.path().join("out"),
     };
     say(options, "linking a copy that counts edges");
-    write_folder(
-        &edges(options, &run.folder),
-        inputs,
-        None,
-        None,
-        super::threads(options)?,
-        clock,
-    )?;
+    let (edges, pool) = (edges(options, &run.folder), super::threads(options)?);
+    let analysis = pool.install(|| Analysis::new(&edges, inputs, None, None, clock))?;
+    write_folder(&edges, inputs, analysis, None, None, pool, clock)?;
     run.link(jobs)?;
     let how_long = match training.limit {
         None => "running it to its end (--train-for ends it)".to_string(),
