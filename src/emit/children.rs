@@ -2,7 +2,7 @@
 //! memory that all of them share, and none reads the module again.
 #![allow(unsafe_code)]
 
-use super::{ModuleJob, Parsed, Rewritten, Source, edit, session};
+use super::{Changes, ModuleJob, Parsed, Rewritten, Source, edit, session};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitOptions};
 use rustix::process::{kill_process, set_parent_process_death_signal, waitpid};
@@ -45,7 +45,12 @@ impl Child {
     ///
     /// # Errors
     /// There are several threads (see [`can_begin`]), or the system makes no file in memory or no further process.
-    pub(crate) fn begin(parsed: &Parsed, source: &Source, job: &ModuleJob) -> io::Result<Child> {
+    pub(crate) fn begin(
+        parsed: &Parsed,
+        source: &Source,
+        job: &ModuleJob,
+        changes: Changes,
+    ) -> io::Result<Child> {
         if !is_alone()? {
             return Err(io::ErrorKind::Unsupported.into());
         }
@@ -54,7 +59,7 @@ impl Child {
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => run(|| {
-                let unchanged = edit(parsed, source, job).ok()?;
+                let unchanged = edit(parsed, source, job, changes).ok()?;
                 made.fill(&parsed.get().1, unchanged).ok()
             }),
             pid => Ok(Child {

@@ -57,6 +57,8 @@ pub(crate) struct Data<'a, 'ctx> {
     entries: Vec<Option<u64>>,
     /// By plan: the slot that counts executed probes.
     hits: Vec<Option<u64>>,
+    /// What the profile says of the plans' functions.
+    records: Vec<Record>,
     /// The number of counters; one more slot takes increments that must not count.
     slots: u64,
     /// Counters have whole pages of this size for themselves: the runtime maps a file over them.
@@ -69,13 +71,13 @@ pub(crate) struct Data<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> Data<'a, 'ctx> {
-    /// Declares counters and tables for these plans, each with the ordinal of its body.
-    pub(crate) fn declare(
+    /// Declares counters and tables for these plans, which nothing needs any more but the code of their functions.
+    pub(crate) fn declare<'p>(
         edit: Edit<'a, 'ctx>,
         job: &ModuleJob,
-        plans: &[(u32, &FunctionPlan)],
+        plans: impl Iterator<Item = &'p FunctionPlan> + Clone,
     ) -> Self {
-        let layout = Layout::new(plans.iter().map(|(_, p)| *p), job.count_hits);
+        let layout = Layout::new(plans.clone(), job.count_hits);
         let mut data = Data {
             edit,
             counters: None,
@@ -85,6 +87,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             storage: layout.storage,
             entries: layout.entries,
             hits: layout.hits,
+            records: Vec::new(),
             page: page_size(edit.module),
             calls: job.counters == Counters::Call,
             atomic: job.update == Update::Atomic,
@@ -98,7 +101,8 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             data.counters = Some(global);
         }
         data.caches = data.declare_caches();
-        data.tables = data.declare_tables(plans);
+        data.tables = data.declare_tables(plans.clone());
+        data.records = data.records(plans);
         data
     }
 
@@ -114,13 +118,12 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         Some(global)
     }
 
-    fn declare_tables(
+    fn declare_tables<'p>(
         &self,
-        plans: &[(u32, &FunctionPlan)],
+        plans: impl Iterator<Item = &'p FunctionPlan>,
     ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
-        let plans = plans.iter().zip(&self.storage);
-        let tables =
-            plans.filter_map(|((_, plan), storage)| Some(self.table(plan, storage.table?)));
+        let plans = plans.zip(&self.storage);
+        let tables = plans.filter_map(|(plan, storage)| Some(self.table(plan, storage.table?)));
         let tables: Vec<_> = tables.collect();
         let ty = tables.first()?.get_type();
         let global = description(
@@ -233,15 +236,10 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         runtime_function(self.edit, &add[usize::from(self.atomic)])
     }
 
-    /// Describes everything to the runtime, and registers it in a constructor. `plans` are those that were declared.
-    /// What is `added` stands behind what the profile says of the module.
-    pub(crate) fn register(
-        &self,
-        job: &ModuleJob,
-        plans: &[(u32, &FunctionPlan)],
-        added: impl FnOnce() -> Additions<'ctx>,
-    ) {
-        let block = self.describe_block(job, plans);
+    /// Describes everything to the runtime, and registers it in a constructor. What is `added` stands behind what the
+    /// profile says of the module.
+    pub(crate) fn register(mut self, job: &ModuleJob, added: impl FnOnce() -> Additions<'ctx>) {
+        let block = self.describe_block(job);
         let additions = added();
         let by = additions.register;
         let description = self.describe_module(job, block, additions);
@@ -250,12 +248,12 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// What the profile says of the module.
-    fn describe_block(&self, job: &ModuleJob, plans: &[(u32, &FunctionPlan)]) -> GlobalValue<'ctx> {
+    fn describe_block(&mut self, job: &ModuleJob) -> GlobalValue<'ctx> {
         let described = Described {
             module: job.id.0,
             counters: self.counters_size(),
             page: self.page,
-            records: self.records(plans),
+            records: std::mem::take(&mut self.records),
         };
         let Edit { context, module } = self.edit;
         let bytes = context.const_string(&described.bytes(module), false);
@@ -264,9 +262,9 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         global
     }
 
-    fn records(&self, plans: &[(u32, &FunctionPlan)]) -> Vec<Record> {
+    fn records<'p>(&self, plans: impl Iterator<Item = &'p FunctionPlan>) -> Vec<Record> {
         let mut records = Vec::new();
-        for (i, (_, plan)) in plans.iter().enumerate() {
+        for (i, plan) in plans.enumerate() {
             let Storage { array, table } = self.storage[i];
             let kinds = [
                 array.map(|first| (abi::ARRAY, plan.table.slots(), first)),

@@ -50,12 +50,13 @@ pub use session::set_up;
 
 use crate::error::{Error, Result};
 use crate::index::{CopyId, ModuleId};
-use crate::ir;
+use crate::ir::FunctionBody;
 use crate::load::{Input, Kind};
 use edit::Edit;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use rustix::fs::{MemfdFlags, memfd_create};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
 use work::{Joined, ModuleWork};
@@ -86,14 +87,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What becomes of one module of one copy.
+/// How one module of one copy is rewritten.
 pub(crate) struct ModuleJob<'a> {
-    /// What they were lowered to.
-    pub module: &'a ir::Module,
+    /// What it is called in the program.
+    pub name: &'a str,
     /// Its number in the program.
     pub id: ModuleId,
-    /// What becomes of the functions with a body in this module.
-    pub work: Box<dyn ModuleWork + 'a>,
     /// The copy.
     pub copy: CopyId,
     /// The number of copies.
@@ -114,6 +113,14 @@ pub(crate) struct ModuleJob<'a> {
     pub bitcode: bool,
     /// Write text.
     pub text: bool,
+}
+
+/// What becomes of the functions of one module of one copy.
+pub(crate) struct Changes<'a> {
+    /// What the definitions were lowered to, in order. If they are owned, each is freed as soon as its function is done.
+    pub bodies: Cow<'a, [FunctionBody]>,
+    /// What is done in them.
+    pub work: Box<dyn ModuleWork + 'a>,
 }
 
 /// A rewritten module, in files that are in memory and have no name.
@@ -160,8 +167,13 @@ impl Rewritten {
 ///
 /// # Panics
 /// When the bytes and the lowered view do not match: they come from the same input, which [`admit`] has seen.
-pub(crate) fn rewrite(source: &Source, names: Names, job: &ModuleJob) -> Result<Rewritten> {
-    rewrite_parsed(&parse(source, names)?, source, job)
+pub(crate) fn rewrite(
+    source: &Source,
+    names: Names,
+    job: &ModuleJob,
+    changes: Changes,
+) -> Result<Rewritten> {
+    rewrite_parsed(&parse(source, names)?, source, job, changes)
 }
 
 /// The same where LLVM has read the module already, which is changed.
@@ -175,73 +187,44 @@ pub(crate) fn rewrite_parsed(
     parsed: &Parsed,
     source: &Source,
     job: &ModuleJob,
+    changes: Changes,
 ) -> Result<Rewritten> {
-    edit_parsed(parsed, source, job)?.write(parsed)
-}
-
-/// A module that became that of a copy, and is still to be written.
-pub(crate) struct Edited<'s> {
-    name: &'s str,
-    files: Rewritten,
-    /// The bitcode that the module was read from, if nothing in it had to change.
-    unchanged: Option<&'s [u8]>,
-}
-
-/// The first half of [`rewrite_parsed`]: [`Edited::write`] needs nothing of the job.
-///
-/// # Errors
-/// As [`rewrite`].
-///
-/// # Panics
-/// As [`rewrite`].
-pub(crate) fn edit_parsed<'s>(
-    parsed: &Parsed,
-    source: &Source<'s>,
-    job: &ModuleJob,
-) -> Result<Edited<'s>> {
-    let files = Rewritten::new(job).map_err(|e| Error::write(source.name, e))?;
-    Ok(Edited {
-        name: source.name,
-        files,
-        unchanged: edit(parsed, source, job)?,
-    })
-}
-
-impl Edited<'_> {
-    /// Writes it, from the module that was edited.
-    ///
-    /// # Errors
-    /// There is no memory for it.
-    pub(crate) fn write(self, parsed: &Parsed) -> Result<Rewritten> {
-        let filled = self.files.fill(&parsed.get().1, self.unchanged);
-        filled.map_err(|e| Error::write(self.name, e))?;
-        Ok(self.files)
-    }
+    let failed = |e| Error::write(source.name, e);
+    let files = Rewritten::new(job).map_err(failed)?;
+    let unchanged = edit(parsed, source, job, changes)?;
+    files.fill(&parsed.get().1, unchanged).map_err(failed)?;
+    Ok(files)
 }
 
 /// Makes the module of one copy of one that LLVM has read. Returns the bitcode that it was read from if nothing in it
 /// had to change.
-fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Option<&'s [u8]>> {
+fn edit<'s>(
+    parsed: &Parsed,
+    source: &Source<'s>,
+    job: &ModuleJob,
+    Changes { bodies, work }: Changes,
+) -> Result<Option<&'s [u8]>> {
     let (context, module) = parsed.get();
     // Whoever read it, by whatever name: text begins with it.
     module.set_name(source.name);
-    let functions = join(&module, job);
+    let functions = join(&module, job, &bodies);
     // By the names that the functions have in the input.
     let corrected = attributes::correct(&module, job.id, job.affected);
-    let is_unchanged = job.work.is_empty() && !corrected;
+    let is_unchanged = work.is_empty() && !corrected;
     if job.selective && is_unchanged && source.kind == Kind::Bitcode {
         return Ok(Some(source.bytes));
     }
-    if !job.work.is_empty() {
+    if !work.is_empty() {
         make_way(&module);
         let edit = Edit {
             context,
             module: &module,
         };
-        job.work.carry_out(Joined {
+        work.carry_out(Joined {
             edit,
             job,
-            functions: &functions,
+            functions,
+            bodies,
         });
     }
     verify(&module, source)?;
@@ -281,20 +264,19 @@ fn make_way(module: &Module) {
 }
 
 /// The module's definitions, in the order of the view's bodies.
-fn join<'ctx>(module: &Module<'ctx>, job: &ModuleJob) -> Vec<FunctionValue<'ctx>> {
+fn join<'ctx>(
+    module: &Module<'ctx>,
+    job: &ModuleJob,
+    bodies: &[FunctionBody],
+) -> Vec<FunctionValue<'ctx>> {
     let functions: Vec<_> = sys::definitions(module).collect();
-    assert_eq!(
-        functions.len(),
-        job.module.bodies.len(),
-        "{}: definitions",
-        job.module.name
-    );
-    for (f, body) in functions.iter().zip(&job.module.bodies) {
+    assert_eq!(functions.len(), bodies.len(), "{}: definitions", job.name);
+    for (f, body) in functions.iter().zip(bodies) {
         let name = f.get_name().to_string_lossy();
         assert!(
             name.is_empty() || name == body.name,
             "{}: order: {name}, {}",
-            job.module.name,
+            job.name,
             body.name
         );
     }

@@ -5,7 +5,9 @@ use super::{ModuleJob, data, function, trace};
 use crate::index::FuncId;
 use crate::ir::FunctionBody;
 use crate::plan::{CopyPlan, FunctionPlan};
+use either::Either;
 use inkwell::values::FunctionValue;
+use std::borrow::Cow;
 
 /// What one copy does in all modules.
 pub(crate) trait CopyWork: Send + Sync {
@@ -14,6 +16,11 @@ pub(crate) trait CopyWork: Send + Sync {
 
     /// The same in one module, which has these `bodies`: ordinals, ascending, with the function of each.
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>;
+
+    /// The same in the only module that there is: what is known of a function is freed as soon as its code is in.
+    fn into_module_work<'w>(self: Box<Self>, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>
+    where
+        Self: 'w;
 }
 
 /// What one copy does in the functions of one module.
@@ -22,23 +29,37 @@ pub(crate) trait ModuleWork {
     fn is_empty(&self) -> bool;
 
     /// Adds the code, and what describes it to the runtime.
-    fn carry_out(&self, module: Joined<'_, '_>);
+    fn carry_out(self: Box<Self>, module: Joined<'_, '_>);
 }
 
 /// A module that is edited, joined with its view.
-#[derive(Clone, Copy)]
 pub(crate) struct Joined<'a, 'ctx> {
     pub edit: Edit<'a, 'ctx>,
     pub job: &'a ModuleJob<'a>,
     /// The definitions, in the order of the view's bodies.
-    pub functions: &'a [FunctionValue<'ctx>],
+    pub functions: Vec<FunctionValue<'ctx>>,
+    /// These, which belong to this module alone if they are owned.
+    pub bodies: Cow<'a, [FunctionBody]>,
 }
 
+/// A function of the module, and its view.
+pub(crate) type Body<'a, 'ctx> = (FunctionValue<'ctx>, Cow<'a, FunctionBody>);
+
 impl<'a, 'ctx> Joined<'a, 'ctx> {
-    /// The body with this ordinal.
-    pub(crate) fn body(self, ordinal: u32) -> (FunctionValue<'ctx>, &'a FunctionBody) {
-        let i = ordinal as usize;
-        (self.functions[i], &self.job.module.bodies[i])
+    /// The `plans`, which ascend by ordinal, each with the function that it is of.
+    pub(crate) fn zip_with_bodies<P>(
+        self,
+        plans: Vec<(u32, P)>,
+    ) -> impl Iterator<Item = (Body<'a, 'ctx>, P)> {
+        let bodies = match self.bodies {
+            Cow::Borrowed(all) => Either::Left(all.iter().map(Cow::Borrowed)),
+            Cow::Owned(all) => Either::Right(all.into_iter().map(Cow::Owned)),
+        };
+        let mut bodies = (0..).zip(self.functions.into_iter().zip(bodies));
+        plans.into_iter().map(move |(ordinal, plan)| {
+            let body = bodies.find(|(n, _)| *n == ordinal);
+            (body.expect("plans ascend, each has a body").1, plan)
+        })
     }
 }
 
@@ -49,25 +70,32 @@ impl CopyWork for CopyPlan {
     }
 
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
-        Box::new(Count(plans_of_bodies(bodies, &self.functions, |f| f.func)))
+        let plans = Cow::Borrowed(&*self.functions);
+        Box::new(Count(plans_of_bodies(bodies, plans, |f| f.func)))
+    }
+
+    fn into_module_work<'w>(self: Box<Self>, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+        let plans = Cow::Owned(self.functions);
+        Box::new(Count(plans_of_bodies(bodies, plans, |f| f.func)))
     }
 }
 
 /// By ordinal.
-struct Count<'a>(Vec<(u32, &'a FunctionPlan)>);
+struct Count<'a>(Vec<(u32, Cow<'a, FunctionPlan>)>);
 
 impl ModuleWork for Count<'_> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn carry_out(&self, module: Joined<'_, '_>) {
-        let data = data::Data::declare(module.edit, module.job, &self.0);
-        for (i, &(ordinal, plan)) in self.0.iter().enumerate() {
-            let (function, body) = module.body(ordinal);
-            function::instrument(&data, function, body, plan, i);
+    fn carry_out(self: Box<Self>, module: Joined<'_, '_>) {
+        let Joined { edit, job, .. } = module;
+        let data = data::Data::declare(edit, job, self.0.iter().map(|(_, plan)| &**plan));
+        let planned = module.zip_with_bodies(self.0);
+        for (i, ((function, body), plan)) in planned.enumerate() {
+            function::instrument(&data, function, &body, &plan, i);
         }
-        data.register(module.job, &self.0, data::Additions::default);
+        data.register(job, data::Additions::default);
     }
 }
 
@@ -80,35 +108,56 @@ impl CopyWork for Trace {
     }
 
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
-        Box::new(TraceBodies(plans_of_bodies(bodies, &self.0, |f| *f)))
+        let functions = Cow::Borrowed(&*self.0);
+        Box::new(TraceBodies(plans_of_bodies(bodies, functions, |f| *f)))
+    }
+
+    fn into_module_work<'w>(self: Box<Self>, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+        let functions = Cow::Owned(self.0);
+        Box::new(TraceBodies(plans_of_bodies(bodies, functions, |f| *f)))
     }
 }
 
 /// By ordinal.
-struct TraceBodies<'a>(Vec<(u32, &'a FuncId)>);
+struct TraceBodies<'a>(Vec<(u32, Cow<'a, FuncId>)>);
 
 impl ModuleWork for TraceBodies<'_> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn carry_out(&self, module: Joined<'_, '_>) {
-        for &(ordinal, func) in &self.0 {
-            let (function, body) = module.body(ordinal);
-            trace::instrument(module.edit, function, body, *func);
+    fn carry_out(self: Box<Self>, module: Joined<'_, '_>) {
+        let edit = module.edit;
+        for ((function, body), func) in module.zip_with_bodies(self.0) {
+            trace::instrument(edit, function, &body, *func);
         }
     }
 }
 
-/// The plans of the `bodies` of a module, by ordinal; `plans` ascend by function.
-pub(crate) fn plans_of_bodies<'p, P>(
+/// The plans of the `bodies` of a module, by ordinal; `plans` ascend by function. Where they are owned, bodies ascend by
+/// function as well, as those of a program's only module do, and all other plans are dropped.
+pub(crate) fn plans_of_bodies<'p, P: Clone>(
     bodies: &[(u32, FuncId)],
-    plans: &'p [P],
+    plans: Cow<'p, [P]>,
     function: impl Fn(&P) -> FuncId,
-) -> Vec<(u32, &'p P)> {
-    let planned = |&(ordinal, func): &(u32, FuncId)| {
-        let i = plans.binary_search_by_key(&func, &function);
-        Some((ordinal, &plans[i.ok()?]))
-    };
-    bodies.iter().filter_map(planned).collect()
+) -> Vec<(u32, Cow<'p, P>)> {
+    let bodies = bodies.iter().copied();
+    match plans {
+        Cow::Borrowed(plans) => {
+            let planned = |(ordinal, func): (u32, FuncId)| {
+                let i = plans.binary_search_by_key(&func, &function);
+                Some((ordinal, Cow::Borrowed(&plans[i.ok()?])))
+            };
+            bodies.filter_map(planned).collect()
+        }
+        Cow::Owned(plans) => {
+            let mut plans = plans.into_iter().peekable();
+            let planned = |(ordinal, func): (u32, FuncId)| {
+                while plans.next_if(|p| function(p) < func).is_some() {}
+                let plan = plans.next_if(|p| function(p) == func)?;
+                Some((ordinal, Cow::Owned(plan)))
+            };
+            bodies.filter_map(planned).collect()
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::emit::{self, Callers, Parsed};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::lower::LoadOptions;
-use crate::ir::{Callee, Cfg, FunctionBody, Program, SkipReason};
+use crate::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::load::Admitted;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
@@ -160,10 +160,24 @@ impl Analysis {
         }
     }
 
-    /// Frees what only plans, copies and views are made of: control flow and paths.
-    pub(super) fn forget_program(&mut self) {
-        self.program = Program::default();
+    /// Frees the paths, when all plans are made and no view of them is wanted.
+    pub(super) fn forget_paths(&mut self) {
         self.paths = TiVec::new();
+    }
+
+    /// The bodies of the only module: whoever takes them is the last to need the program.
+    pub(super) fn take_bodies(&mut self) -> Vec<FunctionBody> {
+        let program = std::mem::take(&mut self.program);
+        let only = program.modules.into_iter().next();
+        only.expect("a module").bodies
+    }
+
+    /// Control flow and paths of a function that is not skipped. Nothing is known of them here any more.
+    pub(super) fn take_function(&mut self, func: FuncId) -> Option<(Cfg, Measuring)> {
+        let measuring = self.paths[func].take()?;
+        let Body { module, ordinal } = self.program.functions[func].bodies[0];
+        let body = &mut self.program.modules[module].bodies[ordinal as usize];
+        Some((std::mem::take(&mut body.cfg), measuring))
     }
 
     /// The functions that are not skipped.

@@ -5,7 +5,7 @@ use super::analysis::Analysis;
 use super::{Options, estimates};
 use crate::dump::View;
 use crate::emit::work::{CopyWork, Trace};
-use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Source};
+use crate::emit::{self, Affected, Changes, Child, ModuleJob, Parsed, Rewritten, Source};
 use crate::error::Result;
 use crate::index::{CopyId, ModuleId};
 use crate::load::Admitted;
@@ -15,6 +15,7 @@ use crate::strategy::{Method, VersionsOf};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
@@ -86,33 +87,42 @@ impl<'a> Copies<'a> {
         (0..self.options.copies).into_par_iter().map(CopyId)
     }
 
-    /// Writes the only copy of a single module. Most memory is needed while LLVM writes it: what is known of the
-    /// program goes before that, unless it is still to be shown.
+    /// Writes the only copy of a single module. The module grows while code is put in, so what is known of a function
+    /// goes as soon as it has its own, unless that is still to be shown.
     fn write_only(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         let copy = CopyId(0);
         let source = Source::new(&self.inputs[0], copy);
-        let insertion = pool.install(|| self.insertion(copy));
-        drop(pool);
         let parsed = match parsed {
             Some(parsed) => parsed,
             None => emit::parse(&source, self.options.names())?,
         };
-        let edited = emit::edit_parsed(&parsed, &source, &self.job(0, &insertion))?;
-        drop(insertion);
-        if !self.options.stats && self.options.dump.is_empty() {
-            self.analysis.forget_program();
-        }
-        let rewritten = edited.write(&parsed)?;
+        let rewritten = if self.shows_program() {
+            let insertion = pool.install(|| self.insertion(copy));
+            let job = self.job(0, copy, &insertion.affected);
+            emit::rewrite_parsed(&parsed, &source, &job, self.changes(0, &insertion))?
+        } else {
+            let Insertion { work, affected, .. } = self.take_insertion(&pool, copy);
+            drop(pool);
+            let bodies = self.analysis.take_bodies();
+            let changes = Changes {
+                bodies: Cow::Owned(bodies),
+                work: work.into_module_work(&self.analysis.bodies[ModuleId(0)]),
+            };
+            let job = self.job(0, copy, &affected);
+            emit::rewrite_parsed(&parsed, &source, &job, changes)?
+        };
         // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
         std::mem::forget(parsed);
         self.store(copy, 0, &rewritten)
     }
 
     /// Writes several copies of a single module: the last by this process, the others by children.
-    fn write_alone(&self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
+    fn write_alone(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         // Most functions are planned in one of them: all plans take hardly more memory than one copy's.
-        let insertions: Vec<Insertion> =
-            pool.install(|| self.copies().map(|c| self.insertion(c)).collect());
+        let insertions = match self.take_insertions(&pool) {
+            Some(all) => all,
+            None => pool.install(|| self.copies().map(|c| self.insertion(c)).collect()),
+        };
         let jobs = pool.current_num_threads();
         drop(pool);
         if !emit::can_begin() {
@@ -137,12 +147,15 @@ impl<'a> Copies<'a> {
         };
         for insertion in others {
             make_room(&mut begun)?;
-            let job = self.job(0, insertion);
-            let child = Child::begin(&parsed, &source(insertion), &job);
+            let job = self.job(0, insertion.copy, &insertion.affected);
+            let changes = self.changes(0, insertion);
+            let child = Child::begin(&parsed, &source(insertion), &job, changes);
             begun.push_back((insertion, child.ok()));
         }
         make_room(&mut begun)?;
-        let rewritten = emit::rewrite_parsed(&parsed, &source(last), &self.job(0, last))?;
+        let job = self.job(0, last.copy, &last.affected);
+        let changes = self.changes(0, last);
+        let rewritten = emit::rewrite_parsed(&parsed, &source(last), &job, changes)?;
         // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
         std::mem::forget(parsed);
         self.store(last.copy, 0, &rewritten)?;
@@ -165,23 +178,62 @@ impl<'a> Copies<'a> {
     }
 
     fn insertion(&self, copy: CopyId) -> Insertion<'_> {
-        let work: Box<dyn CopyWork> = match self.options.scheme.strategy().method {
+        let settings = self.options.sampling.as_ref();
+        let work = self.planned(copy);
+        self.inserting(
+            copy,
+            work.unwrap_or_else(|| estimates::sample(self.analysis.measured(), settings)),
+        )
+    }
+
+    /// The only one, for which the paths are freed, and all else that is known of functions where it is a part of the
+    /// insertion.
+    fn take_insertion(&mut self, pool: &ThreadPool, copy: CopyId) -> Insertion<'static> {
+        let work = pool.install(|| self.planned(copy));
+        let settings = self.options.sampling.as_ref();
+        let work = work.unwrap_or_else(|| estimates::take_sample(&mut self.analysis, settings));
+        self.analysis.forget_paths();
+        self.inserting(copy, work)
+    }
+
+    /// Those of all copies, if plans are all that is needed of paths, which are freed then.
+    fn take_insertions(&mut self, pool: &ThreadPool) -> Option<Vec<Insertion<'static>>> {
+        if self.shows_program() {
+            return None;
+        }
+        let planned = |copy| Some(self.inserting(copy, self.planned(copy)?));
+        let planned: Option<Vec<_>> = pool.install(|| self.copies().map(planned).collect());
+        if planned.is_some() {
+            self.analysis.forget_paths();
+        }
+        planned
+    }
+
+    /// What a copy does that is made of its plan alone. Of those that sample, plans are made when they are carried out.
+    fn planned(&self, copy: CopyId) -> Option<Box<dyn CopyWork>> {
+        Some(match self.options.scheme.strategy().method {
             Method::Count => Box::new(self.plan(copy)),
             Method::Trace => Box::new(Trace(self.analysis.profiled().collect())),
             Method::Shadow => estimates::shadow(self.plan(copy)),
-            Method::Sample => {
-                estimates::sample(self.analysis.measured(), self.options.sampling.as_ref())
-            }
-        };
+            Method::Sample => return None,
+        })
+    }
+
+    fn inserting<'w>(&self, copy: CopyId, work: Box<dyn CopyWork + 'w>) -> Insertion<'w> {
+        let Analysis {
+            program, callers, ..
+        } = &self.analysis;
+        let affected = Affected::new(program, callers, work.changed());
         Insertion {
             copy,
-            affected: Affected::new(
-                &self.analysis.program,
-                &self.analysis.callers,
-                work.changed(),
-            ),
             work,
+            affected,
         }
+    }
+
+    /// Whether program and paths are looked at when the copies are written.
+    fn shows_program(&self) -> bool {
+        self.options.stats || !self.options.dump.is_empty()
     }
 
     /// The plan of a copy that counts, proved where `--check` asks for it.
@@ -204,24 +256,31 @@ impl<'a> Copies<'a> {
     fn write_module(&self, m: usize, insertion: &Insertion) -> Result<()> {
         let copy = insertion.copy;
         let source = Source::new(&self.inputs[m], copy);
-        let rewritten = emit::rewrite(&source, self.options.names(), &self.job(m, insertion))?;
+        let job = self.job(m, copy, &insertion.affected);
+        let changes = self.changes(m, insertion);
+        let rewritten = emit::rewrite(&source, self.options.names(), &job, changes)?;
         self.store(copy, m, &rewritten)
     }
 
-    fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
+    fn changes<'i>(&'i self, m: usize, insertion: &'i Insertion) -> Changes<'i> {
         let id = ModuleId::new(m);
-        let bodies = &self.analysis.bodies[id];
+        Changes {
+            bodies: Cow::Borrowed(&self.analysis.program.modules[id].bodies),
+            work: insertion.work.restrict_to_module(&self.analysis.bodies[id]),
+        }
+    }
+
+    fn job<'i>(&'i self, m: usize, copy: CopyId, affected: &'i Affected) -> ModuleJob<'i> {
         ModuleJob {
-            module: &self.analysis.program.modules[id],
-            id,
-            work: insertion.work.restrict_to_module(bodies),
-            copy: insertion.copy,
+            name: &self.inputs[m].name,
+            id: ModuleId::new(m),
+            copy,
             copies: self.options.copies,
             program: self.analysis.manifest.program_bytes(),
             counters: self.options.counters,
             update: self.options.update,
             count_hits: self.options.count_hits,
-            affected: &insertion.affected,
+            affected,
             selective: self.options.paths.is_some(),
             bitcode: self.options.bitcode,
             text: self.options.text,

@@ -1,6 +1,6 @@
 //! Schemes that estimate: what their copies do, and what is said of that.
 
-use super::analysis::Measured;
+use super::analysis::{Analysis, Measured};
 use crate::dag::Order;
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
@@ -12,6 +12,7 @@ use crate::sampling::plan::{self, SampledFunction, Sequence};
 use crate::sampling::stats;
 use crate::shadow::emit::Shadow;
 use crate::table::Columns;
+use std::borrow::Cow;
 
 /// Whether control flow can be sampled.
 pub(super) fn can_be_sampled(cfg: &Cfg) -> bool {
@@ -35,13 +36,42 @@ pub(super) fn sample<'a>(
     })
 }
 
-/// How each function is sampled, by ascending id.
-fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFunction<'a>> {
-    let sequence = if settings.sampling.within_functions {
+/// The same, of which `analysis` keeps no control flow and no paths.
+pub(super) fn take_sample(
+    analysis: &mut Analysis,
+    settings: Option<&Settings>,
+) -> Box<dyn CopyWork> {
+    let settings = settings.expect("a scheme that samples has settings");
+    let sequence = sequence(settings);
+    let firsts: Vec<u32> = analysis.manifest.first_blocks().collect();
+    let functions = analysis.paths.keys().zip(firsts);
+    let taken = functions.filter_map(|(func, first)| {
+        let (cfg, paths) = analysis.take_function(func)?;
+        Some(SampledFunction {
+            func,
+            first,
+            cfg: Cow::Owned(cfg),
+            paths: Cow::Owned(paths),
+            sequence,
+        })
+    });
+    Box::new(Sample {
+        functions: taken.collect(),
+        settings: settings.clone(),
+    })
+}
+
+fn sequence(settings: &Settings) -> Sequence {
+    if settings.sampling.within_functions {
         Sequence::Activation
     } else {
         Sequence::Thread
-    };
+    }
+}
+
+/// How each function is sampled, by ascending id.
+fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFunction<'a>> {
+    let sequence = sequence(settings);
     let Measured {
         program,
         manifest,
@@ -52,8 +82,8 @@ fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFuncti
         Some(SampledFunction {
             func,
             first,
-            cfg: &program.body(func).cfg,
-            paths: paths.as_ref()?,
+            cfg: Cow::Borrowed(&program.body(func).cfg),
+            paths: Cow::Borrowed(paths.as_ref()?),
             sequence,
         })
     });

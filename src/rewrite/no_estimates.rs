@@ -1,7 +1,7 @@
 //! A build without the feature `estimates`: schemes that estimate are refused before
 //! ([`crate::strategy::Scheme::must_be_built`]).
 
-use super::analysis::Measured;
+use super::analysis::{Analysis, Measured};
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
 use crate::ir::Cfg;
@@ -18,6 +18,10 @@ pub(super) fn shadow(_: CopyPlan) -> Box<dyn CopyWork> {
 }
 
 pub(super) fn sample<'a>(_: Measured<'a>, _: Option<&Settings>) -> Box<dyn CopyWork + 'a> {
+    unreachable!("nothing is sampled")
+}
+
+pub(super) fn take_sample(_: &mut Analysis, _: Option<&Settings>) -> Box<dyn CopyWork> {
     unreachable!("nothing is sampled")
 }
 

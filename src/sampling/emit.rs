@@ -12,7 +12,7 @@ use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::emit::{place, versions};
 use crate::estimate::Settings;
 use crate::index::{BlockId, FuncId, TiSlice, TiVec};
-use crate::ir::FunctionBody;
+use crate::ir::Cfg;
 use crate::outlined::emit::live::is_place;
 use crate::runtime::abi;
 use crate::sampling::plan::{End, Made, Mode, SampledFunction, SubpathPlan};
@@ -24,6 +24,7 @@ use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
 use inkwell::{InlineAsmDialect, IntPredicate};
 use outlined::{Leaving, Outlined};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// LLVM's number of `memory(argmem: readwrite)`.
@@ -41,17 +42,29 @@ impl CopyWork for Sample<'_> {
     }
 
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+        let functions = Cow::Borrowed(&*self.functions);
         Box::new(SampleBodies {
-            sampled: plans_of_bodies(bodies, &self.functions, |f| f.func),
-            settings: &self.settings,
+            sampled: plans_of_bodies(bodies, functions, |f| f.func),
+            settings: Cow::Borrowed(&self.settings),
+        })
+    }
+
+    fn into_module_work<'w>(self: Box<Self>, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>
+    where
+        Self: 'w,
+    {
+        let functions = Cow::Owned(self.functions);
+        Box::new(SampleBodies {
+            sampled: plans_of_bodies(bodies, functions, |f| f.func),
+            settings: Cow::Owned(self.settings),
         })
     }
 }
 
 struct SampleBodies<'a> {
     /// By ordinal.
-    sampled: Vec<(u32, &'a SampledFunction<'a>)>,
-    settings: &'a Settings,
+    sampled: Vec<(u32, Cow<'a, SampledFunction<'a>>)>,
+    settings: Cow<'a, Settings>,
 }
 
 impl ModuleWork for SampleBodies<'_> {
@@ -59,39 +72,40 @@ impl ModuleWork for SampleBodies<'_> {
         self.sampled.is_empty()
     }
 
-    fn carry_out(&self, module: Joined<'_, '_>) {
+    fn carry_out(self: Box<Self>, module: Joined<'_, '_>) {
         let Joined { edit, job, .. } = module;
-        let data = Data::declare(edit, job, &[]);
+        let data = Data::declare(edit, job, std::iter::empty());
         let target = sys::target_of(edit.module);
-        for &(ordinal, sampled) in &self.sampled {
-            let (function, body) = module.body(ordinal);
-            instrument(edit, function, body, &sampled.plan(), &target);
+        for ((function, body), sampled) in module.zip_with_bodies(self.sampled) {
+            let plan = sampled.plan();
+            let of = (&*body.name, &*sampled.cfg);
+            instrument(edit, function, of, &plan, &target);
         }
-        data.register(job, &[], || Additions {
-            sampling: Some(runtime::describe(edit, self.settings)),
+        data.register(job, || Additions {
+            sampling: Some(runtime::describe(edit, &self.settings)),
             ..Additions::default()
         });
     }
 }
 
-/// Carries `plan` out in `function`, which is `body`: in two functions where it can be, or else in one.
+/// Carries `plan` out in `function`, whose control flow is `cfg`: in two functions where it can be, or else in one.
 /// O(blocks + uses of values · blocks) at worst.
 fn instrument<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
-    body: &FunctionBody,
+    (name, cfg): (&str, &Cfg),
     plan: &SubpathPlan,
     target: &TargetData,
 ) {
     let context = edit.context;
     let own = sys::blocks(function);
-    assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
+    assert_eq!(own.len(), cfg.len(), "{name}: blocks");
     let flow = &plan.flow.versions;
-    versions::copy_blocks(context, function, &body.cfg, flow);
+    versions::copy_blocks(context, function, cfg, flow);
     let two = plan.apart.as_deref();
     let from = Leaving {
         function,
-        name: &body.name,
+        name,
         flow,
     };
     let outlined = |apart| Outlined::new(edit, &from, apart, target);

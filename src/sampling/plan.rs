@@ -29,6 +29,7 @@ use crate::outlined::plan::with_entry;
 use crate::paths::Measuring;
 use crate::versions::{Versions, can_be_copied};
 use builder::Builder;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -102,16 +103,16 @@ pub struct SubpathPlan {
 
 /// A function that is sampled. Its plan is made when it is wanted, and dropped behind that: the plans
 /// of all functions take as much memory as what LLVM has read.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct SampledFunction<'a> {
     /// The function.
     pub func: FuncId,
     /// [`SubpathPlan::first`].
     pub first: u32,
     /// Its control flow.
-    pub cfg: &'a Cfg,
+    pub cfg: Cow<'a, Cfg>,
     /// What is known of its paths.
-    pub paths: &'a Measuring,
+    pub paths: Cow<'a, Measuring>,
     /// What its subpaths are parts of.
     pub sequence: Sequence,
 }
@@ -119,7 +120,7 @@ pub struct SampledFunction<'a> {
 impl SampledFunction<'_> {
     /// Makes the plan. See [`SubpathPlan::new`].
     pub fn plan(&self) -> SubpathPlan {
-        let flow = Flow::new(self.cfg, self.paths);
+        let flow = Flow::new(&self.cfg, &self.paths);
         SubpathPlan::new(self.func, self.first, flow, self.sequence)
     }
 }

@@ -34,6 +34,7 @@ use budget::Passes;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
+use std::borrow::Cow;
 
 /// Each function stays as it is, beside one that counts as the plan says.
 pub(crate) struct Shadow(pub CopyPlan);
@@ -44,31 +45,36 @@ impl CopyWork for Shadow {
     }
 
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
-        let plans = plans_of_bodies(bodies, &self.0.functions, |f| f.func);
-        Box::new(ShadowBodies(plans))
+        let plans = Cow::Borrowed(&*self.0.functions);
+        Box::new(ShadowBodies(plans_of_bodies(bodies, plans, |f| f.func)))
+    }
+
+    fn into_module_work<'w>(self: Box<Self>, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
+        let plans = Cow::Owned(self.0.functions);
+        Box::new(ShadowBodies(plans_of_bodies(bodies, plans, |f| f.func)))
     }
 }
 
 /// By ordinal.
-struct ShadowBodies<'a>(Vec<(u32, &'a FunctionPlan)>);
+struct ShadowBodies<'a>(Vec<(u32, Cow<'a, FunctionPlan>)>);
 
 impl ModuleWork for ShadowBodies<'_> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn carry_out(&self, module: Joined<'_, '_>) {
+    fn carry_out(self: Box<Self>, module: Joined<'_, '_>) {
         let Joined { edit, job, .. } = module;
-        let data = Data::declare(edit, job, &self.0);
+        let data = Data::declare(edit, job, self.0.iter().map(|(_, plan)| &**plan));
         let mut entries = Vec::new();
         if let Some(mut shadows) = Shadows::new(&data) {
-            for (i, &(ordinal, plan)) in self.0.iter().enumerate() {
-                let (function, body) = module.body(ordinal);
-                shadows.add(function, body, plan, i);
+            let planned = module.zip_with_bodies(self.0);
+            for (i, ((function, body), plan)) in planned.enumerate() {
+                shadows.add(function, &body, &plan, i);
             }
             entries = shadows.finish();
         }
-        data.register(job, &self.0, || Additions {
+        data.register(job, || Additions {
             register: &abi::REGISTER_SHADOW,
             flags: abi::SHADOW,
             sampling: None,
