@@ -15,7 +15,7 @@ use crate::index::{BlockId, FuncId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::outlined::emit::live::is_place;
 use crate::runtime::abi;
-use crate::sampling::plan::{End, Made, Mode, SampledFunction, SubpathPlan};
+use crate::sampling::plan::{Draft, End, Made, Mode, SampledFunction, SubpathPlan};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -77,9 +77,8 @@ impl ModuleWork for SampleBodies<'_> {
         let data = Data::declare(edit, job, std::iter::empty());
         let target = sys::target_of(edit.module);
         for ((function, body), sampled) in module.zip_with_bodies(self.sampled) {
-            let plan = sampled.plan();
             let of = (&*body.name, &*sampled.cfg);
-            instrument(edit, function, of, &plan, &target);
+            instrument(edit, function, of, &sampled.draft(), &target);
         }
         data.register(job, || Additions {
             sampling: Some(runtime::describe(edit, &self.settings)),
@@ -88,36 +87,38 @@ impl ModuleWork for SampleBodies<'_> {
     }
 }
 
-/// Carries `plan` out in `function`, whose control flow is `cfg`: in two functions where it can be, or else in one.
+/// Carries out the plans of `draft` for `function`, whose control flow is `cfg`: two where it can be in two functions, or
+/// else one. Each is made when its turn comes.
 /// O(blocks + uses of values · blocks) at worst.
 fn instrument<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     (name, cfg): (&str, &Cfg),
-    plan: &SubpathPlan,
+    draft: &Draft,
     target: &TargetData,
 ) {
     let context = edit.context;
     let own = sys::blocks(function);
     assert_eq!(own.len(), cfg.len(), "{name}: blocks");
-    let flow = &plan.flow.versions;
+    let flow = draft.flow();
     versions::copy_blocks(context, function, cfg, flow);
-    let two = plan.apart.as_deref();
     let from = Leaving {
         function,
         name,
         flow,
     };
-    let outlined = |apart| Outlined::new(edit, &from, apart, target);
-    let two = two.and_then(|apart| Some((apart, outlined(apart)?)));
+    let two = draft.outlining().and_then(|outlining| {
+        let outlined = Outlined::new(edit, &from, &outlining, target)?;
+        Some((outlining, outlined))
+    });
     match two {
-        Some((apart, outlined)) => {
-            let sampling = (&apart.sampling, Part::Sampling(&outlined));
-            carry_out(edit, outlined.function, sampling);
-            let skipping = (&apart.skipping, Part::Skipping(&outlined));
-            carry_out(edit, function, skipping);
+        Some((outlining, outlined)) => {
+            let sampling = draft.sampling(&outlining);
+            carry_out(edit, outlined.function, sampling, Part::Sampling(&outlined));
+            let skipping = draft.skipping(&outlining);
+            carry_out(edit, function, skipping, Part::Skipping(&outlined));
         }
-        None => carry_out(edit, function, (plan, Part::Whole)),
+        None => carry_out(edit, function, draft.whole(), Part::Whole),
     }
 }
 
@@ -136,9 +137,10 @@ enum Part<'a, 'ctx> {
 fn carry_out<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
-    (plan, part): (&SubpathPlan, Part<'_, 'ctx>),
+    plan: SubpathPlan,
+    part: Part<'_, 'ctx>,
 ) {
-    let context = edit.context;
+    let (context, plan) = (edit.context, &plan);
     let own = sys::blocks(function);
     let mut shape = Shape {
         context,

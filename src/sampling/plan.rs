@@ -24,7 +24,7 @@
 
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
-use crate::ir::{Block, Callee, Cfg, Terminator};
+use crate::ir::{Block, Call, Callee, Cfg, Terminator};
 use crate::outlined::plan::with_entry;
 use crate::paths::Measuring;
 use crate::versions::{Versions, can_be_copied};
@@ -118,10 +118,15 @@ pub struct SampledFunction<'a> {
 }
 
 impl SampledFunction<'_> {
+    /// Makes what all its plans are made of.
+    pub fn draft(&self) -> Draft {
+        let flow = Flow::new(&self.cfg, &self.paths);
+        Draft::new(self.func, self.first, flow, self.sequence)
+    }
+
     /// Makes the plan. See [`SubpathPlan::new`].
     pub fn plan(&self) -> SubpathPlan {
-        let flow = Flow::new(&self.cfg, &self.paths);
-        SubpathPlan::new(self.func, self.first, flow, self.sequence)
+        SubpathPlan::of_draft(&self.draft())
     }
 }
 
@@ -213,28 +218,19 @@ impl SubpathPlan {
     /// has number `first` among those of the program. O(V + E log degree), and what its versions
     /// take.
     pub fn new(func: FuncId, first: u32, flow: Flow, of: Sequence) -> SubpathPlan {
-        let segments = Segments::new(&flow);
-        let of_plan = Subject {
-            func,
-            first,
-            flow: Arc::new(flow),
-            offset: 0,
-        };
-        let own = &of_plan.flow.versions;
-        let mut builder = Builder::new(&own.cfg);
-        let slots = segments.longest[BlockId(0)];
-        builder.entry(slots, End::Decides(slots));
-        if of == Sequence::Thread {
-            builder.calls(&own.cfg, &own.order);
-        }
-        for &(edge, to) in &segments.boundaries {
-            let slots = segments.longest[to];
-            builder.boundary(edge, slots, End::Decides(slots));
-        }
-        let apart = OutlinedPlans::new(&of_plan, &segments, of).map(Box::new);
+        SubpathPlan::of_draft(&Draft::new(func, first, flow, of))
+    }
+
+    fn of_draft(draft: &Draft) -> SubpathPlan {
+        let apart = draft.outlining().map(|outlining| OutlinedPlans {
+            skipping: draft.skipping(&outlining),
+            sampling: draft.sampling(&outlining),
+            places: outlining.places,
+            nest: outlining.nest,
+        });
         SubpathPlan {
-            apart,
-            ..builder.finished(of_plan, Mode::Skipping)
+            apart: apart.map(Box::new),
+            ..draft.whole()
         }
     }
 
@@ -254,10 +250,62 @@ struct Subject {
     offset: u32,
 }
 
-impl OutlinedPlans {
-    fn new(of: &Subject, segments: &Segments, sequence: Sequence) -> Option<OutlinedPlans> {
-        let own = &of.flow.versions;
-        let calls = match sequence {
+/// What the plans of a function are made of, one at a time: those of a large function take more memory than its code.
+pub struct Draft {
+    of: Subject,
+    segments: Segments,
+    sequence: Sequence,
+}
+
+/// Where control passes between the function and another one that samples.
+pub struct Outlining {
+    /// See [`OutlinedPlans::places`].
+    pub places: Vec<Continuation>,
+    /// See [`OutlinedPlans::nest`].
+    pub nest: Nest,
+    /// Edges behind which is looked whether something is being recorded.
+    calls: Vec<CfgEdge>,
+}
+
+impl Draft {
+    fn new(func: FuncId, first: u32, flow: Flow, sequence: Sequence) -> Draft {
+        Draft {
+            segments: Segments::new(&flow),
+            of: Subject {
+                func,
+                first,
+                flow: Arc::new(flow),
+                offset: 0,
+            },
+            sequence,
+        }
+    }
+
+    /// The function's blocks, short loops several times, before anything is added.
+    pub fn flow(&self) -> &Versions {
+        &self.of.flow.versions
+    }
+
+    /// The plan in which all versions are in one function.
+    pub fn whole(&self) -> SubpathPlan {
+        let (own, segments) = (self.flow(), &self.segments);
+        let mut builder = Builder::new(&own.cfg);
+        let slots = segments.longest[BlockId(0)];
+        builder.entry(slots, End::Decides(slots));
+        if self.sequence == Sequence::Thread {
+            builder.calls(&own.cfg, &own.order);
+        }
+        for &(edge, to) in &segments.boundaries {
+            let slots = segments.longest[to];
+            builder.boundary(edge, slots, End::Decides(slots));
+        }
+        builder.finished(self.of.clone(), Mode::Skipping)
+    }
+
+    /// Where a function of its own samples. `None` if control would go over behind landing pads.
+    pub fn outlining(&self) -> Option<Outlining> {
+        let (own, segments) = (self.flow(), &self.segments);
+        let calls = match self.sequence {
             Sequence::Thread => edges_behind_calls(own, segments)?,
             Sequence::Activation => Vec::new(),
         };
@@ -272,22 +320,45 @@ impl OutlinedPlans {
         places.extend(begun_at.chain(entered_at));
         places.sort();
         places.dedup();
-        let leaves =
-            |p: Continuation| End::Leaves(places.binary_search(&p).expect("a place") as u32);
+        Some(Outlining {
+            places,
+            nest: Nest::new(&own.cfg, &own.order),
+            calls,
+        })
+    }
+
+    /// [`OutlinedPlans::skipping`].
+    pub fn skipping(&self, Outlining { places, calls, .. }: &Outlining) -> SubpathPlan {
+        let (own, segments) = (self.flow(), &self.segments);
+        let leaves = |block, slots| {
+            let place = places.binary_search(&Continuation { block, slots });
+            End::Leaves(place.expect("a place") as u32)
+        };
         let mut builder = Builder::new(&own.cfg);
-        builder.entry(segments.longest[BlockId(0)], leaves(begun(BlockId(0))));
-        for &edge in &calls {
-            builder.looks(edge, leaves(entered(own.cfg.target(edge))));
+        let (entry, slots) = (BlockId(0), segments.longest[BlockId(0)]);
+        builder.entry(slots, leaves(entry, Some(slots)));
+        for &edge in calls {
+            builder.looks(edge, leaves(own.cfg.target(edge), None));
         }
         for &(edge, to) in &segments.boundaries {
-            builder.boundary(edge, segments.longest[to], leaves(begun(to)));
+            let slots = segments.longest[to];
+            builder.boundary(edge, slots, leaves(to, Some(slots)));
         }
-        let skipping = builder.finished(of.clone(), Mode::Skipping);
+        builder.finished(self.of.clone(), Mode::Skipping)
+    }
+
+    /// [`OutlinedPlans::sampling`].
+    pub fn sampling(&self, outlining: &Outlining) -> SubpathPlan {
+        let Outlining {
+            places,
+            nest,
+            calls,
+        } = outlining;
+        let (own, segments) = (self.flow(), &self.segments);
         let cfg = with_entry(&own.cfg, places.iter().map(|p| p.block));
         let mut builder = Builder::new(&cfg);
         builder.nodes[BlockId(0)].begins = false;
-        let nest = Nest::new(&own.cfg, &own.order);
-        for (succ, place) in (0..).zip(&places) {
+        for (succ, place) in (0..).zip(places) {
             let block = BlockId(0);
             let enters = builder.enters(CfgEdge { block, succ }, place.slots);
             if let (Some(number), Some(_)) = (nest.find_headed_by(place.block), place.slots) {
@@ -300,7 +371,7 @@ impl OutlinedPlans {
         };
         // Without a loop every block is told from the place on where control came over.
         if own.order.back_edges(&own.cfg).next().is_some() {
-            for &edge in &calls {
+            for &edge in calls {
                 builder.looks(behind_entry(edge), End::Joins);
             }
         }
@@ -319,15 +390,9 @@ impl OutlinedPlans {
         }
         let of = Subject {
             offset: 1,
-            ..of.clone()
+            ..self.of.clone()
         };
-        let sampling = builder.finished(of, Mode::Over);
-        Some(OutlinedPlans {
-            skipping,
-            sampling,
-            places,
-            nest,
-        })
+        builder.finished(of, Mode::Over)
     }
 }
 
@@ -341,7 +406,7 @@ fn edges_behind_calls(own: &Versions, segments: &Segments) -> Option<Vec<CfgEdge
         if of.terminator == Terminator::Invoke {
             return None;
         }
-        if may_record(of) {
+        if has_call_that_may_record(of) {
             let all = (0..of.succs.len() as u32).map(|succ| CfgEdge { block, succ });
             edges.extend(all.filter(|e| !boundaries.contains(e)));
         }
@@ -350,10 +415,15 @@ fn edges_behind_calls(own: &Versions, segments: &Segments) -> Option<Vec<CfgEdge
 }
 
 /// Whether something may begin to be recorded, or end, inside the calls of a block.
-fn may_record(block: &Block) -> bool {
-    block.calls.iter().any(|c| match &c.callee {
+fn has_call_that_may_record(block: &Block) -> bool {
+    block.calls.iter().any(may_record)
+}
+
+/// The same of one call.
+fn may_record(call: &Call) -> bool {
+    match &call.callee {
         Callee::Function(_) | Callee::Indirect => true,
         Callee::External(name) => !quiet::calls_nothing_back(name),
         Callee::Asm => false,
-    })
+    }
 }

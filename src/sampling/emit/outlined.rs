@@ -9,7 +9,7 @@ use crate::outlined::emit::live::Saving;
 use crate::outlined::emit::resume::{
     self, Buffer, Handed, Tail, place_in, return_call, return_value,
 };
-use crate::sampling::plan::{Loop, OutlinedPlans};
+use crate::sampling::plan::{Loop, Outlining};
 use crate::versions::Versions;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -72,7 +72,7 @@ impl<'ctx> Outlined<'ctx> {
     pub(super) fn new(
         edit: Edit<'_, 'ctx>,
         from: &Leaving<'_, 'ctx>,
-        apart: &OutlinedPlans,
+        outlining: &Outlining,
         target: &TargetData,
     ) -> Option<Self> {
         let context = edit.context;
@@ -81,7 +81,7 @@ impl<'ctx> Outlined<'ctx> {
             name: own,
             flow,
         } = *from;
-        let places = apart.places.iter().map(|p| p.block).collect();
+        let places = outlining.places.iter().map(|p| p.block).collect();
         let handed = Handed::new(
             target,
             function,
@@ -108,7 +108,7 @@ impl<'ctx> Outlined<'ctx> {
                 phis: at.zip(types).collect(),
             }
         };
-        let headers: Vec<Header> = apart.nest.loops.iter().map(header).collect();
+        let headers: Vec<Header> = outlining.nest.loops.iter().map(header).collect();
         let words = Words::following(handed.size);
         let result = function.get_type().get_return_type();
         let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
@@ -126,7 +126,7 @@ impl<'ctx> Outlined<'ctx> {
                 block: blocks[block],
                 place,
                 around: if comes_back {
-                    apart.nest.find_all_around(block).collect()
+                    outlining.nest.find_all_around(block).collect()
                 } else {
                     Vec::new()
                 },
@@ -135,7 +135,7 @@ impl<'ctx> Outlined<'ctx> {
             };
             parts.make(&name, &mut shared)
         };
-        let trampolines = (0..apart.places.len()).map(&mut trampoline).collect();
+        let trampolines = (0..outlining.places.len()).map(&mut trampoline).collect();
         Some(Outlined {
             context,
             function: of,

@@ -1,7 +1,7 @@
 //! Adds the blocks in which skipping and sampling are decided.
 
 use super::modes::Automaton;
-use super::{End, Made, Mode, Node, Subject, SubpathPlan, may_record};
+use super::{End, Made, Mode, Node, Subject, SubpathPlan, has_call_that_may_record};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::{Block, Cfg, Terminator};
@@ -187,7 +187,7 @@ impl Builder {
             if block.terminator == Terminator::Invoke {
                 self.looks(CfgEdge { block: b, succ: 0 }, End::Joins);
                 self.landed(block.succs[1]);
-            } else if may_record(block) && !block.succs.is_empty() {
+            } else if has_call_that_may_record(block) && !block.succs.is_empty() {
                 let at = self.ends[b];
                 let tail = self.cut(at, Made::Tail(at));
                 let joins = self.add(Made::New, b, End::Joins, &[tail]);

@@ -4,10 +4,10 @@
 //! that are still to come were paid in vain; they are few beside what costs as much as a payment ([`super::segments`]). The first iteration
 //! pays for itself alone: of a loop that goes round once or twice, the copies would all be paid for whenever it is entered.
 
-use super::can_be_sampled;
+use super::{can_be_sampled, may_record};
 use crate::dag::{EdgeKind, LoopForest, Order};
 use crate::index::{BlockId, CfgEdge, TiVec};
-use crate::ir::Cfg;
+use crate::ir::{Block, Cfg};
 use crate::paths::Measuring;
 use crate::versions::{Product, Versions, weight};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ impl Flow {
 
     fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
         let next = |now, e| loops.next(now, e, own.target(e));
-        let product = Versions::product(own, &paths.shape.order, None, next);
+        let product = Versions::product(&bare(own), &paths.shape.order, None, next);
         let first_backs = first_backs(&product);
         let order = Order::new(&product.versions.cfg);
         let versions = Versions {
@@ -72,6 +72,29 @@ impl Flow {
             first_backs,
             versions,
         }
+    }
+}
+
+/// The control flow without what is not asked for when something is sampled: a block is there many times over. Of its
+/// calls there is one left in which something may be recorded. O(V + E).
+fn bare(own: &Cfg) -> Cfg {
+    let bare = |block: &Block| Block {
+        instructions: block.instructions,
+        calls: block
+            .calls
+            .iter()
+            .find(|c| may_record(c))
+            .cloned()
+            .into_iter()
+            .collect(),
+        may_leave: block.may_leave,
+        returns_twice: block.returns_twice,
+        single: block.single,
+        known_labels: block.known_labels,
+        ..Block::ending(block.terminator, block.succs.clone())
+    };
+    Cfg {
+        blocks: own.blocks.iter().map(bare).collect(),
     }
 }
 

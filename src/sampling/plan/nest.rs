@@ -7,7 +7,7 @@
 //! function, as long as the loop was not left meanwhile: there is nothing to be handed back but the φs. Whether it was
 //! left is known at run time alone.
 
-use super::may_record;
+use super::has_call_that_may_record;
 use crate::dag::{LoopForest, Order};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
@@ -95,7 +95,7 @@ impl<'a> Found<'a> {
             if let Some(header) = forest.loop_of(at) {
                 let block = cfg.block(order.rpo[at as usize]);
                 code[header as usize] += block.instructions;
-                calls[header as usize] |= may_record(block);
+                calls[header as usize] |= has_call_that_may_record(block);
             }
         }
         let is_one = |at: u32| {
