@@ -28,6 +28,7 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A walk up the dominator tree notes what it found after each so many steps: the next one stops
 /// there. A value that is used far from its definition would take quadratic time otherwise, and
@@ -75,7 +76,7 @@ pub(crate) fn copy_blocks_of<'ctx>(
         blocks,
         phis: Vec::new(),
         home: HashMap::new(),
-        copies: HashMap::new(),
+        copies: Vec::new(),
         at_start: HashMap::new(),
         folded: HashMap::new(),
         starts: HashMap::new(),
@@ -102,6 +103,17 @@ fn homes(cfg: &Cfg, versions: &Versions) -> TiVec<BlockId, Vec<BlockId>> {
     homes
 }
 
+/// What a φ of the function has for each of its predecessors, ascending; the versions of the φ share it.
+type Entries = Rc<[(BlockId, Value)]>;
+
+/// The instruction that defines a value.
+#[derive(Clone, Copy)]
+struct Home {
+    block: BlockId,
+    /// Its position in the block.
+    at: u32,
+}
+
 struct Copier<'a, 'ctx> {
     context: &'ctx Context,
     builder: Builder<'ctx>,
@@ -114,11 +126,12 @@ struct Copier<'a, 'ctx> {
     /// The blocks of `versions.cfg`.
     blocks: Blocks<'ctx>,
     /// The φs whose entries are to be made: block, φ, and what the function's φ has for each of its predecessors.
-    phis: Vec<(BlockId, Inst, HashMap<BlockId, Value>)>,
-    /// The block that defines a value, where it has several versions.
-    home: HashMap<Value, BlockId>,
-    /// The versions of a value beyond the first, by value and block.
-    copies: HashMap<(Value, BlockId), Value>,
+    phis: Vec<(BlockId, Inst, Entries)>,
+    /// What defines a value, where that has several versions.
+    home: HashMap<Value, Home>,
+    /// By block beyond those of the function: what its instructions define, in the order of the originals. A table by
+    /// value and block would take five times the memory.
+    copies: Vec<Vec<Value>>,
     /// What reaches the start of a block of a value that is defined elsewhere.
     at_start: HashMap<(Value, BlockId), Value>,
     /// Values that have several versions and are folded into their uses: the operand that they are computed from, and
@@ -155,11 +168,12 @@ impl<'ctx> Copier<'_, 'ctx> {
         }
         // Only now, when no φ refers to one that goes.
         for &(b, phi, new) in &old {
-            let entries = phi
-                .incoming()
-                .into_iter()
-                .map(|(v, from)| (numbers[&from], v));
-            self.phis.push((b, new, entries.collect()));
+            let entries = phi.incoming().into_iter();
+            let mut entries: Vec<_> = entries.map(|(v, from)| (numbers[&from], v)).collect();
+            // Repeats of an edge bring one value.
+            entries.sort_by_key(|(from, _)| *from);
+            entries.dedup_by_key(|(from, _)| *from);
+            self.phis.push((b, new, entries.into()));
         }
         for (_, phi, _) in old {
             phi.erase();
@@ -171,14 +185,17 @@ impl<'ctx> Copier<'_, 'ctx> {
         let renewed: HashMap<Inst, usize> =
             (0..self.phis.len()).map(|i| (self.phis[i].1, i)).collect();
         // Renewed φs have no entries yet, so values do not know these users.
-        let entries = self.phis.iter().flat_map(|p| p.2.values());
-        let merged: HashSet<Value> = entries.copied().collect();
+        let entries = self.phis.iter().flat_map(|p| p.2.iter());
+        let merged: HashSet<Value> = entries.map(|(_, value)| *value).collect();
         for b in self.own.ids() {
             if !self.has_copies(b) {
                 continue;
             }
-            for i in values::instructions(self.blocks[b]) {
-                self.home.insert(i.value(), b);
+            for (at, i) in (0..).zip(values::instructions(self.blocks[b])) {
+                if i.is_void() {
+                    continue;
+                }
+                self.home.insert(i.value(), Home { block: b, at });
                 if let Some(from) = folded_from(i).filter(|_| !merged.contains(&i.value())) {
                     self.folded.insert(i.value(), from);
                 }
@@ -187,21 +204,23 @@ impl<'ctx> Copier<'_, 'ctx> {
         for at in self.own.len()..self.blocks.len() {
             let to = BlockId::new(at);
             let from = self.versions.origin[to];
-            for i in values::instructions(self.blocks[from]) {
-                if is_scope(i) {
-                    continue;
-                }
+            let originals = values::instructions(self.blocks[from]);
+            let mut copies = Vec::with_capacity(originals.len());
+            for i in originals {
                 let copy = match renewed.get(&i) {
+                    // It defines nothing.
+                    _ if is_scope(i) => i,
                     Some(&n) => {
-                        let entries = self.phis[n].2.clone();
+                        let entries = Rc::clone(&self.phis[n].2);
                         let phi = self.append_phi(to, i);
                         self.phis.push((to, phi, entries));
                         phi
                     }
                     None => self.append_copy(to, i),
                 };
-                self.copies.insert((i.value(), to), copy.value());
+                copies.push(copy.value());
             }
+            self.copies.push(copies);
         }
     }
 
@@ -252,7 +271,7 @@ impl<'ctx> Copier<'_, 'ctx> {
                 }
                 let entries = if i.is_phi() { i.incoming() } else { Vec::new() };
                 for (n, operand) in i.operands().into_iter().enumerate() {
-                    let Some(&home) = self.home.get(&operand) else {
+                    let Some(&Home { block: home, .. }) = self.home.get(&operand) else {
                         continue;
                     };
                     let value = if let Some((_, from)) = entries.get(n) {
@@ -274,23 +293,28 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn fill_phis(&mut self) {
         for (b, phi, entries) in std::mem::take(&mut self.phis) {
             for from in self.ins[b].clone() {
-                let value = entries[&self.versions.origin[from]];
+                let origin = self.versions.origin[from];
+                let entry = entries.binary_search_by_key(&origin, |(from, _)| *from);
+                let (_, value) = entries[entry.expect("a predecessor of the function's block")];
                 let value = self.at_end(value, from);
                 phi.add_incoming(value, self.blocks[from]);
             }
         }
     }
 
-    /// `value` as the version of its block that is `b` defines it.
+    /// `value`, which has several versions, as the version of its block that is `b` defines it.
     fn version(&self, value: Value, b: BlockId) -> Value {
-        self.copies.get(&(value, b)).copied().unwrap_or(value)
+        match b.index().checked_sub(self.own.len()) {
+            None => value,
+            Some(further) => self.copies[further][self.home[&value].at as usize],
+        }
     }
 
     /// What `value` is at the end of block `b`.
     fn at_end(&mut self, value: Value, b: BlockId) -> Value {
         match self.home.get(&value) {
             None => value,
-            Some(&home) if self.versions.origin[b] == home => self.version(value, b),
+            Some(home) if self.versions.origin[b] == home.block => self.version(value, b),
             Some(_) => self.at_start(value, b),
         }
     }
@@ -318,7 +342,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// What `value` is at the start of block `at`, or the block above, at whose start it is the same.
     fn step_up(&mut self, value: Value, at: BlockId) -> Step {
-        let home = self.home[&value];
+        let home = self.home[&value].block;
         if let Some(&known) = self.at_start.get(&(value, at)) {
             return Step::Known(known);
         }
