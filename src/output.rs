@@ -19,7 +19,7 @@ use crate::strategy::{Method, Scheme};
 use list::List;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Seek, Write};
+use std::io::{BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::NamedTempFile;
@@ -101,6 +101,9 @@ const RUNNER: &str = include_str!("../runtime-c/runner.mk");
 /// The profile that weights were taken from, so that `--profile` repeats what `--train` did.
 pub(crate) const WEIGHTS: &str = "weights.p3prof";
 
+/// What makes a folder a finished one.
+const MANIFEST: &str = "manifest.json";
+
 /// The lock's file.
 const LOCK: &str = ".p3-lock";
 
@@ -154,7 +157,7 @@ impl Folder {
             let message = format!("{path}: {file} is not a folder; name another folder with -o");
             return Err(Error::Usage(message));
         }
-        if list::read(path).is_some() || Manifest::is_one(&path.join("manifest.json")) {
+        if list::read(path).is_some() || Manifest::is_one(&path.join(MANIFEST)) {
             return Ok(());
         }
         let mut entries = match std::fs::read_dir(path) {
@@ -182,7 +185,7 @@ impl Folder {
         // Meanwhile another process may have written here.
         Self::check(path)?;
         let old = list::read(path).unwrap_or_default();
-        let old = [vec!["manifest.json".into()], old].concat();
+        let old = [vec![MANIFEST.into()], old].concat();
         let ours: BTreeSet<&str> = old.iter().map(String::as_str).collect();
         let mut will_be = expected(copies, linking).into_iter();
         if let Some(other) = will_be.find(|n| !ours.contains(n.as_str()) && exists(path, n)) {
@@ -221,6 +224,11 @@ impl Folder {
         name: &str,
         fill: impl FnOnce(&mut File) -> std::io::Result<()>,
     ) -> Result<()> {
+        write_by_rename(&self.enter(name)?, fill, &mut part(name))
+    }
+
+    /// Enters a file that is going to be written in the list; its path.
+    fn enter(&self, name: &str) -> Result<PathBuf> {
         if let Some(link) = list::link_on_the_way(&self.path, name) {
             let link = self.path.join(link);
             let problem = "is a symbolic link, and may lead out of the output folder";
@@ -234,27 +242,38 @@ impl Folder {
             return Err(not_ours(&self.path, name));
         }
         list.add(name).map_err(|e| Error::write(&path, e))?;
-        drop(list);
-        write_by_rename(&path, fill, &mut part(name))
+        Ok(path)
     }
 
-    /// Writes the runtime, the runner, the sorted list and, last of all, the manifest.
-    pub(crate) fn finish(&self, manifest: &Manifest, linking: &Linking) -> Result<()> {
+    /// Writes the runtime, the runner, and the manifest under another name, so that nobody has to keep it until
+    /// [`Folder::finish`].
+    pub(crate) fn prepare(&self, manifest: &Manifest, linking: &Linking) -> Result<StagedManifest> {
         for (_, name, text) in RUNTIME {
             self.write(&format!("runtime/{name}"), text.as_bytes())?;
         }
         self.write("Makefile", runner(manifest, linking).as_bytes())?;
-        let mut list = self.list.lock().expect("nothing panics while it is held");
-        let entered = list.add("manifest.json");
-        entered.map_err(|e| Error::write(self.path.join(list::NAME), e))?;
+        let fill = |file: &mut File| {
+            let mut file = BufWriter::new(file);
+            serde_json::to_writer(&mut file, manifest)?;
+            file.write_all(b"\n")?;
+            file.flush()
+        };
+        let path = self.enter(MANIFEST)?;
+        stage(&path, fill, &mut part(MANIFEST)).map(StagedManifest)
+    }
+
+    /// Writes the sorted list and, last of all, the manifest.
+    pub(crate) fn finish(&self, StagedManifest(manifest): StagedManifest) -> Result<()> {
+        let list = self.list.lock().expect("nothing panics while it is held");
         let text = list.text();
         drop(list);
         write_whole(&self.path.join(list::NAME), text.as_bytes())?;
-        let mut json = serde_json::to_vec(manifest).expect("a manifest serialises");
-        json.push(b'\n');
-        self.write("manifest.json", &json)
+        persist(manifest, &self.path.join(MANIFEST))
     }
 }
+
+/// A manifest that has everything but its name. It is gone when it is dropped.
+pub(crate) struct StagedManifest(NamedTempFile);
 
 /// Whether something has this name in the folder, a link that leads nowhere too.
 fn exists(folder: &Path, name: &str) -> bool {
@@ -370,10 +389,13 @@ fn write_by_rename(
 ) -> Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    let file = stage(path, fill, temporary)?;
-    file.persist(path)
-        .map(drop)
-        .map_err(|e| Error::write(path, without_path(e.error)))
+    persist(stage(path, fill, temporary)?, path)
+}
+
+/// Gives a staged file its name.
+fn persist(file: NamedTempFile, path: &Path) -> Result<()> {
+    let persisted = file.persist(path).map(drop);
+    persisted.map_err(|e| Error::write(path, without_path(e.error)))
 }
 
 /// The folder that a file is in.

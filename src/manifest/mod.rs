@@ -19,6 +19,7 @@ use crate::names::normalised;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// The value of [`Manifest::format`].
@@ -29,7 +30,10 @@ pub const VERSION: u32 = 4;
 impl Manifest {
     fn identity(&self, options: &str) -> String {
         let mut hash = blake3::Hasher::new();
-        hash.update(&serde_json::to_vec(self).expect("a manifest serialises"));
+        let mut pieces = BufWriter::with_capacity(1 << 16, &mut hash);
+        serde_json::to_writer(&mut pieces, self).expect("a manifest serialises");
+        pieces.flush().expect("hashing does not fail");
+        drop(pieces);
         hash.update(options.as_bytes());
         hash.finalize().to_hex()[..32].to_string()
     }

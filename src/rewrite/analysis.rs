@@ -160,9 +160,11 @@ impl Analysis {
         }
     }
 
-    /// Frees the paths, when all plans are made and no view of them is wanted.
-    pub(super) fn forget_paths(&mut self) {
+    /// Frees paths and what the manifest says of functions, when all plans are made, the manifest is written and no
+    /// view is wanted.
+    pub(super) fn forget_functions(&mut self) {
         self.paths = TiVec::new();
+        self.manifest.functions = TiVec::new();
     }
 
     /// The bodies of the only module: whoever takes them is the last to need the program.

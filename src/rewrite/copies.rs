@@ -192,7 +192,7 @@ impl<'a> Copies<'a> {
         let work = pool.install(|| self.planned(copy));
         let settings = self.options.sampling.as_ref();
         let work = work.unwrap_or_else(|| estimates::take_sample(&mut self.analysis, settings));
-        self.analysis.forget_paths();
+        self.analysis.forget_functions();
         self.inserting(copy, work)
     }
 
@@ -204,7 +204,7 @@ impl<'a> Copies<'a> {
         let planned = |copy| Some(self.inserting(copy, self.planned(copy)?));
         let planned: Option<Vec<_>> = pool.install(|| self.copies().map(planned).collect());
         if planned.is_some() {
-            self.analysis.forget_paths();
+            self.analysis.forget_functions();
         }
         planned
     }

@@ -11,10 +11,10 @@ use crate::emit::{self, Admission, Parsed};
 use crate::error::{Error, Result};
 use crate::load::positions::Positions;
 use crate::load::{Admitted, find_inputs};
-use crate::manifest::{Manifest, Status};
+use crate::manifest::Status;
 use crate::options::{Options, WeightsFrom};
-use crate::output::{Folder, Linking, WEIGHTS, module_name};
-use crate::partition::{Assignment, Share};
+use crate::output::{Folder, Linking, StagedManifest, WEIGHTS, module_name};
+use crate::partition::Share;
 use crate::profile::Profile;
 use crate::profile::weights::UNRELATED;
 use crate::stats;
@@ -185,16 +185,23 @@ fn write_folder(
     if let Some(profile) = measured {
         folder.write(WEIGHTS, &profile.to_bytes())?;
     }
+    let manifest = folder.prepare(&analysis.manifest, &linking)?;
+    let summary = summary(options, &analysis);
+    clock.lap("wrote the manifest");
     let mut copies = Copies::new(options, inputs, analysis, folder);
     copies.write(pool, parsed)?;
     clock.lap("wrote the copies");
-    let summary = finish(options, &copies, &linking)?;
-    clock.lap("wrote the manifest");
-    Ok(summary)
+    let stats = finish(options, &copies, &linking, manifest)?;
+    Ok(Summary { stats, ..summary })
 }
 
-/// Writes everything besides the copies, the manifest last.
-fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summary> {
+/// Writes everything besides the copies, the manifest last. Returns the table of `--stats`, if it is wanted.
+fn finish(
+    options: &Options,
+    copies: &Copies,
+    linking: &Linking,
+    staged: StagedManifest,
+) -> Result<Option<Columns>> {
     let Copies {
         inputs,
         analysis,
@@ -206,7 +213,7 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
     for (name, input) in linking.inputs.iter().zip(*inputs) {
         folder.write(&format!("native/{name}"), &input.bytes)?;
     }
-    folder.finish(&analysis.manifest, linking)?;
+    folder.finish(staged)?;
     let Analysis {
         program,
         manifest,
@@ -219,22 +226,7 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
         Some(settings) => estimates::table(analysis.measured(), settings, select),
         None => stats::table(program, manifest, paths, assignment, &plans, select),
     };
-    let estimated = match &options.weights {
-        WeightsFrom::Profile(file) if !analysis.is_related => Some(format!(
-            "{}: {UNRELATED}: weights are estimated",
-            file.display()
-        )),
-        _ => None,
-    };
-    Ok(Summary {
-        stats: options.stats.then(table),
-        warnings: manifest
-            .nothing_profiled()
-            .into_iter()
-            .chain(estimated)
-            .collect(),
-        ..summary(manifest, assignment)
-    })
+    Ok(options.stats.then(table))
 }
 
 fn linking(options: &Options, inputs: &[Admitted], cxx: bool) -> Linking {
@@ -252,7 +244,21 @@ fn linking(options: &Options, inputs: &[Admitted], cxx: bool) -> Linking {
     }
 }
 
-fn summary(manifest: &Manifest, assignment: &Assignment) -> Summary {
+/// What is known before copies are written.
+fn summary(options: &Options, analysis: &Analysis) -> Summary {
+    let Analysis {
+        manifest,
+        assignment,
+        ..
+    } = analysis;
+    let estimated = match &options.weights {
+        WeightsFrom::Profile(file) if !analysis.is_related => Some(format!(
+            "{}: {UNRELATED}: weights are estimated",
+            file.display()
+        )),
+        _ => None,
+    };
+    let warnings = manifest.nothing_profiled().into_iter().chain(estimated);
     let mut functions = [0; 3];
     for f in &manifest.functions {
         functions[match f.status {
@@ -268,7 +274,7 @@ fn summary(manifest: &Manifest, assignment: &Assignment) -> Summary {
         selected: (!manifest.paths.is_empty()).then(|| counted.count()),
         split: assignment.shares.iter().filter(shared).count(),
         stats: None,
-        warnings: Vec::new(),
+        warnings: warnings.collect(),
     }
 }
 
