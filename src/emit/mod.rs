@@ -16,6 +16,7 @@ mod conditions;
 pub(crate) mod data;
 pub(crate) mod edit;
 pub(crate) mod function;
+pub(crate) mod handles;
 mod hidden;
 mod inspect;
 mod labels;

@@ -3,6 +3,7 @@
 
 use super::trampoline::{Argument, Header, NONE, Shared, Trampoline, TrampolineParts, Words, pack};
 use crate::emit::edit::Edit;
+use crate::emit::handles::HandleMap;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::outlined::emit::live::Saving;
@@ -20,7 +21,6 @@ use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, StructValue};
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// The function, and how it is called.
 pub(super) struct Outlined<'ctx> {
@@ -39,12 +39,12 @@ pub(super) struct Outlined<'ctx> {
 /// The blocks that go on where the other function came back to, by the loops around: each has a φ of what was told.
 /// Places of a loop are many, and headers would have an entry for each of them.
 #[derive(Default)]
-struct Returns(RefCell<HashMap<Vec<u32>, Inst>>);
+struct Returns(RefCell<HandleMap<Vec<u32>, Inst>>);
 
 /// The entries of the φs that were asked for, by φ and block: many ways may leave for one block, and
 /// its φs would be read for each of them.
 #[derive(Default)]
-struct Entries<'ctx>(RefCell<HashMap<(Value, BasicBlock<'ctx>), Value>>);
+struct Entries<'ctx>(RefCell<HandleMap<(Value, BasicBlock<'ctx>), Value>>);
 
 impl<'ctx> Entries<'ctx> {
     /// What the φ has on the way from `from`, which leads there.
@@ -160,7 +160,7 @@ impl<'ctx> Outlined<'ctx> {
         place: usize,
         here: BasicBlock<'ctx>,
         from: BasicBlock<'ctx>,
-        renewed: &HashMap<Value, Value>,
+        renewed: &HandleMap<Value, Value>,
     ) {
         let trampoline = &self.trampolines[place];
         let entry = |phi: Inst| self.entries.entry_from(phi, from);
