@@ -161,3 +161,20 @@ pub(crate) fn plans_of_bodies<'p, P: Clone>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bodies 0 to 3 of functions 3, 5, 6 and 8, of which 3 and 8 have plans, as others have that are in no body.
+    #[test]
+    fn owned_plans_are_chosen_like_borrowed_ones() {
+        let bodies = [(0, 3), (1, 5), (2, 6), (3, 8)].map(|(n, f)| (n, FuncId(f)));
+        let plans = [1, 3, 4, 8, 9].map(FuncId);
+        let borrowed = plans_of_bodies(&bodies, Cow::Borrowed(&plans), |f| *f);
+        let owned = plans_of_bodies(&bodies, Cow::Owned(plans.to_vec()), |f| *f);
+        assert_eq!(owned, borrowed);
+        let chosen: Vec<_> = owned.iter().map(|(n, f)| (*n, **f)).collect();
+        assert_eq!(chosen, [(0, FuncId(3)), (3, FuncId(8))]);
+    }
+}

@@ -267,6 +267,25 @@ fn copies_need_no_children() {
     }
 }
 
+/// What is known of a program is freed while its only copy is made, unless it is to be shown: the copies are the same.
+#[test]
+fn only_copy_is_same_where_program_is_shown() {
+    let dir = crate::support::folder();
+    let program = crate::support::compile("demo", &["-O1", "-g"], &dir.path().join("input"));
+    for scheme in ["sbl", "edge", "trace", "subpath", "shadow"] {
+        let made = |name: &str, more: &[&str]| {
+            let out = dir.path().join(format!("{scheme}-{name}"));
+            rewrite(
+                &program,
+                &[&["--scheme", scheme, "-k", "1"], more].concat(),
+                &out,
+            );
+            files(&out)
+        };
+        assert_eq!(made("freed", &[]), made("shown", &["--stats"]), "{scheme}");
+    }
+}
+
 /// The ways of counting that insert different code.
 const WAYS: [&[&str]; 5] = [
     &["--scheme", "sbl", "-k", "1"],

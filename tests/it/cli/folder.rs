@@ -76,6 +76,7 @@ fn folders_keep_what_is_not_ours() {
     // What was half made is ours all the same.
     std::fs::remove_file(dir.join("out/copy-0")).unwrap();
     assert!(!dir.join("out/manifest.json").exists());
+    assert!(!dir.join("out/manifest.json.part").exists());
     let text = std::fs::read_to_string(&list).unwrap();
     std::fs::write(&list, text + "native/m0.ll\n").unwrap();
     std::fs::write(dir.join("out/native/m0.ll.part"), "half").unwrap();
