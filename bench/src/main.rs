@@ -19,6 +19,7 @@ mod report;
 mod results;
 mod rewriting;
 mod rewritten;
+mod schemes;
 mod section;
 mod shadows;
 mod statistics;
@@ -70,6 +71,8 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Measure the memory of rewriting under each scheme, beside opt -O2
+    Schemes,
     /// Measure shadow profiling: instructions, page faults, what is found by load and burst, forks
     Shadows(shadows::ShadowArgs),
     /// Measure sampled subpaths: accuracy, also while a program runs, instructions and processor time of skipping and sampling
@@ -96,6 +99,7 @@ fn main() -> Result<()> {
             rounds,
             only,
         } => rewriting::all(&folder, &out, rounds, &only),
+        Command::Schemes => schemes::all(&out),
         Command::Shadows(args) => shadows::all(&args, &out),
         Command::Subpaths(args) => subpaths::all(&args, &out),
         Command::Report => report::write(&out),

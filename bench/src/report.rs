@@ -6,6 +6,7 @@ use crate::edges::EDGE_PROFILES;
 use crate::hits::LABEL_AND_PROBE_HITS;
 use crate::results::Results;
 use crate::rewriting::REWRITING;
+use crate::schemes::BY_SCHEME;
 use crate::section::Section;
 use crate::shadows::SHADOW_PROFILES;
 use crate::subpaths::SAMPLED_SUBPATHS;
@@ -17,13 +18,14 @@ use std::path::Path;
 const PAGE: &str = "FIGURES.md";
 
 /// The sections that are written from the JSON.
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 9] = [
     INSTRUCTIONS,
     RUN_TIMES,
     LABEL_AND_PROBE_HITS,
     EDGE_PROFILES,
     SIZES,
     REWRITING,
+    BY_SCHEME,
     SHADOW_PROFILES,
     SAMPLED_SUBPATHS,
 ];

@@ -15,6 +15,8 @@ use wait4::Wait4;
 pub(crate) struct Results {
     pub programs: Measurements<Program>,
     pub rewriting: Measurements<Rewriting>,
+    #[serde(default)]
+    pub schemes: Measurements<Schemes>,
     pub edges: Measurements<Edges>,
     pub shadows: Option<Shadows>,
     pub subpaths: Option<Subpaths>,
@@ -127,6 +129,15 @@ pub(crate) struct Rewriting {
     pub opt: Cost,
     /// `p3-rewrite -k`, by k.
     pub p3: BTreeMap<u32, Cost>,
+}
+
+/// Rewriting one module under several schemes, once each.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Schemes {
+    /// `opt -passes='default<O2>'`.
+    pub opt: Cost,
+    /// By scheme.
+    pub p3: BTreeMap<String, Cost>,
 }
 
 /// Medians.

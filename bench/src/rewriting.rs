@@ -153,7 +153,7 @@ fn blocks(text: &[u8]) -> u64 {
     text.lines().filter(ends).count() as u64
 }
 
-fn timed(command: &mut Command) -> Result<Cost> {
+pub(crate) fn timed(command: &mut Command) -> Result<Cost> {
     let (cost, status) = Cost::of(command.stdout(Stdio::null()))?;
     ensure!(status.success(), "{command:?} failed");
     Ok(cost)
