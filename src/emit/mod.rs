@@ -16,7 +16,6 @@ mod conditions;
 pub(crate) mod data;
 pub(crate) mod edit;
 pub(crate) mod function;
-pub(crate) mod handles;
 mod hidden;
 mod inspect;
 mod labels;

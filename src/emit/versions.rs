@@ -15,7 +15,6 @@ mod jumps;
 #[cfg(test)]
 mod tests;
 
-use super::handles::{HandleMap, HandleSet};
 use super::place;
 use super::sys::{self, Blocks};
 use super::values::{self, Inst, Value};
@@ -28,6 +27,7 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// A walk up the dominator tree notes what it found after each so many steps: the next one stops
@@ -75,11 +75,11 @@ pub(crate) fn copy_blocks_of<'ctx>(
         homes: homes(cfg, versions),
         blocks,
         phis: Vec::new(),
-        home: HandleMap::default(),
+        home: FxHashMap::default(),
         copies: Vec::new(),
-        at_start: HandleMap::default(),
-        folded: HandleMap::default(),
-        starts: HandleMap::default(),
+        at_start: FxHashMap::default(),
+        folded: FxHashMap::default(),
+        starts: FxHashMap::default(),
         made: Vec::new(),
         filled: 0,
     };
@@ -129,17 +129,17 @@ struct Copier<'a, 'ctx> {
     /// The φs whose entries are to be made: block, φ, and what the function's φ has for each of its predecessors.
     phis: Vec<(BlockId, Inst, Entries)>,
     /// What defines a value, where that has several versions.
-    home: HandleMap<Value, Home>,
+    home: FxHashMap<Value, Home>,
     /// By block beyond those of the function: what its instructions define, in the order of the originals. A table by
     /// value and block would take five times the memory.
     copies: Vec<Vec<Value>>,
     /// What reaches the start of a block of a value that is defined elsewhere.
-    at_start: HandleMap<(Value, BlockId), Value>,
+    at_start: FxHashMap<(Value, BlockId), Value>,
     /// Values that have several versions and are folded into their uses: the operand that they are computed from, and
     /// its number.
-    folded: HandleMap<Value, (usize, Value)>,
+    folded: FxHashMap<Value, (usize, Value)>,
     /// The instruction before which values are computed again, by block.
-    starts: HandleMap<BlockId, Inst>,
+    starts: FxHashMap<BlockId, Inst>,
     /// φs made where definitions meet: block, φ, value.
     made: Vec<(BlockId, Inst, Value)>,
     /// How many of them have their entries.
@@ -155,7 +155,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Replaces the φs of blocks that have further versions or other predecessors than before.
     fn renew_phis(&mut self) {
         let before = self.own.predecessors();
-        let numbers: HandleMap<BasicBlock, BlockId> =
+        let numbers: FxHashMap<BasicBlock, BlockId> =
             self.blocks.iter().copied().zip(self.own.ids()).collect();
         let mut old = Vec::new();
         for b in self.own.ids() {
@@ -183,11 +183,11 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// Fills the new blocks. φs get no entries yet, and operands are those of the original.
     fn copy(&mut self) {
-        let renewed: HandleMap<Inst, usize> =
+        let renewed: FxHashMap<Inst, usize> =
             (0..self.phis.len()).map(|i| (self.phis[i].1, i)).collect();
         // Renewed φs have no entries yet, so values do not know these users.
         let entries = self.phis.iter().flat_map(|p| p.2.iter());
-        let merged: HandleSet<Value> = entries.map(|(_, value)| *value).collect();
+        let merged: FxHashSet<Value> = entries.map(|(_, value)| *value).collect();
         for b in self.own.ids() {
             if !self.has_copies(b) {
                 continue;
@@ -259,8 +259,8 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// Operands of all instructions but φs, and entries of the φs that were not replaced.
     fn mend_operands(&mut self) {
-        let renewed: HandleSet<Inst> = self.phis.iter().map(|p| p.1).collect();
-        let numbers: HandleMap<BasicBlock, BlockId> = self
+        let renewed: FxHashSet<Inst> = self.phis.iter().map(|p| p.1).collect();
+        let numbers: FxHashMap<BasicBlock, BlockId> = self
             .blocks
             .iter()
             .copied()
@@ -415,7 +415,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// Takes out the made φs that have one value beside themselves.
     fn simplify(&mut self) {
-        let mut alive: HandleSet<Inst> = self.made.iter().map(|m| m.1).collect();
+        let mut alive: FxHashSet<Inst> = self.made.iter().map(|m| m.1).collect();
         let mut work: Vec<Inst> = self.made.iter().rev().map(|m| m.1).collect();
         while let Some(phi) = work.pop() {
             if !alive.contains(&phi) {

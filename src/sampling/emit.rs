@@ -6,7 +6,6 @@ mod trampoline;
 
 use crate::emit::data::{Additions, Data};
 use crate::emit::edit::Edit;
-use crate::emit::handles::HandleMap;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::values::{self, Inst, Value};
 use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
@@ -25,6 +24,7 @@ use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
 use inkwell::{InlineAsmDialect, IntPredicate};
 use outlined::{Leaving, Outlined};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// LLVM's number of `memory(argmem: readwrite)`.
@@ -256,16 +256,16 @@ impl<'ctx> Shape<'_, 'ctx> {
 
     /// Gives φs an entry for each way in: that of the function's block which it comes from. By φ that there was: the
     /// one that there is.
-    fn mend_phis(&self, own: &TiSlice<BlockId, BasicBlock<'ctx>>) -> HandleMap<Value, Value> {
-        let mut renewed = HandleMap::default();
-        let numbers: HandleMap<BasicBlock, BlockId> =
+    fn mend_phis(&self, own: &TiSlice<BlockId, BasicBlock<'ctx>>) -> FxHashMap<Value, Value> {
+        let mut renewed = FxHashMap::default();
+        let numbers: FxHashMap<BasicBlock, BlockId> =
             own.iter_enumerated().map(|(n, b)| (*b, n)).collect();
         let ins = self.plan.cfg.predecessors();
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
             for phi in values::phis(self.blocks[b]) {
                 let new = values::renewed(&self.builder, phi);
                 let entries = phi.incoming().into_iter();
-                let entries: HandleMap<BlockId, _> =
+                let entries: FxHashMap<BlockId, _> =
                     entries.map(|(v, from)| (numbers[&from], v)).collect();
                 for from in ins {
                     let origin = self.plan.nodes[*from].origin;
@@ -301,7 +301,7 @@ struct Emitter<'a, 'ctx> {
     frame: Option<PointerValue<'ctx>>,
     part: Part<'a, 'ctx>,
     /// What stands for the function's φs.
-    renewed: HandleMap<Value, Value>,
+    renewed: FxHashMap<Value, Value>,
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {

@@ -2,7 +2,6 @@
 
 use super::jumps;
 use crate::emit::edit::Edit;
-use crate::emit::handles::HandleMap;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -12,6 +11,7 @@ use inkwell::context::Context;
 use inkwell::module::Linkage;
 use inkwell::types::FunctionType;
 use inkwell::values::FunctionValue;
+use rustc_hash::FxHashMap;
 
 /// A function of the module alone, without a body, that runs as `of` does.
 pub(crate) fn declare_beside<'ctx>(
@@ -53,7 +53,7 @@ pub(crate) fn copy_function<'ctx>(
 ) -> FunctionValue<'ctx> {
     let copy = declare_beside(edit, of, name, of.get_type());
     copy.set_call_conventions(of.get_call_conventions());
-    let mut parameters = HandleMap::default();
+    let mut parameters = FxHashMap::default();
     let pairs = values::parameters(of)
         .into_iter()
         .zip(values::parameters(copy));
@@ -86,10 +86,10 @@ pub(crate) fn copy_function<'ctx>(
 /// Blocks in another function, with the operands of their originals, and φs without entries.
 pub(crate) struct Copied<'ctx> {
     /// By block of the original.
-    pub blocks: HandleMap<BasicBlock<'ctx>, BasicBlock<'ctx>>,
+    pub blocks: FxHashMap<BasicBlock<'ctx>, BasicBlock<'ctx>>,
     /// Originals and copies, in order.
     pub instructions: Vec<(Inst, Inst)>,
-    map: HandleMap<Value, Value>,
+    map: FxHashMap<Value, Value>,
 }
 
 impl<'ctx> Copied<'ctx> {
@@ -104,9 +104,9 @@ impl<'ctx> Copied<'ctx> {
         let builder = context.create_builder();
         let assigned = context.get_kind_id("DIAssignID");
         let mut copied = Copied {
-            blocks: HandleMap::default(),
+            blocks: FxHashMap::default(),
             instructions: Vec::new(),
-            map: HandleMap::default(),
+            map: FxHashMap::default(),
         };
         for block in from.get_basic_blocks() {
             let copy = context.append_basic_block(to, "");

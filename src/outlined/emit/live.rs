@@ -1,7 +1,6 @@
 //! Which values are still needed at the headers of loops.
 
 use crate::dag::Order;
-use crate::emit::handles::{HandleMap, HandleSet};
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
 use crate::index::{BlockId, TiSlice, TiVec};
@@ -10,6 +9,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::targets::TargetData;
 use inkwell::values::FunctionValue;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// A value that is needed at the start of a loop's header and not defined there.
@@ -141,7 +141,7 @@ impl Definition {
 /// branch. Handed over, they would take registers that the function has other uses for. O(n log n)
 /// for n pairs of an operand and a header where the result is needed.
 fn compute_some(all: &mut [Definition]) {
-    let number: HandleMap<Value, usize> = (0..).zip(&*all).map(|(n, of)| (of.value, n)).collect();
+    let number: FxHashMap<Value, usize> = (0..).zip(&*all).map(|(n, of)| (of.value, n)).collect();
     for n in (0..all.len()).rev() {
         let Some((_, inst)) = all[n].by else { continue };
         if all[n].at.is_empty() || !is_plain(inst) || all[n].sum.is_some() || all[n].is_sum {
@@ -183,7 +183,7 @@ fn compute_from_sums(all: &mut Vec<Definition>) {
         compute_some(&mut trial);
         let computed = trial.iter().filter(|d| d.computed && !d.at.is_empty());
         let computed = computed.filter_map(|d| d.by);
-        let used: HandleSet<Value> = computed.flat_map(|(_, i)| i.operands()).collect();
+        let used: FxHashSet<Value> = computed.flat_map(|(_, i)| i.operands()).collect();
         let kept: Vec<_> = sums
             .iter()
             .copied()
@@ -202,8 +202,8 @@ fn compute_from_sums(all: &mut Vec<Definition>) {
 /// Values that are nowhere live, each with a sum of it and a constant that is, as numbers of definitions, and that constant. No variable's next value is
 /// such a sum: what its flags promise is what optimisers know of the variable.
 fn sums(all: &[Definition]) -> Vec<(usize, usize, Value)> {
-    let number: HandleMap<Value, usize> = (0..).zip(all).map(|(n, of)| (of.value, n)).collect();
-    let mut found: HandleMap<usize, (usize, Value)> = HandleMap::default();
+    let number: FxHashMap<Value, usize> = (0..).zip(all).map(|(n, of)| (of.value, n)).collect();
+    let mut found: FxHashMap<usize, (usize, Value)> = FxHashMap::default();
     for (n, of) in all.iter().enumerate() {
         let Some((_, inst)) = of.by else { continue };
         if of.at.is_empty() || inst.users().iter().any(|u| u.is_phi()) {
@@ -279,12 +279,12 @@ fn is_folded(i: Inst) -> bool {
 
 struct Search<'ctx> {
     ins: TiVec<BlockId, Vec<BlockId>>,
-    number: HandleMap<BasicBlock<'ctx>, BlockId>,
+    number: FxHashMap<BasicBlock<'ctx>, BlockId>,
     /// By block: the numbers that it has among the headers, ascending.
     headers: TiVec<BlockId, Vec<u32>>,
     /// By value: the blocks at whose end φs take it, one an entry. Asked for by value, a φ with one
     /// entry for each of many values would be read as often as that.
-    taken: HandleMap<Value, Vec<BasicBlock<'ctx>>>,
+    taken: FxHashMap<Value, Vec<BasicBlock<'ctx>>>,
     /// By block: the last search that came by.
     seen: TiVec<BlockId, u32>,
     /// The number of the search.
@@ -319,8 +319,8 @@ impl Search<'_> {
 /// [`Search::taken`] of these blocks. O(instructions + entries of φs).
 fn taken_by_phis<'ctx>(
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
-) -> HandleMap<Value, Vec<BasicBlock<'ctx>>> {
-    let mut taken: HandleMap<Value, Vec<BasicBlock>> = HandleMap::default();
+) -> FxHashMap<Value, Vec<BasicBlock<'ctx>>> {
+    let mut taken: FxHashMap<Value, Vec<BasicBlock>> = FxHashMap::default();
     for phi in blocks.iter().flat_map(|b| values::phis(*b)) {
         for (value, from) in phi.incoming() {
             if !value.is_constant() {

@@ -2,13 +2,13 @@
 
 use super::copy::Copied;
 use super::resume::Handed;
-use crate::emit::handles::HandleMap;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
 use crate::index::BlockId;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::FunctionValue;
+use rustc_hash::FxHashMap;
 
 /// A live value in the copy.
 pub(super) struct Kept {
@@ -32,25 +32,25 @@ pub(super) enum Reading {
 /// A copy of a function's blocks, in which live values are in memory.
 pub(super) struct Moved<'ctx> {
     pub copied: Copied<'ctx>,
-    pub kept: HandleMap<Value, Kept>,
+    pub kept: FxHashMap<Value, Kept>,
     pub builder: Builder<'ctx>,
     pub of: FunctionValue<'ctx>,
 }
 
 impl<'ctx> Moved<'ctx> {
     pub(super) fn mend(&mut self) {
-        let numbers: HandleMap<BasicBlock, BlockId> = (0..)
+        let numbers: FxHashMap<BasicBlock, BlockId> = (0..)
             .map(BlockId)
             .zip(sys::blocks(self.of))
             .map(|(n, block)| (block, n))
             .collect();
-        let lost: HandleMap<Value, Value> = values::parameters(self.of)
+        let lost: FxHashMap<Value, Value> = values::parameters(self.of)
             .into_iter()
             .map(|p| (p, values::poison(p)))
             .collect();
         let instructions = self.copied.instructions.clone();
         // One for each block, which may lead to a φ several times.
-        let mut at_ends: HandleMap<(BasicBlock, Value), Value> = HandleMap::default();
+        let mut at_ends: FxHashMap<(BasicBlock, Value), Value> = FxHashMap::default();
         for &(old, new) in &instructions {
             if old.is_phi() {
                 for (v, from) in old.incoming() {

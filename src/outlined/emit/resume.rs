@@ -12,7 +12,6 @@ use super::moved::{Kept, Moved, Reading};
 use super::shift::Shifts;
 use crate::dag::Order;
 use crate::emit::edit::Edit;
-use crate::emit::handles::HandleMap;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
 use crate::index::{BlockId, TiSlice};
@@ -28,6 +27,7 @@ use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue,
 };
+use rustc_hash::FxHashMap;
 
 /// What depends on the frame or on the parameters of the function that it is called in.
 const OF_A_FRAME: [&str; 14] = [
@@ -113,7 +113,7 @@ impl Handed {
             }
         }
         let values_end = room.0;
-        let mut by_header: HandleMap<BlockId, Vec<u64>> = HandleMap::default();
+        let mut by_header: FxHashMap<BlockId, Vec<u64>> = FxHashMap::default();
         for header in &headers {
             if by_header.contains_key(header) {
                 continue;
@@ -356,14 +356,14 @@ fn is_kept(i: Inst) -> bool {
 }
 
 /// Reads or computes live values, and gives them their places. At a header where one is not live, what it is does not matter.
-fn take_over(from: &LiveInReader, handed: &Handed) -> HandleMap<Value, Kept> {
+fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
     let builder = from.builder;
     // What is handed over stays what it is where no block defines it anew: it needs no place.
     let needs_slot = |l: &Live| l.how != How::Folded && l.home.is_some();
     let slot = |l: &Live| needs_slot(l).then(|| values::room_for(builder, l.value));
     let slots: Vec<Option<Value>> = handed.live.iter().map(slot).collect();
-    let mut known: HandleMap<Value, Value> = HandleMap::default();
-    let mut kept = HandleMap::default();
+    let mut known: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut kept = FxHashMap::default();
     for (l, at) in handed.live.iter().zip(&handed.live_at) {
         if let Some(at) = at {
             known.insert(l.value, from.read(l.value, *at));
@@ -396,7 +396,7 @@ fn less(builder: &Builder, sum: Value, by: Value) -> Value {
 }
 
 /// Computes `value` again where the builder stands.
-fn compute(builder: &Builder, value: Value, known: &HandleMap<Value, Value>) -> Value {
+fn compute(builder: &Builder, value: Value, known: &FxHashMap<Value, Value>) -> Value {
     let here = builder.get_insert_block().expect("it stands at an end");
     let old = value.instruction().expect("a parameter is handed over");
     let new = copy_one(builder, old, here);
@@ -409,7 +409,7 @@ fn compute(builder: &Builder, value: Value, known: &HandleMap<Value, Value>) -> 
 /// By header: what its φs begin with, the same whichever way leads there.
 fn read_phis(from: &LiveInReader, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
     let blocks = sys::blocks(of);
-    let mut by_header: HandleMap<BlockId, Vec<Value>> = HandleMap::default();
+    let mut by_header: FxHashMap<BlockId, Vec<Value>> = FxHashMap::default();
     for (header, at) in handed.headers.iter().zip(&handed.phis_at) {
         let phis = phis(blocks[*header]).zip(at);
         let read = |(phi, at): (Inst, &u64)| {

@@ -3,7 +3,6 @@
 
 use super::trampoline::{Argument, Header, NONE, Shared, Trampoline, TrampolineParts, Words, pack};
 use crate::emit::edit::Edit;
-use crate::emit::handles::HandleMap;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::outlined::emit::live::Saving;
@@ -20,6 +19,7 @@ use inkwell::context::Context;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, StructValue};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// The function, and how it is called.
@@ -39,12 +39,12 @@ pub(super) struct Outlined<'ctx> {
 /// The blocks that go on where the other function came back to, by the loops around: each has a φ of what was told.
 /// Places of a loop are many, and headers would have an entry for each of them.
 #[derive(Default)]
-struct Returns(RefCell<HandleMap<Vec<u32>, Inst>>);
+struct Returns(RefCell<FxHashMap<Vec<u32>, Inst>>);
 
 /// The entries of the φs that were asked for, by φ and block: many ways may leave for one block, and
 /// its φs would be read for each of them.
 #[derive(Default)]
-struct Entries<'ctx>(RefCell<HandleMap<(Value, BasicBlock<'ctx>), Value>>);
+struct Entries<'ctx>(RefCell<FxHashMap<(Value, BasicBlock<'ctx>), Value>>);
 
 impl<'ctx> Entries<'ctx> {
     /// What the φ has on the way from `from`, which leads there.
@@ -160,7 +160,7 @@ impl<'ctx> Outlined<'ctx> {
         place: usize,
         here: BasicBlock<'ctx>,
         from: BasicBlock<'ctx>,
-        renewed: &HandleMap<Value, Value>,
+        renewed: &FxHashMap<Value, Value>,
     ) {
         let trampoline = &self.trampolines[place];
         let entry = |phi: Inst| self.entries.entry_from(phi, from);
