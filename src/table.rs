@@ -368,16 +368,27 @@ pub fn grouped(n: impl Into<u128>) -> String {
 
 /// `1 burst`, `2,000 bursts`, `3 copies`, `4 branches`: what the last word of `noun` names is counted.
 pub fn number_of(n: impl Into<u128>, noun: &str) -> String {
+    let n = n.into();
+    format!("{} {}", grouped(n), plural(n, noun))
+}
+
+/// The same with all digits of the number.
+pub fn exact_number_of(n: impl Into<u128>, noun: &str) -> String {
+    let n = n.into();
+    format!("{} {}", exactly(n), plural(n, noun))
+}
+
+/// `noun` as it stands behind the number `n`, of which its last word has the plural if there is not one.
+pub fn plural(n: impl Into<u128>, noun: &str) -> String {
     let stem = noun
         .strip_suffix('y')
         .filter(|s| !s.ends_with(['a', 'e', 'o']));
+    let hisses = || ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
     match (n.into(), stem) {
-        (1, _) => format!("1 {noun}"),
-        (n, Some(stem)) => format!("{} {stem}ies", grouped(n)),
-        (n, None) if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => {
-            format!("{} {noun}es", grouped(n))
-        }
-        (n, None) => format!("{} {noun}s", grouped(n)),
+        (1, _) => noun.to_string(),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) if hisses() => format!("{noun}es"),
+        (_, None) => format!("{noun}s"),
     }
 }
 
@@ -505,6 +516,14 @@ mod tests {
         assert_eq!(grouped(999_999_999_999u64), "999,999,999,999");
         assert_eq!(grouped(48_123_456_789_012_345u64), "4.8e16");
         assert_eq!(exactly(u64::MAX), "18,446,744,073,709,551,615");
+        let counted = [0u64, 1, 2].map(|n| exact_number_of(n, "more copy"));
+        assert_eq!(counted, ["0 more copies", "1 more copy", "2 more copies"]);
+        let many = exact_number_of(1_000_000_000_000u64, "path");
+        assert_eq!(many, "1,000,000,000,000 paths");
+        assert_eq!(
+            (plural(1u64, "branch"), plural(2u64, "branch")),
+            ("branch".into(), "branches".into())
+        );
         assert_eq!(
             (grouped(0u64), grouped(1000u32)),
             ("0".into(), "1,000".into())

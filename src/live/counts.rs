@@ -2,7 +2,7 @@
 
 use crate::index::{BlockId, FuncId, PathId};
 use crate::profile::measurement::ExactCounts;
-use crate::table::grouped;
+use crate::table::{grouped, number_of};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -88,5 +88,14 @@ impl Counts {
 
 /// A number of executions.
 pub(super) fn number(n: f64) -> String {
-    grouped(n.round().max(0.0) as u128)
+    grouped(rounded(n))
+}
+
+/// The same before what `noun` names: `1 path`, `2,000 paths`.
+pub(super) fn counted(n: f64, noun: &str) -> String {
+    number_of(rounded(n), noun)
+}
+
+fn rounded(n: f64) -> u128 {
+    n.round().max(0.0) as u128
 }

@@ -1,6 +1,6 @@
 //! What is looked at where it is estimated: paths in bursts, or sampled subpaths.
 
-use super::counts::{Count, Counted, Counts, Key, number};
+use super::counts::{Count, Counted, Counts, Key, counted};
 use crate::error::Result;
 use crate::estimate::Estimated;
 use crate::index::{BlockId, FuncId};
@@ -9,7 +9,7 @@ use crate::profile::filter::Selection;
 use crate::report::steps::Steps;
 use crate::sampling::report::{ProgramBlock, Report, Row, Texts};
 use crate::source::Sources;
-use crate::table::exactly;
+use crate::table::exact_number_of;
 
 /// What `profile` counts, which is estimated.
 pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<Counted<'a>> {
@@ -42,17 +42,18 @@ fn count_sampled(profile: &Profile) -> Result<Counts> {
 
 /// What was counted, in one line; so many rows are `distinct`.
 pub(super) fn totals(estimated: &Estimated, counts: &Counts, distinct: &str) -> String {
-    let total = number(counts.total);
     match estimated {
         Estimated::Sampled(sample) => format!(
-            "about {total} blocks executed{}; {} subpaths sampled, {distinct} distinct, one in {} blocks",
+            "about {} executed{}; {} sampled, {distinct} distinct, one in {}",
+            counted(counts.total, "block"),
             counts.rate_of("blocks"),
-            exactly(sample.counted()),
-            exactly(sample.period())
+            exact_number_of(sample.counted(), "subpath"),
+            exact_number_of(sample.period(), "block")
         ),
         Estimated::Bursts(bursts) => format!(
-            "{total} paths in {} bursts, {distinct} distinct; shares are estimates",
-            exactly(bursts.number())
+            "{} in {}, {distinct} distinct; shares are estimates",
+            counted(counts.total, "path"),
+            exact_number_of(bursts.number(), "burst")
         ),
     }
 }

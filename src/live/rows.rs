@@ -1,6 +1,6 @@
 //! The rows of a look: paths, or subpaths, with shares and rates.
 
-use super::counts::{Count, Counted, Counts, Key, number};
+use super::counts::{Count, Counted, Counts, Key, counted};
 use super::estimates;
 use crate::error::{Error, Result};
 use crate::estimate;
@@ -109,8 +109,8 @@ pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
     match &profile.measured {
         Measurement::Estimated(estimated) => estimates::totals(estimated, counts, &distinct),
         Measurement::Exact(_) => {
-            let (total, rate) = (number(counts.total), counts.rate_of("paths"));
-            format!("{total} paths executed{rate}, {distinct} distinct")
+            let (total, rate) = (counted(counts.total, "path"), counts.rate_of("paths"));
+            format!("{total} executed{rate}, {distinct} distinct")
         }
     }
 }

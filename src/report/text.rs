@@ -11,7 +11,8 @@ use crate::manifest::Status;
 use crate::names::{fitted_among, printable};
 use crate::profile::Profile;
 use crate::table::{
-    Align, Columns, Layout, cut, display_width, exactly, grouped, number_of, percent, wrapped,
+    Align, Columns, Layout, cut, display_width, exact_number_of, exactly, grouped, number_of,
+    percent, plural, wrapped,
 };
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
@@ -95,11 +96,12 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
             (true, true) => "≥ ",
         };
         format!(
-            "{:>2} {:>7}{time}  {least}{:>counts$} ×  {:>lengths$} instrs  ",
+            "{:>2} {:>7}{time}  {least}{:>counts$} ×  {:>lengths$} {:<6}  ",
             i + 1,
             percent(report.instruction_share(line)),
             grouped(line.count),
             grouped(line.instructions),
+            plural(line.instructions, "instr"),
         )
     };
     let times = time::expected(report, layout);
@@ -303,8 +305,8 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
         ""
     };
     let first = format!(
-        "{bound}{} paths executed, {} distinct",
-        exactly(paths),
+        "{bound}{} executed, {} distinct",
+        exact_number_of(paths, "path"),
         exactly(report.distinct as u64),
     );
     let copies = number_of(manifest.copies, "copy");
@@ -359,14 +361,17 @@ fn of_program(report: &Report) -> String {
     let (paths, instructions) = report.selected();
     let share = |part: u128, all: u128| percent(part as f64 / all.max(1) as f64);
     // Of a selection, the program ran other paths besides, which nobody counted.
-    let all = exactly(report.total_paths);
+    let all = |noun| exact_number_of(report.total_paths, noun);
     let (paths_of, instructions_of) = if report.profile.is_partial() {
         (
-            format!("the {all} counted paths"),
+            format!("the {}", all("counted path")),
             "of the instructions on them",
         )
     } else {
-        (format!("the program's {all} paths"), "of its instructions")
+        (
+            format!("the program's {}", all("path")),
+            "of its instructions",
+        )
     };
     format!(
         "{} of {paths_of} ({} distinct), {} {instructions_of}",

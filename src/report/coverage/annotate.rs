@@ -281,7 +281,11 @@ impl Ways {
             };
             let some = outcome.places < self.places;
             Some(if some {
-                format!("{said} at {} of {} places", outcome.places, self.places)
+                format!(
+                    "{said} at {} of {}",
+                    outcome.places,
+                    number_of(self.places as u64, "place")
+                )
             } else {
                 said
             })

@@ -9,7 +9,7 @@ use crate::names::printable;
 use crate::profile::Profile;
 use crate::report::steps::Steps;
 use crate::source::{Sources, repository};
-use crate::table::{Layout, exactly};
+use crate::table::{Layout, exactly, number_of};
 use std::fmt::Write;
 
 /// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
@@ -102,12 +102,19 @@ pub fn markdown(coverage: &Coverage) -> String {
     let uncovered = coverage
         .rows
         .iter()
-        .filter(|r| r.paths.executed < r.paths.feasible);
+        .filter(|r| r.paths.executed < r.paths.feasible)
+        .count();
+    let all = coverage.rows.len();
     let _ = writeln!(
         out,
-        "\n{} of {} functions have paths that did not run.",
-        exactly(uncovered.count() as u64),
-        exactly(coverage.rows.len() as u64)
+        "\n{} of {} {} paths that did not run.",
+        exactly(uncovered as u64),
+        number_of(all as u64, "function"),
+        if uncovered == 1 || all == 1 {
+            "has"
+        } else {
+            "have"
+        },
     );
     if coverage.excluded > 0 {
         let _ = write!(out, "\n{}", left_out(coverage.excluded));

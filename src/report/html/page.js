@@ -94,6 +94,7 @@
 
   const of = (rows, most) => rows.length > most ? `: ${num(most)} of ${num(rows.length)}` : "";
   const started = D.runs.reduce((a, b) => a + b, 0), processes = `${num(started)} process${started === 1 ? "" : "es"}`;
+  const ending = n => n == 1 ? "" : "s";
   const fact = (n, what) => el("div", {}, el("b", {}, n), el("span", {}, what));
   const warnings = () => {
     const a = D.about, said = [...D.selection ? [D.selection] : [], ...a.incomplete, ...a.differing_copies, ...a.violations.map(v => `${v.name}: ${v.problem}`), ...D.changed];
@@ -146,9 +147,9 @@
   const overview = () => {
     const ran = F.filter(f => f.count > 0), c = covered(system), rows = hotPaths(system);
     return [
-      el("div", { class: "facts" }, fact(num(allInstructions), "instructions executed"), fact(num(allPaths), "paths executed"), fact(num(distinct), "different paths"), fact(`${num(ran.length)} of ${num(F.length)}`, "functions ran" + (F.some(f => f.unselected) ? `; ${num(F.filter(f => f.unselected).length)} ${UNSELECTED}` : "")),
+      el("div", { class: "facts" }, fact(num(allInstructions), `instruction${ending(allInstructions)} executed`), fact(num(allPaths), `path${ending(allPaths)} executed`), fact(num(distinct), `different path${ending(distinct)}`), fact(`${num(ran.length)} of ${num(F.length)}`, `function${ending(F.length)} ran` + (F.some(f => f.unselected) ? `; ${num(F.filter(f => f.unselected).length)} ${UNSELECTED}` : "")),
         fact(part(c.lines), "of lines ran"), fact(part(c.branches), "of branches ran"),
-        ...(B ? [fact(B.file.split("/").slice(-2).join("/"), `is the baseline: ${num(B.paths)} paths executed`)] : [])),
+        ...(B ? [fact(B.file.split("/").slice(-2).join("/"), `is the baseline: ${num(B.paths)} path${ending(B.paths)} executed`)] : [])),
       ...warnings(),
       el("h2", {}, B ? "Functions whose share changed most " : "Functions ", hidden()), shownAs(functionRows(wanted(), "min(17rem,34vh)")),
       el("h2", {}, B ? "Paths whose share changed most" : "Hottest paths", of(rows, rows.length)), pathRows(rows, "max(12rem,calc(100vh - 32rem))"),
@@ -186,7 +187,7 @@
     const c = covered(system), { order, ways } = missingOf(system);
     const ratio = (ran, all, width, css = "n") => el("span", { class: css, style: `width:${width}` }, `${num(ran)} / ${num(all)}`);
     return [
-      el("div", { class: "facts" }, fact(part(c.lines), `lines: ${num(c.lines[0])} of ${num(c.lines[1])}`), fact(part(c.branches), `branches: ${num(c.branches[0])} of ${num(c.branches[1])}`), fact(part(c.pairs), `pairs of edges: ${num(c.pairs[0])} of ${num(c.pairs[1])}`), fact(num(c.paths), "different paths")),
+      el("div", { class: "facts" }, fact(part(c.lines), `lines: ${num(c.lines[0])} of ${num(c.lines[1])}`), fact(part(c.branches), `branches: ${num(c.branches[0])} of ${num(c.branches[1])}`), fact(part(c.pairs), `pairs of edges: ${num(c.pairs[0])} of ${num(c.pairs[1])}`), fact(num(c.paths), `different path${ending(c.paths)}`)),
       el("h2", {}, "Functions, most lines missing first ", hidden()),
       shownAs(list(heads(cell("", "6rem", "bar none hide"), cell("lines", "6.5rem"), cell("branches", "6.5rem"), cell("pairs", "7rem", "n hide"), cell("paths", "9rem", "n hide"), cell("function", null, "g")), order.length, 24,
         k => {
