@@ -79,7 +79,7 @@ impl Profile {
             Measurement::Exact(Exact::Edges(_)) => Err(Error::profile(
                 &self.path,
                 "it counts edges, not paths",
-                "show it with --edges, or profile paths",
+                "use show --edges or export --format lcov, or profile paths",
             )),
             Measurement::Estimated(_) => Err(self.only_estimates()),
         }

@@ -1,18 +1,23 @@
 //! `show --edges`: edge, block and call counts that follow from the paths.
 
+mod text;
+
+pub use text::text;
+
 use super::is_zero;
 use super::json::{About, about};
+use super::words::site;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, TiVec};
-use crate::names::shown;
+use crate::ir::Loc;
+use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
-use crate::table::{self, grouped};
+use crate::table;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::fmt::Write;
 
 /// The counts of one function.
 #[derive(Serialize)]
@@ -40,8 +45,16 @@ pub struct FunctionEdges {
     pub uncertain: u64,
     #[serde(skip)]
     entered: Range,
+    /// Executed instructions, as far as paths were completed.
+    #[serde(skip)]
+    instructions: u128,
+    #[serde(skip)]
+    begins: Option<Loc>,
     #[serde(skip)]
     ranges: TiVec<BlockId, Range>,
+    /// By block: where its code begins, if debug information says that.
+    #[serde(skip)]
+    places: TiVec<BlockId, Option<Loc>>,
     #[serde(skip)]
     names: Vec<String>,
 }
@@ -63,6 +76,18 @@ pub struct Edge {
     /// Where that is not certain: at most so often, if anything is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<u64>,
+    /// The source file of what is decided before it, or of the end of its source block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The source file that its target block begins in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_file: Option<String>,
+    /// The line there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_line: Option<u32>,
     #[serde(skip)]
     range: Range,
 }
@@ -90,6 +115,8 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
     let executed = Executed::new(profile, f, &structure, &flow);
     let edges = executed.edges(&structure);
     let entry = profile.entry(f);
+    let work = flow.blocks.iter().zip(&structure.cfg.blocks);
+    let work = work.map(|(&n, b)| u128::from(n) * u128::from(b.instructions));
     Ok(FunctionEdges {
         module: profile.module(f).to_string(),
         name: entry.name.clone(),
@@ -99,9 +126,15 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
         uncertain: flow.uncertain,
         calls: calls(profile, f, &flow),
         names: edges.iter().map(|(e, _)| name(&structure, e)).collect(),
-        edges: edges.iter().map(|(e, range)| edge(e, *range)).collect(),
+        edges: edges
+            .iter()
+            .map(|(e, range)| edge(profile, entry, e, *range))
+            .collect(),
         blocks: executed.blocks.iter().map(|r| r.count).collect(),
         entered: executed.entered(&structure, &flow),
+        instructions: work.sum(),
+        begins: entry.begins(),
+        places: entry.succs.keys().map(|b| begins(entry, b)).collect(),
         ranges: executed.blocks,
     })
 }
@@ -129,9 +162,24 @@ fn name(structure: &Structure, e: &EdgeCount) -> String {
         .edge_name(e.edge.succ)
 }
 
-fn edge(e: &EdgeCount, range: Range) -> Edge {
+/// Where a block's code begins.
+fn begins(entry: &FunctionEntry, block: BlockId) -> Option<Loc> {
+    let mut positions = entry.spans(block).map(|span| span.loc);
+    positions.find(|loc| loc.line > 0)
+}
+
+fn edge(profile: &Profile, entry: &FunctionEntry, e: &EdgeCount, range: Range) -> Edge {
     let open = !range.is_exact();
+    let from = e.edge.block;
+    let from = site(entry, from, entry.choice(from).as_ref()).map(|site| site.loc);
+    let from = from.filter(|loc| loc.line > 0);
+    let to = begins(entry, e.dst);
+    let file = |loc: Loc| profile.manifest.files[loc.file as usize].clone();
     Edge {
+        file: from.map(file),
+        line: from.map(|loc| loc.line),
+        to_file: to.map(file),
+        to_line: to.map(|loc| loc.line),
         src: e.edge.block,
         succ: e.edge.succ,
         dst: e.dst,
@@ -159,12 +207,14 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
         .iter()
         .flat_map(|f| f.edges.iter().map(move |e| (f, e)));
     let heading = [
-        "module", "function", "src", "succ", "dst", "count", "least", "most",
+        "module", "function", "src", "succ", "dst", "count", "least", "most", "file", "line",
+        "to_file", "to_line",
     ];
     table::csv(&heading, edges.map(|(f, e)| record(f, e)))
 }
 
-fn record(f: &FunctionEdges, e: &Edge) -> [String; 8] {
+fn record(f: &FunctionEdges, e: &Edge) -> [String; 12] {
+    let number = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
     [
         f.module.clone(),
         f.name.clone(),
@@ -172,51 +222,11 @@ fn record(f: &FunctionEdges, e: &Edge) -> [String; 8] {
         e.succ.to_string(),
         e.dst.to_string(),
         e.count.to_string(),
-        e.least.map_or(String::new(), |n| n.to_string()),
-        e.most.map_or(String::new(), |n| n.to_string()),
+        number(e.least),
+        number(e.most),
+        e.file.clone().unwrap_or_default(),
+        number(e.line.map(u64::from)),
+        e.to_file.clone().unwrap_or_default(),
+        number(e.to_line.map(u64::from)),
     ]
-}
-
-/// A count, or between which numbers it is.
-fn between(range: Range) -> String {
-    if range.is_exact() {
-        grouped(range.count)
-    } else if range.most == u64::MAX {
-        format!("{}?", grouped(range.count))
-    } else {
-        format!("{} to {}", grouped(range.least), grouped(range.most))
-    }
-}
-
-/// For people: the functions that ran, block by block.
-pub fn text(functions: &[FunctionEdges]) -> String {
-    let mut out = String::new();
-    for f in functions.iter().filter(|f| f.blocks.iter().any(|&n| n > 0)) {
-        let _ = write!(out, "{}: entered {}", shown(&f.name), between(f.entered));
-        if f.left > 0 {
-            let _ = write!(out, ", left before its end: {}", grouped(f.left));
-        }
-        if f.again {
-            out += "; setjmp may return to it again: counts are not certain";
-        }
-        out.push('\n');
-        // Calls and edges are in the order of their blocks.
-        let mut calls = f.calls.iter().peekable();
-        let mut edges = f.edges.iter().zip(&f.names).peekable();
-        for (b, &range) in f.ranges.iter_enumerated() {
-            let _ = writeln!(out, "  b{b}: {}", between(range));
-            while let Some(c) = calls.next_if(|c| c.block == b) {
-                let _ = writeln!(out, "    calls {}: {}", shown(&c.callee), grouped(c.count));
-            }
-            while let Some((e, name)) = edges.next_if(|(e, _)| e.src == b) {
-                let name = if name.is_empty() {
-                    String::new()
-                } else {
-                    format!(" ({name})")
-                };
-                let _ = writeln!(out, "    → b{}{name}: {}", e.dst, between(e.range));
-            }
-        }
-    }
-    out
 }

@@ -351,7 +351,11 @@ impl Asked {
 }
 
 /// Where a decision is: as its terminator says, or else the block's last line.
-fn site(entry: &FunctionEntry, block: BlockId, decided: Option<&Decided>) -> Option<Site> {
+pub(super) fn site(
+    entry: &FunctionEntry,
+    block: BlockId,
+    decided: Option<&Decided>,
+) -> Option<Site> {
     let last = || {
         let span = entry.spans(block).next_back()?;
         Some(Site {

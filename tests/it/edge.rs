@@ -1,8 +1,9 @@
 //! The scheme edge against brute force over a log of executed blocks, and against the edges that an exact
 //! path profile of the same run adds up to. Where functions are left without an exit, it says so.
 
+use crate::paths::prof;
 use crate::support::{
-    PROF, copy_modules, edges, execute, link, original, profile, rewrite, trace, tracer,
+    PROF, copy_modules, edges, execute, link, module, original, profile, rewrite, trace, tracer,
 };
 use std::process::Command;
 
@@ -103,4 +104,66 @@ fn paths_are_not_shown() {
     assert_eq!(shown.status.code(), Some(2));
     let message = String::from_utf8(shown.stderr).unwrap();
     assert!(message.contains("it counts edges, not paths"), "{message}");
+}
+
+/// A cold function before a hot one, and a cold block before a hot loop.
+const COLD_FIRST: &str = "int cold(int n) {
+    if (n > 5)
+        return 1;
+    return n;
+}
+int hot(int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i & 3;
+    return sum;
+}
+int main(void) { return cold(hot(1000)) != 1; }
+";
+
+/// The functions with most instructions come first, and of each the blocks that ran most often, with their lines.
+#[test]
+fn edges_are_listed_with_lines_hottest_first() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let modules = [module("a.c", COLD_FIRST, &["-O0", "-g"], dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let options = ["--scheme", "edge"];
+    let profile = profile(&modules, &options, 1, &[], &expected, &dir.join("out"));
+    let (_, shown) = prof(&["show", "--edges"], &[&profile]);
+    let heads = shown.lines().filter(|l| !l.starts_with(' '));
+    let expected = [
+        "hot  a.c:6: entered 1",
+        "cold  a.c:1: entered 1",
+        "main  a.c:12: entered 1",
+    ];
+    assert_eq!(heads.collect::<Vec<_>>(), expected);
+    let block = |l: &&str| l.starts_with("  b");
+    let blocks: Vec<&str> = shown.lines().filter(block).take(5).collect();
+    let expected = [
+        "  b1 a.c:8: 1,001",
+        "  b2 a.c:9: 1,000",
+        "  b3 a.c:8: 1,000",
+        "  b0 a.c:7: 1",
+        "  b4 a.c:10: 1",
+    ];
+    assert_eq!(blocks, expected);
+    assert!(shown.contains("    → b4 a.c:10 (false): 1\n"), "{shown}");
+    let (_, csv) = prof(&["show", "--edges", "--format", "csv"], &[&profile]);
+    let record = |l: &&str| l.starts_with("a.bc,hot,1,0,2,1000,,,");
+    let record = csv.lines().find(record).expect("the loop goes on");
+    let file = dir.join("a.c");
+    let file = file.display();
+    assert!(
+        record.ends_with(&format!(",,{file},8,{file},9")),
+        "{record}"
+    );
+    let (status, said) = prof(&["show"], &[&profile]);
+    assert_eq!(status, Some(2));
+    assert!(
+        said.contains("use show --edges or export --format lcov"),
+        "{said}"
+    );
 }

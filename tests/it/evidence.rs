@@ -174,7 +174,7 @@ fn exports_never_say_that_unselected_code_did_not_run() {
     let dot = export("dot", &through);
     assert!(dot.contains("\\nnot selected\" style=dotted"), "{dot}");
     let (_, edges) = prof(&["show", "--edges"], &[&through]);
-    assert!(edges.contains("classify: entered 150?\n"), "{edges}");
+    assert!(edges.contains("classify  a.c:1: entered 150?\n"), "{edges}");
     let (status, said) = prof(&["export", "--format", "proftext"], &[&through]);
     assert_eq!(status, Some(2));
     assert!(said.lines().last().unwrap().contains("; "), "{said}");

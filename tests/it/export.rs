@@ -344,7 +344,7 @@ fn lcov_of_setjmp() {
     let uncertain = shown
         .lines()
         .filter(|l| l.contains("counts are not certain"));
-    let names: Vec<&str> = uncertain.map(|l| l.split(':').next().unwrap()).collect();
+    let names: Vec<&str> = uncertain.map(|l| l.split("  ").next().unwrap()).collect();
     assert!(!names.is_empty());
     let marked: Vec<&str> = marks
         .iter()

@@ -95,13 +95,13 @@ fn lines_of_functions_that_were_left() {
     assert!(shown.contains(r#""abandoned":1"#), "{shown}");
     let (_, shown) = prof(&["show", "--edges", "--function", "^main$"], &[&profile]);
     assert!(
-        shown.contains("main: entered 1, left before its end: 1\n  b0: 1\n"),
+        shown.contains("main  left.c:14: entered 1, left before its end: 1\n"),
         "{shown}"
     );
-    assert!(shown.contains("  b1: 0 to 1\n"), "{shown}");
+    assert!(shown.contains("  b1 left.c:17: 0 to 1\n"), "{shown}");
     let csv = ["show", "--edges", "--format", "csv", "--function", "^main$"];
     let (_, shown) = prof(&csv, &[&profile]);
-    assert!(shown.contains("left.bc,main,0,0,1,0,0,1\n"), "{shown}");
+    assert!(shown.contains("left.bc,main,0,0,1,0,0,1,"), "{shown}");
 }
 
 /// Edges and paths of one run agree within what is not known; those of another do not.
