@@ -50,6 +50,7 @@ impl Manifest {
             program: String::new(),
             scheme: parts.scheme,
             copies: parts.copies,
+            united: Vec::new(),
             files: p.files.iter().map(|f| f.name.clone()).collect(),
             checksums: checksums(&p.files),
             inlined: p.inlined.clone(),

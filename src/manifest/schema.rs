@@ -43,6 +43,9 @@ pub struct Manifest {
     /// The number of copies.
     #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub copies: u32,
+    /// In a union, which is of one copy whatever was united: the schemes of its programs, each once. Else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub united: Vec<Scheme>,
     /// Source files that positions refer to.
     pub files: Vec<String>,
     /// The hash of each of these when it was compiled, in hexadecimal: MD5, SHA-1 or SHA-256 by its length; "" if there

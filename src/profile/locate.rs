@@ -88,6 +88,18 @@ fn nearest(path: &Path) -> Option<PathBuf> {
     )
 }
 
+/// Whether `folder` is the output folder of a program of which no copy has left a profile.
+pub fn has_never_run(folder: &Path) -> bool {
+    let is_output = folder.join(MANIFEST).is_file();
+    is_output && !folder.join(MERGED).exists() && !has_raw_profiles(folder)
+}
+
+fn has_raw_profiles(folder: &Path) -> bool {
+    let is_raw = |p: &Path| p.extension().is_some_and(|e| e == "p3raw");
+    // What cannot be read may be one.
+    below(folder, DEPTH, is_raw).map_or(true, |raw| !raw.is_empty())
+}
+
 fn in_folder(folder: &Path) -> Result<PathBuf> {
     let own = folder.join(MERGED);
     if own.is_file() {
@@ -177,19 +189,17 @@ fn not_there_yet(path: &Path, folder: &Path) -> Error {
         let problem = "no merged profile yet: the program has not run under p3-rewrite suite";
         return Error::profile(path, problem, suite(folder));
     }
-    let is_raw = |p: &Path| p.extension().is_some_and(|e| e == "p3raw");
-    let ran = below(folder, DEPTH, is_raw).unwrap_or_default();
     let make = if folder == Path::new(".") {
         "make".to_string()
     } else {
         format!("make -C {}", shown(folder))
     };
-    if ran.is_empty() {
-        let problem = "no merged profile yet: the copies have not run";
-        Error::profile(path, problem, format!("run `{make} run ARGS='…'` first"))
-    } else {
+    if has_raw_profiles(folder) {
         let problem = "no merged profile yet: raw profiles are there, and are not merged";
         Error::profile(path, problem, format!("run `{make} merge` first"))
+    } else {
+        let problem = "no merged profile yet: the copies have not run";
+        Error::profile(path, problem, format!("run `{make} run ARGS='…'` first"))
     }
 }
 

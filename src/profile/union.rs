@@ -157,6 +157,16 @@ fn sources(profiles: &[Profile]) -> Result<Vec<[u8; 16]>> {
     Ok(all.into_keys().collect())
 }
 
+/// The schemes of these profiles and of those that they are unions of, in the order of the table.
+fn united_schemes(profiles: &[&Profile]) -> Vec<Scheme> {
+    let has = |manifest: &Manifest, scheme: &Scheme| match &manifest.united[..] {
+        [] => manifest.scheme == *scheme,
+        united => united.contains(scheme),
+    };
+    let is_there = |scheme: &&Scheme| profiles.iter().any(|p| has(&p.manifest, scheme));
+    Scheme::ALL.iter().filter(is_there).copied().collect()
+}
+
 /// The processes of a program, of which every copy runs all.
 fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
     let most = |of: fn(&Processes) -> u32| copies.iter().map(of).max().unwrap_or(0);
@@ -187,6 +197,7 @@ impl Joined {
                 program: identity.finalize().to_hex()[..32].to_string(),
                 scheme: Scheme::Sbl,
                 copies: 1,
+                united: united_schemes(profiles),
                 files: Vec::new(),
                 checksums: Vec::new(),
                 inlined: Vec::new(),

@@ -108,6 +108,9 @@ struct Totals<'a> {
 pub struct About<'a> {
     scheme: Scheme,
     copies: u32,
+    /// Of a union, the schemes of its programs.
+    #[serde(skip_serializing_if = "<[Scheme]>::is_empty")]
+    united: &'a [Scheme],
     verdict: &'static str,
     /// Counts that are missing, and processes that began or ended in the middle.
     incomplete: Vec<&'a str>,
@@ -320,6 +323,7 @@ pub fn about(profile: &Profile) -> About<'_> {
     About {
         scheme: profile.manifest.scheme,
         copies: profile.manifest.copies,
+        united: &profile.manifest.united,
         verdict: verdict.status(),
         incomplete: incomplete.map(String::as_str).collect(),
         unlike: &verdict.unlike,

@@ -10,6 +10,7 @@ use crate::ir::{Loc, SkipReason};
 use crate::manifest::Status;
 use crate::names::{fitted_among, printable};
 use crate::profile::Profile;
+use crate::strategy::Scheme;
 use crate::table::{
     Align, Columns, Layout, cut, display_width, exact_number_of, exactly, grouped, number_of,
     percent, plural, wrapped,
@@ -309,7 +310,13 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
         exact_number_of(paths, "path"),
         exactly(report.distinct as u64),
     );
-    let copies = number_of(manifest.copies, "copy");
+    let how = if manifest.united.is_empty() {
+        let copies = number_of(manifest.copies, "copy");
+        format!("{}, {copies}", manifest.scheme)
+    } else {
+        let united = manifest.united.iter().map(Scheme::to_string);
+        format!("union of {}", united.collect::<Vec<_>>().join(", "))
+    };
     let status = if profile.is_partial() {
         String::new()
     } else if cut + skipped == 0 {
@@ -327,10 +334,9 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
         n => (report.functions.len() - n, " with selected paths"),
     };
     let behind = format!(
-        ", in {} of {}{known}{status} ({}, {copies})",
+        ", in {} of {}{known}{status} ({how})",
         ran.count(),
         number_of(all as u64, "function"),
-        manifest.scheme,
     );
     let lines = wrapped(&format!("{first}{behind}"), layout.width, 0);
     let mut out = lines.replacen(&first, &format!("{BOLD}{first}{BOLD:#}"), 1) + "\n";

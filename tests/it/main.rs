@@ -33,6 +33,7 @@ mod screens;
 mod suite;
 mod train;
 mod truth;
+mod union;
 mod verdict;
 mod viewers;
 

@@ -109,7 +109,7 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
 }
 
 /// The profile of a program's folder without one.
-fn never_ran(program: &Path) -> Result<Profile> {
+pub(super) fn never_ran(program: &Path) -> Result<Profile> {
     let manifest = Manifest::read(&program.join("manifest.json"))?;
     Ok(empty(program, manifest))
 }

@@ -1,10 +1,11 @@
 //! `p3-prof union`: profiles of programs that share functions into one.
 
-use super::Outcome;
+use super::{Outcome, several};
 use crate::cli::ForceArgs;
 use crate::error::Result;
 use crate::names::printable;
 use crate::output::Destination;
+use crate::profile::locate::has_never_run;
 use crate::profile::union::{Union, union};
 use crate::profile::verdict::{Trust, functions};
 use crate::profile::{Profile, file};
@@ -14,7 +15,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct UnionArgs {
-    /// Merged profiles of paths
+    /// Merged profiles of paths, or output folders with one; a program that never ran adds its
+    /// functions
     #[arg(required = true, num_args = 2.., value_name = "PROFILE")]
     files: Vec<PathBuf>,
     /// The profile to write (-: standard output)
@@ -27,8 +29,7 @@ pub(super) struct UnionArgs {
 pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     let at = Destination::new(&args.output, file::CONTENT, args.force.force);
     at.check(args.files.iter().map(PathBuf::as_path))?;
-    let read = args.files.iter().map(|f| trust.read(f));
-    let profiles: Vec<Profile> = read.collect::<Result<_>>()?;
+    let (profiles, idle) = read(&args.files, trust)?;
     let Union {
         mut profile,
         shared,
@@ -40,11 +41,19 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     let said = format!(
         "{}: joined {}: {}, {shared} of several; {} ran\n",
         printable(&args.output.display().to_string()),
-        number_of(profiles.len() as u64, "profile"),
+        number_of((profiles.len() - idle.len()) as u64, "profile"),
         functions(profile.manifest.functions.len()),
         profile.executed().count(),
     );
     outcome.done(&at, &said);
+    let added = |folder: &&PathBuf| {
+        let folder = folder.display().to_string();
+        format!(
+            "{}: it never ran, so it adds functions but no counts",
+            printable(&folder)
+        )
+    };
+    outcome.warnings.extend(idle.iter().map(added));
     if partly > 0 {
         let what = functions(partly);
         outcome.warnings.push(format!(
@@ -53,4 +62,24 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     }
     outcome.say(&[&profile]);
     Ok(outcome)
+}
+
+/// The profiles that `files` mean, and those of `files` that are folders of programs that never ran. Of these nothing was
+/// executed, so that profiles with their functions and no counts are exact.
+///
+/// # Errors
+/// What cannot be read; none of them ran.
+fn read(files: &[PathBuf], trust: Trust) -> Result<(Vec<Profile>, Vec<&PathBuf>)> {
+    let idle: Vec<&PathBuf> = files.iter().filter(|f| has_never_run(f)).collect();
+    // If none ran, the error for the first says what to do.
+    let is_idle = |file: &PathBuf| idle.len() < files.len() && idle.contains(&file);
+    let read = |file: &PathBuf| {
+        if is_idle(file) {
+            several::never_ran(file)
+        } else {
+            trust.read(file)
+        }
+    };
+    let profiles: Vec<Profile> = files.iter().map(read).collect::<Result<_>>()?;
+    Ok((profiles, idle))
 }

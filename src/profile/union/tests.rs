@@ -81,6 +81,14 @@ fn counts_of_shared_functions_add_up() {
     // A file of it is read again.
     let again = Profile::parse(&both.profile.to_bytes(), Path::new("")).unwrap();
     assert_eq!(again, both.profile);
+    // It says what it is of, and so does a union of unions.
+    assert_eq!(both.profile.manifest.united, [Scheme::Pbl]);
+    let mut c = a.clone();
+    (c.manifest.scheme, c.sources) = (Scheme::Sbl, vec![[9; 16]]);
+    let of_unions = [both.profile.clone(), c];
+    let mut schemes = joined(&of_unions).profile.manifest.united;
+    schemes.sort_by_key(Scheme::to_string);
+    assert_eq!(schemes, [Scheme::Pbl, Scheme::Sbl]);
     // In another order, the same counts.
     let other = joined(&[b, a]);
     assert_eq!(

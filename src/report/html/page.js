@@ -153,7 +153,7 @@
       ...warnings(),
       el("h2", {}, B ? "Functions whose share changed most " : "Functions ", hidden()), shownAs(functionRows(wanted(), "min(17rem,34vh)")),
       el("h2", {}, B ? "Paths whose share changed most" : "Hottest paths", of(rows, rows.length)), pathRows(rows, "max(12rem,calc(100vh - 32rem))"),
-      el("p", { class: "dim" }, `${D.about.scheme}, ${D.about.copies} cop${D.about.copies === 1 ? "y" : "ies"}, ${processes}; verdict: ${D.about.verdict}. Shares are of executed instructions of profiled code${B ? ", each by its own profile's total" : ""}.`)];
+      el("p", { class: "dim" }, `${D.about.united ? `union of ${D.about.united.join(", ")}` : `${D.about.scheme}, ${D.about.copies} cop${D.about.copies === 1 ? "y" : "ies"}`}, ${processes}; verdict: ${D.about.verdict}. Shares are of executed instructions of profiled code${B ? ", each by its own profile's total" : ""}.`)];
   };
   const functions = () => [el("h2", {}, "Functions ", hidden()), shownAs(functionRows(wanted(), "calc(100vh - 9rem)"))];
   const sourcesView = file => {

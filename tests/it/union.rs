@@ -1,0 +1,95 @@
+//! `p3-prof union` of several programs.
+
+use crate::paths::{json, prof};
+use crate::support::{execute, link, module, profile, rewrite};
+use std::path::{Path, PathBuf};
+
+/// A program of two functions, of which one is of this name.
+fn source(name: &str) -> String {
+    let pairs = [("own", "own"), ("more", "more"), ("last", "last")];
+    let more = pairs.map(|(f, _)| format!("int {name}_{f}(int n) {{ return n * 2; }}\n"));
+    let main = format!(
+        "int shared(int n) {{\n  if (n > 3)\n    return 1;\n  return n;\n}}\n\
+         int main(int n, char **v) {{ return {name}_own(shared(n)) == 99; }}\n"
+    );
+    more.concat() + &main
+}
+
+/// The output folder of a program that ran once.
+fn build(dir: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let dir = dir.join(name);
+    let file = format!("{name}.c");
+    let modules = [module(&file, &source(name), &["-O0", "-g"], &dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let out = dir.join("out");
+    let merged = profile(&modules, options, 2, &[], &expected, &out);
+    std::fs::rename(merged, out.join("profile.p3prof")).unwrap();
+    out
+}
+
+/// The folder of a program that never ran adds its functions; if none ran, nothing is united, and raw profiles that
+/// are not merged are no reason to call a program idle.
+#[test]
+fn program_that_never_ran_adds_functions_and_is_named() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let ran = [
+        build(dir, "one", &["--scheme", "p3-hot"]),
+        build(dir, "two", &["--scheme", "pbl"]),
+    ];
+    let idle = dir.join("idle/out");
+    let modules = [module(
+        "idle.c",
+        &source("idle"),
+        &["-O0", "-g"],
+        &dir.join("idle"),
+    )];
+    rewrite(&modules, &["-k", "2"], &idle);
+    let all = dir.join("all.p3prof");
+    let union = ["union", "-o", all.to_str().unwrap()];
+    let (status, said) = prof(&union, &[&idle, &ran[0], &ran[1]]);
+    assert_eq!(status, Some(0), "{said}");
+    let named = format!(
+        "{}: it never ran, so it adds functions but no counts\n",
+        idle.display()
+    );
+    assert!(
+        said.contains(&named) && said.contains("joined 2 profiles: "),
+        "{said}"
+    );
+    // The schemes are those of the profiles, and each count is of the programs that ran.
+    let (_, shown) = prof(&["show", "--function", "shared"], &[&all]);
+    let first =
+        "2 paths executed, 1 distinct, in 1 of 1 function, all exact (union of p3-hot, pbl)\n";
+    assert!(shown.starts_with(first), "{shown}");
+    let found = json(&["show"], &[&all]);
+    let expected = serde_json::json!(["pbl", "p3-hot"]);
+    let mut united = found["program"]["united"].as_array().unwrap().clone();
+    united.sort_by_key(|s| s.as_str().unwrap().len());
+    assert_eq!(serde_json::Value::from(united), expected);
+    let names = found["functions"].as_array().unwrap().iter();
+    assert!(names.map(|f| &f["name"]).any(|name| name == "idle_own"));
+    // A single path is one.
+    let (_, shown) = prof(&["show", "--function", "one_own"], &[&all]);
+    assert!(
+        shown.starts_with("1 path executed, 1 distinct, "),
+        "{shown}"
+    );
+
+    let (status, said) = prof(&union, &[&idle, &idle]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("the copies have not run; run `make -C "),
+        "{said}"
+    );
+    std::fs::create_dir_all(idle.join("run/raw")).unwrap();
+    std::fs::write(idle.join("run/raw/copy-0.p3raw"), "").unwrap();
+    let (status, said) = prof(&union, &[&idle, &ran[0]]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("raw profiles are there, and are not merged"),
+        "{said}"
+    );
+}
