@@ -22,6 +22,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Of programs that did not run, so many are named.
+const NAMED: usize = 5;
+
 /// How programs are put into copies.
 #[derive(Debug, clap::Args)]
 pub struct CopiesArgs {
@@ -417,14 +420,14 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
             say(line);
         }
     };
-    let (mut idle, mut unselected) = (0, 0);
+    let (mut idle, mut unselected) = (Vec::new(), 0);
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {
             let manifest = Manifest::read(&program.manifest());
             if manifest.is_ok_and(|m| m.lacks_selected_paths()) {
                 unselected += 1;
             } else {
-                idle += 1;
+                idle.push(shown(&program.program));
             }
             continue;
         };
@@ -438,8 +441,16 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     }
     report_failures(&gathered.failures);
     let all = number_of(gathered.programs.len() as u64, "program");
-    if idle > 0 {
-        say(&format!("{idle} of {all} did not run"));
+    if !idle.is_empty() {
+        let more = match idle.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let names = idle[..idle.len().min(NAMED)].join(", ");
+        say(&format!(
+            "{} of {all} did not run: {names}{more}",
+            idle.len()
+        ));
     }
     if unselected > 0 {
         let verb = if unselected == 1 { "has" } else { "have" };

@@ -475,6 +475,35 @@ fn program_below_dev_has_copies() {
     assert!(dir.join("prog.p3/manifest.json").exists());
 }
 
+/// Programs that a suite did not run are named, the first of many.
+#[test]
+fn suite_names_programs_that_did_not_run() {
+    let source = "int main(void) { return 0; }";
+    let names = ["a", "b", "c", "d", "e", "f", "g"];
+    let files = names.map(|name| format!("{name}.c"));
+    let dir = folder(&files.each_ref().map(|file| (file.as_str(), source)));
+    let dir = dir.path();
+    for (name, file) in names.iter().zip(&files) {
+        run(command(CC, dir).args([file, "-o", name]));
+    }
+    let suite = |tests: &str| {
+        let arguments = ["suite", "--", "sh", "-c", tests];
+        let output = rewrite(dir, &arguments);
+        stderr(&output)
+    };
+    let said = suite("./a && ./b && ./c && ./d && ./e && ./f");
+    assert!(
+        said.contains("p3: 1 of 7 programs did not run: g\n"),
+        "{said}"
+    );
+    let _ = std::fs::remove_dir_all(dir.join("none"));
+    let said = suite("true");
+    assert!(
+        said.contains("p3: 7 of 7 programs did not run: a, b, c, d, e and 2 more\n"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_suite_without_programs_says_what_to_do() {
     let dir = crate::support::folder();
