@@ -31,6 +31,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// The place of code that compilers make, which has no line.
 const NO_LINE: &str = "–";
 
+/// What clang makes of every `goto *table[op]` of a function is one jump, which has no line, since none of them is it.
+const COMPUTED_GOTO: &str = "goto *";
+
 /// So many of a path's first rows are always shown.
 const FIRST_ROWS: usize = 2;
 /// So many of its last ones, too.
@@ -261,7 +264,11 @@ impl<'a> Steps<'a> {
         let lineless = format!("code without a line (b{})", s.block);
         let is_lineless = s.line.is_none() && !own.is_empty();
         let text = s.condition.as_deref();
-        let text = text.unwrap_or(if is_lineless { &lineless } else { "" });
+        let text = text.unwrap_or(match (s.is_computed_goto, is_lineless) {
+            (true, _) => COMPUTED_GOTO,
+            (false, true) => &lineless,
+            (false, false) => "",
+        });
         let mut place = match (s.line, s.file.as_deref()) {
             (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
             (Some(line), _) => line.to_string(),

@@ -46,8 +46,8 @@ pub struct Said {
     /// Line and column at which these words begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_at: Option<(u32, u32)>,
-    /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; `unknown`
-    /// where the evidence is missing or contradicts itself.
+    /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; of a
+    /// computed `goto` the label; `unknown` where the evidence is missing or contradicts itself.
     pub outcome: String,
     /// Whether the way here has decided it already: a truth value that was computed in several blocks meets in this
     /// one.
@@ -81,6 +81,9 @@ pub struct Said {
     /// column.
     #[serde(skip)]
     pub to_seen: Option<(String, u32, u32)>,
+    /// Whether it is a computed `goto`.
+    #[serde(skip)]
+    pub is_computed_goto: bool,
     /// What tells the way from others out of the block that have the same words.
     #[serde(skip)]
     pub apart: Option<Disambiguation>,
@@ -160,6 +163,7 @@ impl<'a> Words<'a> {
             to_line: there.map(|s| s.loc.line),
             to_column: there.map(|s| s.column).filter(|&c| c > 0),
             to_seen: there.map(|s| self.seen_outside_libraries(s)),
+            is_computed_goto: entry.terminators[d.block] == Terminator::IndirectBr,
             apart: None,
         };
         said.apart = self.disambiguate(entry, &said, decided.as_ref(), &arms);
@@ -260,25 +264,23 @@ impl<'a> Words<'a> {
                 let values = by.map_or(&[][..], |by| &by.values);
                 let value = values.get(n as usize - 1)?;
                 let bytes = by.is_some_and(|by| by.bytes && are_characters(&by.values));
-                let label = self.label(entry, d);
+                let site = decided.and_then(|d| d.site);
+                let label = self
+                    .label_of(entry, d.block, d.succ, site)
+                    .or_else(|| self.character_of(entry, d.block, d.succ, decided));
                 Some(format!(
                     "case {}",
                     label.unwrap_or_else(|| shown_value(value, bytes))
                 ))
             }
+            (Terminator::IndirectBr, _) => self.goto_label(entry, d),
             (Terminator::Invoke, 0) => Some("returns".into()),
             (Terminator::Invoke, _) => Some("unwinds".into()),
             _ => None,
         }
     }
 
-    /// The label of the case that an edge of a `switch` leads to, if it alone leads there. Code that was inlined there
-    /// is where its call is.
-    fn label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
-        let decided = entry.choice(d.block).and_then(|c| c.site);
-        self.label_of(entry, d.block, d.succ, decided)
-    }
-
+    /// The label of the case that an edge of a `switch` leads to, if it alone leads there.
     fn label_of(
         self,
         entry: &FunctionEntry,
@@ -291,8 +293,57 @@ impl<'a> Words<'a> {
         if succs.iter().filter(|s| **s == target).count() > 1 {
             return None;
         }
-        let there = entry.spans(target).next()?;
-        let within = decided.map_or(there.inlined, |site| site.inlined);
+        let (text, line) = self.arrival(entry, target, decided.map(|site| site.inlined))?;
+        text.case(line)
+    }
+
+    /// The character that the case is for to which an edge of a `switch` leads, as the source writes it.
+    fn character_of(
+        self,
+        entry: &FunctionEntry,
+        block: BlockId,
+        succ: u32,
+        decided: Option<&Decided>,
+    ) -> Option<String> {
+        let values = &decided?.by.values;
+        let value = values.get(succ.checked_sub(1)? as usize)?.parse().ok()?;
+        let within = decided.and_then(|d| d.site).map(|site| site.inlined);
+        let target = entry.succs[block][succ as usize];
+        let arm = self.arrival(entry, target, within);
+        let in_arm = arm.and_then(|(text, line)| text.case_of_character(line, value));
+        // Optimised, an arm that only returns something has no code of its own.
+        in_arm.or_else(|| {
+            let loc = site(entry, block, decided)?.loc;
+            let text = self.sources.text(loc.file)?;
+            text.character_in_switch(loc.line, value)
+        })
+    }
+
+    /// The label that a computed `goto` reaches, unless other ways out of the block seem to reach it as well.
+    fn goto_label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
+        let label = |target: BlockId| {
+            let (text, line) = self.arrival(entry, target, Some(None))?;
+            text.label(line)
+        };
+        let succs = &entry.succs[d.block];
+        let target = succs[d.succ as usize];
+        let own = label(target)?;
+        let mut others = succs.iter().filter(|to| **to != target);
+        others
+            .all(|to| label(*to).as_ref() != Some(&own))
+            .then_some(own)
+    }
+
+    /// The text and line at which the code of a block begins, as seen from the inlined call `within`, or else from
+    /// where it is: code that was inlined there is where its call is.
+    fn arrival(
+        self,
+        entry: &FunctionEntry,
+        block: BlockId,
+        within: Option<Option<u32>>,
+    ) -> Option<(&'a Text, u32)> {
+        let there = entry.spans(block).next()?;
+        let within = within.unwrap_or(there.inlined);
         let (mut loc, mut inlined) = (there.loc, there.inlined);
         while inlined != within {
             let call = &self.profile.manifest.inlined[inlined? as usize];
@@ -302,9 +353,7 @@ impl<'a> Words<'a> {
             };
             inlined = call.within;
         }
-        self.sources
-            .text(loc.file)
-            .and_then(|t: &Text| t.case(loc.line))
+        Some((self.sources.text(loc.file)?, loc.line))
     }
 }
 

@@ -5,6 +5,7 @@ mod arms;
 mod condition;
 mod context;
 mod extent;
+mod labels;
 pub(crate) mod markers;
 pub(crate) mod patch;
 pub(crate) mod root;

@@ -152,7 +152,13 @@ impl Text {
         (line as u32, (offset - self.lines[line - 1]) as u32 + 1)
     }
 
-    fn scanned(&self) -> Scanned<'_> {
+    /// The byte at which a line begins.
+    pub(super) fn offset_of_line(&self, line: u32) -> Option<usize> {
+        let number = (line as usize).checked_sub(1)?;
+        self.lines.get(number).copied()
+    }
+
+    pub(super) fn scanned(&self) -> Scanned<'_> {
         Scanned {
             text: &self.text,
             tokens: self.tokens.get_or_init(|| tokens::tokens(&self.text)),

@@ -1,10 +1,10 @@
 //! Conditions as reports quote them, against the regions that clang's own coverage gives each condition.
 
 use crate::export::{profiled, read, text};
-use crate::support::{PROF, llvm, project, run, sources};
+use crate::support::{PROF, execute, link, llvm, module, profile, project, run, sources};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A text without blanks and comments, and without what a report leaves out: negation and brackets around all of it.
@@ -190,4 +190,109 @@ fn sources_that_moved_or_changed() {
     let (said, shown) = warned(&["--path-map", &map]);
     assert!(said.contains("it is not what was compiled"), "{said}");
     assert_eq!(shown, gone);
+}
+
+/// The profile of a program that runs once, compiled at a level.
+fn executed(name: &str, source: &str, level: &str, dir: &Path) -> PathBuf {
+    let modules = [module(name, source, &[level, "-g"], dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let options = ["--scheme", "sbl"];
+    profile(&modules, &options, 1, &[level], &expected, &dir.join("out"))
+}
+
+/// Cases of an `int`, of which not all are characters.
+const KINDS: &str = "#include <stdlib.h>
+__attribute__((noinline)) int kind(int c) {
+  switch (c) {
+  case 'a':
+    return 1;
+  case 'b':
+  case '\\n':
+    return abs(c);
+  case 0x80: return 4;
+  case ' ': case ':': return abs(c + 1);
+  case 300:
+    return 8;
+  default:
+    return 6;
+  }
+}
+int main(void) {
+  const char *volatile from = \"ab\\n: \\x80x\";
+  const char *text = from;
+  int sum = kind(300);
+  for (; *text; text++)
+    sum += kind((unsigned char)*text);
+  return sum == 99999;
+}
+";
+
+/// A case reads as the source has it, also where the optimiser has left no code of its arm, or several lead there.
+#[test]
+fn cases_of_characters_read_as_in_the_source() {
+    for level in ["-O0", "-O1"] {
+        let dir = crate::support::folder();
+        let profile = executed("kinds.c", KINDS, level, dir.path());
+        let shown = shown(&profile, &["--by", "path", "--function", "kind"]);
+        let step = |l: &&str| l.contains("switch (c)");
+        let outcome = |l: &str| {
+            let behind = l.split("switch (c)").nth(1).unwrap();
+            behind.split('→').next().unwrap().trim().to_string()
+        };
+        let cases: BTreeSet<String> = shown.lines().filter(step).map(outcome).collect();
+        let expected = [
+            "case ' '",
+            "case '\\n'",
+            "case ':'",
+            "case 'a'",
+            "case 'b'",
+            "case 0x80",
+            "case 300",
+            "default",
+        ];
+        assert_eq!(cases, expected.map(String::from).into(), "{level}: {shown}");
+    }
+}
+
+/// An interpreter whose dispatch is a `goto` by a table of labels.
+const DISPATCH: &str = "#define vmcase(op) L_##op:
+__attribute__((noinline)) int run(const unsigned char *code) {
+  static const void *const table[] = {&&add, &&L_SUB, &&end};
+  int acc = 0;
+  goto *table[*code];
+add:
+  acc += 3;
+  goto *table[*++code];
+  vmcase(SUB) {
+    acc -= 1;
+    goto *table[*++code];
+  }
+end:
+  return acc;
+}
+int main(void) {
+  const unsigned char code[] = {0, 1, 0, 0, 2};
+  return run(code) != 8;
+}
+";
+
+/// What clang makes of all `goto *` of a function has no line: it is called so, with the label that it reaches.
+#[test]
+fn dispatch_of_an_interpreter_names_labels() {
+    let dir = crate::support::folder();
+    let profile = executed("run.c", DISPATCH, "-O0", dir.path());
+    let shown = shown(&profile, &["--by", "path", "--function", "^run$"]);
+    let steps = |what: &str| shown.matches(&format!("  –  goto *  {what}  ")).count();
+    assert_eq!(
+        [steps("add"), steps("vmcase(SUB)"), steps("end")],
+        [2, 1, 1],
+        "{shown}"
+    );
+    assert!(shown.contains("run · loop at goto * (b"), "{shown}");
+    assert!(!shown.contains("code without a line"), "{shown}");
+    // Other code without a line is still called so, and edges of the dispatch have their labels' lines.
+    let edges = self::shown(&profile, &["--edges", "--function", "^run$"]);
+    assert!(edges.contains(" run.c:7 (goto #0): 3\n"), "{edges}");
 }

@@ -2,10 +2,10 @@
 
 use super::super::Line;
 use super::super::text::short;
-use super::Steps;
+use super::{COMPUTED_GOTO, Steps};
 use crate::dag::{Order, PathStart};
 use crate::index::{BlockId, FuncId};
-use crate::ir::{Loc, Site};
+use crate::ir::{Loc, Site, Terminator};
 use crate::source::is_of_the_system;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -124,7 +124,13 @@ impl Steps<'_> {
             match seen {
                 Some(seen) => found.push((header, seen)),
                 None => {
-                    let place = format!("b{header}");
+                    let jumps = entry.terminators[header] == Terminator::IndirectBr;
+                    let block = format!("b{header}");
+                    let place = if jumps {
+                        format!("{COMPUTED_GOTO} ({block})")
+                    } else {
+                        block
+                    };
                     let name = LoopName {
                         within: None,
                         place,

@@ -47,7 +47,7 @@ impl Words<'_> {
                 });
                 let same_label =
                     arm.is_none() && said.way.is_some() && shares_label(self, entry, said, decided);
-                (same_arm || same_label).then(|| value(decided, succ))
+                (same_arm || same_label).then(|| self.value(entry, said, decided))
             }
             _ if !is_unknown => None,
             terminator => {
@@ -68,7 +68,7 @@ impl Words<'_> {
                     return None;
                 }
                 if terminator == Terminator::Switch {
-                    return Some(value(decided, succ));
+                    return Some(self.value(entry, said, decided));
                 }
                 let column = target.map_or(0, |t| t.2);
                 let differs = |t: &Target| t.as_ref().is_some_and(|t| t.2 > 0 && t.2 != column);
@@ -126,15 +126,22 @@ impl Words<'_> {
         }
         None
     }
-}
 
-/// The value by which a `switch` takes a way.
-fn value(decided: Option<&Decided>, succ: usize) -> Disambiguation {
-    let values = decided.map_or(&[][..], |d| &d.by.values);
-    let value = succ.checked_sub(1).and_then(|n| values.get(n));
-    Disambiguation::Value(match (succ, value) {
-        (0, _) => "default".into(),
-        (_, Some(value)) => value.clone(),
-        _ => format!("way {}", succ + 1),
-    })
+    /// The value by which a `switch` takes a way; of a character of the source, what that says.
+    fn value(
+        self,
+        entry: &FunctionEntry,
+        said: &Said,
+        decided: Option<&Decided>,
+    ) -> Disambiguation {
+        let values = decided.map_or(&[][..], |d| &d.by.values);
+        let value = (said.succ as usize).checked_sub(1);
+        let value = value.and_then(|n| values.get(n));
+        let character = self.character_of(entry, said.block, said.succ, decided);
+        Disambiguation::Value(match (said.succ, character.as_ref().or(value)) {
+            (0, _) => "default".into(),
+            (_, Some(value)) => value.clone(),
+            _ => format!("way {}", said.succ + 1),
+        })
+    }
 }

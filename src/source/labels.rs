@@ -1,0 +1,274 @@
+//! Labels directly before code: characters of cases, and what a computed `goto` can reach.
+
+use super::condition::{Range, Scanned};
+use super::text::Text;
+use super::tokens::Kind;
+
+/// Labels of cases have at most so many tokens.
+const LONGEST_LABEL: usize = 8;
+/// Words that make no label; after those of them that jump, code is not reached from a label before.
+const KEYWORDS: [&str; 10] = [
+    "if", "while", "for", "switch", "else", "do", "return", "goto", "break", "continue",
+];
+
+impl Text {
+    /// The character that a case at `line`, or directly before it, is for, as the text writes it, if its value is
+    /// `value`.
+    pub fn case_of_character(&self, line: u32, value: i64) -> Option<String> {
+        let scanned = self.scanned();
+        let line = self.tokens_of_line(line)?;
+        let is_it = |i: &usize| {
+            let literal = scanned.word(*i);
+            scanned.word(i + 1) == ":" && character(literal) == Some(value)
+        };
+        let on_line = line.clone().filter(|&i| scanned.word(i) == "case");
+        let before = scanned.cases_before(line.start);
+        let mut labels = on_line.chain(before).map(|case| case + 1);
+        labels.find(is_it).map(|i| scanned.word(i).to_string())
+    }
+
+    /// The character of value `value` among the cases of the only `switch` on `line`, as the text writes it.
+    pub fn character_in_switch(&self, line: u32, value: i64) -> Option<String> {
+        let scanned = self.scanned();
+        let tokens = self.tokens_of_line(line)?;
+        let mut switches = tokens.filter(|&i| scanned.word(i) == "switch");
+        let (switch, more) = (switches.next()?, switches.next());
+        let body = scanned.switch_body(switch).filter(|_| more.is_none())?;
+        let mut at = body.start;
+        while at < body.end {
+            match scanned.word(at) {
+                "switch" => at = scanned.switch_body(at)?.end,
+                "case" if character(scanned.word(at + 1)) == Some(value) => {
+                    return Some(scanned.word(at + 1).to_string());
+                }
+                _ => at += 1,
+            }
+        }
+        None
+    }
+
+    /// The label that a `goto` reaches the code of `line` by: `op_add`, or with macros `vmcase(OP_ADD)`. It is on that
+    /// line or before it, with nothing between but statements that do not jump.
+    pub fn label(&self, line: u32) -> Option<String> {
+        let scanned = self.scanned();
+        let first = self.tokens_of_line(line)?.start;
+        let found = scanned.label_from(first);
+        let found = found.or_else(|| scanned.label_before(first));
+        found.map(|label| scanned.joined(label))
+    }
+
+    /// The tokens that begin on a line, if there are any.
+    fn tokens_of_line(&self, line: u32) -> Option<Range> {
+        let length = self.line(line)?.len();
+        let start = self.offset_of_line(line)?;
+        let tokens = self.scanned().tokens;
+        let first = tokens.partition_point(|t| t.start < start);
+        let end = tokens.partition_point(|t| t.start < start + length);
+        (first < end).then_some(first..end)
+    }
+}
+
+impl Scanned<'_> {
+    /// The `case` of each label in turn that ends before token `at`, through `{` and `default:`, the last one first.
+    fn cases_before(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let mut at = at;
+        std::iter::from_fn(move || {
+            loop {
+                let last = at.checked_sub(1)?;
+                match self.word(last) {
+                    "{" => at = last,
+                    ":" if last > 0 && self.word(last - 1) == "default" => at = last - 1,
+                    ":" => {
+                        let label = last.saturating_sub(LONGEST_LABEL)..last;
+                        at = label.rev().find(|&i| self.word(i) == "case")?;
+                        return Some(at);
+                    }
+                    _ => return None,
+                }
+            }
+        })
+    }
+
+    /// What the braces of the `switch` at a token enclose.
+    fn switch_body(&self, switch: usize) -> Option<Range> {
+        let open = self.closes(switch + 1)? + 1;
+        (self.word(open) == "{").then_some(())?;
+        Some(open + 1..self.closes(open)?)
+    }
+
+    /// The last label before token `first` from which its statement is reached without a jump.
+    fn label_before(&self, first: usize) -> Option<Range> {
+        let mut at = first;
+        loop {
+            at = at.checked_sub(1)?;
+            let label = self.label_up_to(at);
+            match self.word(at) {
+                _ if label.is_some() => return label,
+                "}" => return None,
+                word if KEYWORDS.contains(&word) => return None,
+                ")" | "]" => at = self.opened(at)?,
+                _ => {}
+            }
+        }
+    }
+
+    /// The label that begins at token `first`.
+    fn label_from(&self, first: usize) -> Option<Range> {
+        let end = match self.word(first + 1) {
+            "(" => self.closes(first + 1)? + 1,
+            _ => first + 1,
+        };
+        let ends = match self.word(end) {
+            ":" => true,
+            "{" => end > first + 1,
+            _ => false,
+        };
+        (ends && self.is_label(first)).then_some(first..end)
+    }
+
+    /// The label whose colon is token `last`, or, of a macro with arguments that a statement follows, whose closing
+    /// bracket it is.
+    fn label_up_to(&self, last: usize) -> Option<Range> {
+        let next = self.tokens.get(last + 1)?;
+        let is_followed = next.kind == Kind::Word || self.word(last + 1) == "{";
+        let end = match self.word(last) {
+            ":" => last,
+            ")" if is_followed => last + 1,
+            _ => return None,
+        };
+        let first = match end.checked_sub(1)? {
+            close if self.word(close) == ")" => self.opened(close)?.checked_sub(1)?,
+            word => word,
+        };
+        self.is_label(first).then_some(first..end)
+    }
+
+    /// Whether a statement begins with the word at token `first`, which is none of the language's that a colon or
+    /// brackets follow.
+    fn is_label(&self, first: usize) -> bool {
+        let before = first.checked_sub(1).map(|i| &self.tokens[i]);
+        let begins = before.is_none_or(|t| {
+            let word = &self.text[t.start..t.end];
+            t.kind == Kind::Directive || matches!(word, ";" | "{" | "}" | ":")
+        });
+        let word = self.word(first);
+        let is_word = self.tokens.get(first).is_some_and(|t| t.kind == Kind::Word);
+        begins && is_word && word != "default" && !KEYWORDS.contains(&word)
+    }
+}
+
+/// The value of a character of C, as it is written.
+fn character(literal: &str) -> Option<i64> {
+    let text = literal.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    let text = text.strip_prefix('\'')?.strip_suffix('\'')?;
+    let Some(escape) = text.strip_prefix('\\') else {
+        let mut chars = text.chars();
+        let only = chars.next().filter(|_| chars.as_str().is_empty());
+        return only.map(|c| i64::from(u32::from(c)));
+    };
+    let simple = match escape {
+        "n" => Some(10),
+        "t" => Some(9),
+        "r" => Some(13),
+        "a" => Some(7),
+        "b" => Some(8),
+        "f" => Some(12),
+        "v" => Some(11),
+        "\\" | "'" | "\"" | "?" => Some(i64::from(escape.as_bytes()[0])),
+        _ => None,
+    };
+    let number = || {
+        let hexadecimal = escape.strip_prefix('x');
+        let digits = hexadecimal.map_or((escape, 8), |digits| (digits, 16));
+        let value = u8::from_str_radix(digits.0, digits.1).ok()?;
+        // A plain `char` is signed where these programs run.
+        Some(i64::from(value as i8))
+    };
+    simple.or_else(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_of_c_have_their_values() {
+        let values = [
+            r"'a'", r"'\n'", r"'\0'", r"'\''", r"'\101'", r"'\xff'", "L'é'", "'ab'", "3",
+        ];
+        let expected = [97, 10, 0, 39, 65, -1, 233];
+        let expected = expected.map(Some).into_iter().chain([None, None]);
+        assert!(values.map(character).into_iter().eq(expected));
+    }
+
+    #[test]
+    fn character_of_a_case_is_quoted_by_its_value() {
+        let text = "switch (c) {\n case 'a': case '\\n':\n case ':': {\n  f(); }\n case A + 1:\n case 'b': default:\n  g();\n}";
+        let text = Text::new(text.into());
+        let case = |line, value: u8| text.case_of_character(line, i64::from(value));
+        assert_eq!(case(2, b'a').as_deref(), Some("'a'"));
+        for value in [(b'a', "'a'"), (b'\n', r"'\n'"), (b':', "':'")] {
+            assert_eq!(case(4, value.0).as_deref(), Some(value.1));
+        }
+        assert_eq!(case(7, b'b').as_deref(), Some("'b'"));
+        assert_eq!(
+            (case(7, b'a'), case(4, b'z'), case(99, b'a')),
+            (None, None, None)
+        );
+        let text =
+            "switch (c) { case 'a': switch (d) { case 'b': f(); } case 'c': g(); }\nswitch (e) {}";
+        let text = Text::new(text.replace("switch (d)", "\nswitch (d)"));
+        let within = |line, value: u8| text.character_in_switch(line, i64::from(value));
+        assert_eq!(within(1, b'c').as_deref(), Some("'c'"));
+        assert_eq!(within(2, b'b').as_deref(), Some("'b'"));
+        assert_eq!(
+            (within(1, b'b'), within(3, b'b'), within(4, b'a')),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn labels_that_a_goto_reaches_are_found() {
+        let text = "
+            add: acc += 3;
+              acc *= f(1);
+            goto *table[*++code];
+            sub:
+            /* back */
+              { acc--; }
+            vmcase(OP_MOVE) {
+              int a = RA(i);
+              f(a);
+            TARGET(LOAD):
+              g();
+            if (a) {
+              h();
+            x = a ? b : c;
+            #line 3
+            end: return;
+            default:
+              k();
+        ";
+        let text = Text::new(text.into());
+        let labels: Vec<_> = (1..=19).map(|line| text.label(line)).collect();
+        let named = labels
+            .iter()
+            .zip(1..)
+            .filter_map(|(l, n)| Some((n, l.as_deref()?)));
+        let expected = [
+            (2, "add"),
+            (3, "add"),
+            (4, "add"),
+            (5, "sub"),
+            (7, "sub"),
+            (8, "vmcase(OP_MOVE)"),
+            (9, "vmcase(OP_MOVE)"),
+            (10, "vmcase(OP_MOVE)"),
+            (11, "TARGET(LOAD)"),
+            (12, "TARGET(LOAD)"),
+            (13, "TARGET(LOAD)"),
+            (17, "end"),
+        ];
+        assert_eq!(named.collect::<Vec<_>>(), expected);
+    }
+}
