@@ -1,4 +1,4 @@
-//! `p3-prof union` of several programs.
+//! `p3-prof union` and `diff` of several programs.
 
 use crate::paths::{json, prof};
 use crate::support::{execute, link, module, profile, rewrite};
@@ -92,4 +92,28 @@ fn program_that_never_ran_adds_functions_and_is_named() {
         said.contains("raw profiles are there, and are not merged"),
         "{said}"
     );
+}
+
+/// Programs with hardly a function in common are called different ones, and compared all the same.
+#[test]
+fn diff_of_different_programs_says_so() {
+    let dir = crate::support::folder();
+    let [one, two] = ["one", "two"].map(|name| build(dir.path(), name, &[]));
+    let said = "warning: these are profiles of different programs: 2 of 8 functions are in both";
+    let (status, shown) = prof(&["diff"], &[&one, &two]);
+    assert_eq!(status, Some(1), "{shown}");
+    // `shared` and `main` are two of five.
+    assert_eq!(shown.lines().last(), Some(said), "{shown}");
+    assert!(
+        shown.contains("3 functions only in the later profile\n"),
+        "{shown}"
+    );
+    // Functions that are chosen say nothing of the programs.
+    for (options, files) in [
+        (&["diff", "--function", "^one_own$"][..], [&one, &two]),
+        (&["diff"], [&one, &one]),
+    ] {
+        let (_, shown) = prof(options, &files.map(PathBuf::as_path));
+        assert!(!shown.contains("different programs"), "{shown}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::report::diff;
-use crate::table::Layout;
+use crate::table::{Layout, number_of};
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;
@@ -48,9 +48,15 @@ pub(super) fn run(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outco
         json: || diff::json(&diff),
         csv: || diff::csv(&diff),
     };
+    let unrelated = diff.unrelated.map(|[both, all]| {
+        let verb = if both == 1 { "is" } else { "are" };
+        let all = number_of(all as u64, "function");
+        format!("these are profiles of different programs: {both} of {all} {verb} in both")
+    });
     Ok(Outcome {
         text: render.render(args.format),
         found: diff.found(),
+        warnings: unrelated.into_iter().collect(),
         ..Outcome::default()
     }
     .about(&[&a, &b])

@@ -69,6 +69,9 @@ pub struct Diff<'a> {
     pub only_before: Vec<String>,
     /// Functions that only the later one profiled.
     pub only_after: Vec<String>,
+    /// How many functions have a name that both profiles have, and how many there are in either, if the programs are so
+    /// different that hardly anything can be compared.
+    pub unrelated: Option<[usize; 2]>,
 }
 
 impl Diff<'_> {
@@ -103,9 +106,14 @@ pub fn diff<'a>(
         incomparable: Vec::new(),
         only_before: Vec::new(),
         only_after: Vec::new(),
+        unrelated: None,
     };
     let (earlier, later) = (selection.profiled(&before), selection.profiled(&after));
     let matched = matched(&before, &earlier, &after, &later);
+    // Functions that somebody chose say nothing of the programs.
+    if selection.function.is_none() {
+        diff.unrelated = matched.in_unrelated_programs();
+    }
     let names = |p: &Profile, of: &[FuncId]| of.iter().map(|f| p.name(*f)).collect();
     diff.incomparable = names(&after, &matched.changed);
     diff.only_before = names(&before, &matched.only_before);
@@ -249,6 +257,17 @@ pub struct Matched {
     pub only_before: Vec<FuncId>,
     /// Of the later profile alone.
     pub only_after: Vec<FuncId>,
+}
+
+impl Matched {
+    /// How many functions both programs have, and how many either, if both have fewer than half of those of the smaller
+    /// program: a part of a program, and a later build, has more.
+    fn in_unrelated_programs(&self) -> Option<[usize; 2]> {
+        let both = self.pairs.len() + self.changed.len();
+        let alone = [self.only_before.len(), self.only_after.len()];
+        let smaller = both + alone[0].min(alone[1]);
+        (2 * both < smaller).then_some([both, both + alone[0] + alone[1]])
+    }
 }
 
 /// Matches functions of `before`, those of `earlier`, with those of `after`, those of `later`. O(blocks).

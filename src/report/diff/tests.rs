@@ -1,4 +1,4 @@
-use super::{Change, Diff, diff, text};
+use super::{Change, Diff, Matched, diff, text};
 use crate::index::{BlockId, CfgEdge, FuncId, ModuleId};
 use crate::profile::filter::Selection;
 use crate::profile::made;
@@ -61,6 +61,28 @@ fn diff_of_other_builds() {
     assert_eq!(
         (&d.only_before[..], &d.only_after[..]),
         (&["main".to_string()][..], &["other".to_string()][..])
+    );
+}
+
+/// Programs are different ones if hardly a function of the smaller one is in both.
+#[test]
+fn programs_with_few_common_functions_are_unrelated() {
+    let of = |same: usize, changed, alone: [usize; 2]| {
+        let functions = |n: usize| (0..n).map(FuncId::new).collect::<Vec<_>>();
+        let matched = Matched {
+            pairs: functions(same).into_iter().zip(functions(same)).collect(),
+            changed: functions(changed),
+            only_before: functions(alone[0]),
+            only_after: functions(alone[1]),
+        };
+        matched.in_unrelated_programs()
+    };
+    assert_eq!(of(1, 0, [2, 9]), Some([1, 12]));
+    assert_eq!(of(0, 1, [2, 9]), Some([1, 12]));
+    // A part of a program; half of it; nothing at all.
+    assert_eq!(
+        (of(1, 0, [0, 9]), of(1, 1, [2, 2]), of(0, 0, [0, 0])),
+        (None, None, None)
     );
 }
 
