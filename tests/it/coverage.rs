@@ -161,6 +161,13 @@ fn coverage_of_patch_lists_its_lines() {
             && said.contains("–  0.00%      0   2  classify  a.c (none of them ran)\n"),
         "{said}"
     );
+    // No file of it is the program's.
+    let other = dir.join("other.diff");
+    std::fs::write(&other, PATCH.replace("a.c", "zz.c")).unwrap();
+    let (status, said) = coverage(&new, &["--patch", "-"], Some(&other));
+    assert_eq!(status, Some(0), "{said}");
+    let none = "the profile has no file of the patch: ";
+    assert!(said.contains(none) && !said.contains("0 lines"), "{said}");
     // Nothing is touched; another program was compiled; that is no patch.
     let (status, said) = coverage(&new, &["--patch", "-", "--fail-under", "100"], None);
     assert_eq!(status, Some(0), "{said}");

@@ -179,6 +179,16 @@ pub(super) fn left_out(paths: u128) -> String {
 /// Which lines these paths run through.
 pub(super) fn of_patch(patch: &PatchLines) -> String {
     let n = |n: usize| exactly(n as u64);
+    let names = || {
+        let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
+        names.join(", ")
+    };
+    if patch.lines == 0 && !patch.elsewhere.is_empty() {
+        return format!(
+            "the profile has no file of the patch: {} (if it has them by other names, see --path-map)\n",
+            names()
+        );
+    }
     let mut out = format!(
         "the patch adds or changes {}: {} with code, of which {} ran; other paths are left out here\n",
         number_of(patch.lines as u64, "line"),
@@ -193,12 +203,7 @@ pub(super) fn of_patch(patch: &PatchLines) -> String {
         );
     }
     if !patch.elsewhere.is_empty() {
-        let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
-        let _ = writeln!(
-            out,
-            "files that the program has no code of: {}",
-            names.join(", ")
-        );
+        let _ = writeln!(out, "files that the program has no code of: {}", names());
     }
     if !patch.branchless.is_empty() {
         let _ = writeln!(
