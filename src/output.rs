@@ -7,9 +7,7 @@
 mod destination;
 mod list;
 
-pub(crate) use destination::{
-    Content, Destination, Mark, check_folder, check_folder_name, write_files,
-};
+pub(crate) use destination::{Content, Destination, Mark, check_folder, write_files};
 pub(crate) use list::is_inside;
 
 use crate::error::{Error, Result};

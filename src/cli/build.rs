@@ -15,6 +15,7 @@ use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
+use crate::output::check_folder;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
 use crate::table::number_of;
@@ -216,6 +217,9 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
             build.copies - 1
         );
         return Err(Error::Usage(message));
+    }
+    if let Some(out) = &build.out {
+        check_folder(out)?;
     }
     watch(OnSignal::PutInOrder);
     let built = build.run(&args.command);

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::load::Optimize;
 use crate::names::Filter;
 use crate::options::{Options, Select, Setting, Training, WeightsFrom};
-use crate::output::check_folder_name;
+use crate::output::check_folder;
 use crate::plan::{Counters, Update};
 use crate::profile::verdict::Trust;
 use crate::request::{Empty, Request, Target};
@@ -473,7 +473,7 @@ impl Args {
     /// Filters that are no regular expressions.
     pub fn resolve(self) -> Result<Options> {
         let out = self.out.expect("clap requires it");
-        check_folder_name(&out)?;
+        check_folder(&out)?;
         let scheme = self.scheme;
         scheme.must_be_built()?;
         let strategy = scheme.strategy();

@@ -191,7 +191,7 @@ fn is_stdout(path: &Path) -> bool {
 ///
 /// # Errors
 /// `folder` is a name of standard output.
-pub(crate) fn check_folder_name(folder: &Path) -> Result<()> {
+fn check_folder_name(folder: &Path) -> Result<()> {
     if is_stdout(folder) {
         let name = folder.display();
         let message = format!(

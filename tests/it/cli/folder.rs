@@ -140,3 +140,26 @@ fn names_are_only_names() {
         .any(|e| e.unwrap().file_name() == "hit");
     assert!(!hit);
 }
+
+/// A place where no folder can be is refused for what it is.
+#[test]
+fn places_of_no_folder_are_refused() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    std::fs::write(dir.join("x.ll"), "define void @main() {\n  ret void\n}\n").unwrap();
+    std::os::unix::fs::symlink("nowhere", dir.join("dangling")).unwrap();
+    for arguments in [&["x.ll"][..], &["build", "--", "true"]] {
+        for (out, problem) in [
+            ("dangling", "this is a symbolic link that leads to nothing"),
+            ("x.ll", "this is a file"),
+        ] {
+            let mut command = Command::new(REWRITE);
+            let (first, rest) = arguments.split_at(1);
+            command.args(first).args(["-o", out]).args(rest);
+            let text = transcript(&mut command, dir);
+            one_line_error(&text);
+            assert!(text.contains(&format!("-o {out}: {problem}")), "{text}");
+        }
+    }
+    assert!(!dir.join("nowhere").exists());
+}
