@@ -11,11 +11,16 @@ endif
 ifeq ($(origin CXX),default)
 CXX := $(or $(call first,clang++-$(P3_LLVM) clang++),clang++)
 endif
+# $(1): a compiler; $(2): the variable that names it. Ends make if it is missing. For recipes: where all is built,
+# nobody needs a compiler. Words before its name may set variables (CC="A=1 clang"), and then the shell looks for it.
+need = $(if $(findstring =,$(firstword $(1)))$(call first,$(firstword $(1))),,$(error \
+    there is no compiler called $(firstword $(1)): install clang-$(P3_LLVM), or name another one (make $(2)=...)))
 CFLAGS ?= -O2
 LDLIBS ?= -lm -pthread -ldl
 P3_PROF ?= p3-prof
 PROFILE ?= profile.p3prof
-P3_LINK = $(if $(filter 1,$(P3_CXX)),$(CXX),$(CC))
+P3_LINKER = $(if $(filter 1,$(P3_CXX)),CXX,CC)
+P3_LINK = $($(P3_LINKER))
 # Folder of whoever called make: paths in STDIN and FILES are relative to it. (value: it may hold a $.)
 ifeq ($(origin P3_FROM),undefined)
 P3_FROM := $(value PWD)
@@ -83,15 +88,15 @@ $(addprefix p3-run-,$(P3_COPIES)): p3-run-%:
 	@$(P3_RUN) copy $* run/stdin
 
 obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
-	@mkdir -p $(@D)
+	@$(call need,$(CC),CC)mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIE -c $< -o $@
 
 obj/align.o: runtime/first/align.c
-	@mkdir -p $(@D)
+	@$(call need,$(CC),CC)mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIE -DP3_ALIGN=$(P3_ALIGN) $(if $(filter -static%,$(LDFLAGS)),-DP3_STATIC) -c $< -o $@
 
 obj/fixed_time.so: runtime/preload/fixed_time.c
-	@mkdir -p $(@D)
+	@$(call need,$(CC),CC)mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
 
 # How counts stay what they are: one increment in memory each. LLVM would join those at the ends of blocks that lead to
@@ -108,7 +113,7 @@ P3_PASSES ?= -mllvm -simplifycfg-sink-common=false -mllvm -force-precise-rotatio
 # $(1): folder below which the modules are; $(2): module
 define p3_object
 obj/$(1)/$(2).o: $(1)/$(2)
-	@mkdir -p $$(@D)
+	@$$(call need,$$(CC),CC)mkdir -p $$(@D)
 	$$(CC) $$(CFLAGS) $(if $(filter copy-%,$(1)),$$(P3_PASSES)) -Wno-override-module -x ir -c $$< -o $$@
 endef
 
@@ -116,7 +121,7 @@ endef
 define p3_program
 $(foreach m,$(2),$(eval $(call p3_object,$(1),$(m))))
 bin/$(1): $(4) $(patsubst %,obj/$(1)/%.o,$(2)) $(3)
-	@mkdir -p $$(@D)
+	@$$(call need,$$(P3_LINK),$$(P3_LINKER))mkdir -p $$(@D)
 	$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@.part
 	@mv -f $$@.part $$@
 endef

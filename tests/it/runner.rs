@@ -735,3 +735,25 @@ fn the_demo_is_what_the_readme_shows() {
         "README.md does not show:\n{report}"
     );
 }
+
+/// One line says which compiler is missing, and how to name another; what is built needs none.
+#[test]
+fn missing_compiler_is_named() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    rewritten("int main(void) { return 0; }", "2", dir);
+    let (ok, text) = make(dir, &["CC=no-such-clang -m64"]);
+    assert!(!ok);
+    let line = text.lines().next().unwrap();
+    let expected = "*** there is no compiler called no-such-clang: install clang-";
+    assert!(line.contains(expected), "{text}");
+    assert!(
+        line.ends_with(", or name another one (make CC=...).  Stop."),
+        "{text}"
+    );
+    assert!(!text.contains("not found"), "{text}");
+    let (ok, text) = make(dir, &[]);
+    assert!(ok, "{text}");
+    let (ok, text) = make(dir, &["CC=no-such-clang"]);
+    assert!(ok, "{text}");
+}
