@@ -1,6 +1,6 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::names::{fitted, fitted_among, printable};
+use crate::names::{fitted, fitted_among, fitted_path, printable};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::borrow::Cow;
@@ -56,9 +56,50 @@ pub struct Columns {
 enum Row {
     Cells(Style, Vec<String>),
     /// Cells of all columns but the last, then a name and what follows it.
-    Named(Vec<String>, String, Rest),
+    Named(Vec<String>, Name, Rest),
     /// A text that stands below so many columns' right.
     Note(usize, Style, String),
+}
+
+/// What a row is called.
+#[derive(Clone, Debug)]
+enum Name {
+    /// After a function, for example.
+    Any(String),
+    /// After a file: where room is scarce, folders are left out.
+    File(String),
+}
+
+impl Name {
+    fn whole(&self) -> &str {
+        match self {
+            Name::Any(name) | Name::File(name) => name,
+        }
+    }
+
+    /// The columns that it is not made narrower than.
+    fn least(&self) -> usize {
+        let least = match self {
+            Name::Any(_) => NARROWEST,
+            Name::File(path) => {
+                let last = path.rfind('/').map_or(&path[..], |i| &path[i..]);
+                (display_width("…") + display_width(last)).max(NARROWEST)
+            }
+        };
+        display_width(self.whole()).min(least)
+    }
+
+    /// As much as `width` columns have room for, and tells it from `others`.
+    fn fitted<'a>(&self, others: impl Iterator<Item = &'a str> + Clone, width: usize) -> String {
+        if let Name::File(path) = self {
+            let fit = fitted_path(path, width);
+            let mut others = others.clone().filter(|other| other != path);
+            if others.all(|other| fitted_path(other, width) != fit) {
+                return fit;
+            }
+        }
+        fitted_among(self.whole(), others, width)
+    }
 }
 
 /// What follows a name.
@@ -71,13 +112,14 @@ enum Rest {
 }
 
 impl Rest {
-    /// As much as a name of `name` columns leaves of `room` columns.
-    fn fitted(&self, name: usize, room: usize) -> Cow<'_, str> {
+    /// As much as a name leaves of `room` columns.
+    fn fitted(&self, name: &Name, room: usize) -> Cow<'_, str> {
         match self {
             Rest::Whole(text) => text.into(),
             Rest::List(text) => {
-                let room = room.saturating_sub(name.min((room / 2).max(NARROWEST)));
-                shortened(text, room)
+                let most = (room / 2).max(name.least());
+                let name = display_width(name.whole()).min(most);
+                shortened(text, room.saturating_sub(name))
             }
         }
     }
@@ -96,7 +138,15 @@ fn shortened(list: &str, width: usize) -> Cow<'_, str> {
     }
     let fits = |end: &usize| display_width(&list[..*end]) < width;
     let ends = list.match_indices([',', ';']).map(|(i, c)| i + c.len());
-    let end = ends.rev().find(fits).unwrap_or(0);
+    let Some(end) = ends.rev().find(fits) else {
+        // Words, of which a part tells something.
+        let is_list = list.starts_with(':');
+        return if is_list {
+            "…".into()
+        } else {
+            cut(list, width).into()
+        };
+    };
     format!("{}…", &list[..end]).into()
 }
 
@@ -128,12 +178,21 @@ impl Columns {
     pub fn named(&mut self, cells: impl Into<Vec<String>>, name: String, rest: String) {
         let cells = cells.into();
         assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
+        let name = Name::Any(name);
         self.rows.push(Row::Named(cells, name, Rest::Whole(rest)));
     }
 
     /// The same with a list behind the name, of which only what there is room for is shown.
     pub fn named_list(&mut self, cells: impl Into<Vec<String>>, name: String, list: String) {
-        let cells = cells.into();
+        self.add_list(cells.into(), Name::Any(name), list);
+    }
+
+    /// The same for a file.
+    pub fn file_list(&mut self, cells: impl Into<Vec<String>>, name: String, list: String) {
+        self.add_list(cells.into(), Name::File(name), list);
+    }
+
+    fn add_list(&mut self, cells: Vec<String>, name: Name, list: String) {
         assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
         self.rows.push(Row::Named(cells, name, Rest::List(list)));
     }
@@ -209,7 +268,7 @@ impl Columns {
         let mut out = String::new();
         let names = || {
             self.rows.iter().filter_map(|row| match row {
-                Row::Named(_, name, _) => Some(name.as_str()),
+                Row::Named(_, name, _) => Some(name.whole()),
                 _ => None,
             })
         };
@@ -222,10 +281,10 @@ impl Columns {
                 Row::Named(_, name, rest) => {
                     let front = next();
                     let (name, rest) = if layout.full {
-                        (name.clone(), rest.whole().to_string())
+                        (name.whole().to_string(), rest.whole().to_string())
                     } else {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
-                        let rest = rest.fitted(display_width(name), room);
+                        let rest = rest.fitted(name, room);
                         named_within(name, names(), &rest, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
@@ -248,14 +307,13 @@ impl Columns {
 /// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can
 /// be told.
 fn named_within<'a>(
-    name: &str,
-    others: impl Iterator<Item = &'a str>,
+    name: &Name,
+    others: impl Iterator<Item = &'a str> + Clone,
     rest: &str,
     room: usize,
 ) -> (String, String) {
-    let least = display_width(name).min(NARROWEST);
-    let rest = cut(rest, room.saturating_sub(least).max(GAP + 1));
-    let name = fitted_among(name, others, room.saturating_sub(display_width(&rest)));
+    let rest = cut(rest, room.saturating_sub(name.least()).max(GAP + 1));
+    let name = name.fitted(others, room.saturating_sub(display_width(&rest)));
     (name, rest)
 }
 
@@ -509,6 +567,45 @@ mod tests {
             "7  std::vector<…>::at(…) #12\n   f.c:1→2→3→4→5→6→7→8→9→10→\n   11, 12:3 a → 4\n"
         );
         assert!(plain(&table.to_string()).starts_with(&format!("7  {name} #12\n")));
+    }
+
+    /// Of a file, folders go first, then the list behind it, then the middle of the name; what would read alike does not.
+    #[test]
+    fn last_part_of_a_file_stays_whole() {
+        let render = |width: usize| {
+            let mut table = Columns::new([Align::Right, Align::Left]);
+            let list = ": 12-14,20; branches 31";
+            table.file_list(
+                ["7".into()],
+                "test/suites/api/test_loadb.c".into(),
+                list.into(),
+            );
+            table.file_list(
+                ["7".into()],
+                "test/suites/api/test_dump.c".into(),
+                String::new(),
+            );
+            table.file_list(
+                ["7".into()],
+                "test/suites/old/test_dump.c".into(),
+                String::new(),
+            );
+            let layout = Layout { width, full: false };
+            let text = plain(&table.render(layout));
+            assert!(text.lines().all(|l| display_width(l) <= width), "{text}");
+            text
+        };
+        assert!(render(60).starts_with("7  test/suites/api/test_loadb.c: 12-14,20; branches 31\n"));
+        assert!(render(50).starts_with("7  …/api/test_loadb.c: 12-14,20; branches 31\n"));
+        assert!(render(24).starts_with("7  …/api/test_loadb.c…\n7  …/api/test_dump.c\n"));
+        assert!(
+            render(18).starts_with("7  …/test_loadb.c…\n"),
+            "{}",
+            render(18)
+        );
+        let alike = render(18);
+        let lines: Vec<&str> = alike.lines().collect();
+        assert_ne!(lines[1], lines[2]);
     }
 
     #[test]

@@ -125,6 +125,19 @@ pub(crate) fn fitted(name: &str, width: usize) -> String {
     format!("{front}…{back}")
 }
 
+/// A file's name in at most `width` columns: of the folders before its last part those nearest to it stay, as far as
+/// there is room. Without room for the last part, the middle of everything goes.
+pub(crate) fn fitted_path(path: &str, width: usize) -> String {
+    if path.chars().count() <= width {
+        return path.to_string();
+    }
+    let ends = path.match_indices('/').map(|(i, _)| &path[i..]);
+    let short = ends
+        .map(|end| format!("…{end}"))
+        .find(|short| short.chars().count() <= width);
+    short.unwrap_or_else(|| fitted(path, width))
+}
+
 /// The same for a name among others that are shown beside it: where one of these would read alike, the name shows what tells it from
 /// them instead. O(others, and length of those alike).
 pub(crate) fn fitted_among<'a>(

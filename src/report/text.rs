@@ -279,7 +279,7 @@ fn files(report: &Report, top: usize, layout: Layout) -> String {
     for (name, (instructions, functions)) in files.iter().take(top) {
         let share = *instructions as f64 / report.total_instructions.max(1) as f64;
         let cells = [percent(share), exactly(*functions as u64)];
-        table.named(cells, printable(name).into_owned(), String::new());
+        table.file_list(cells, printable(name).into_owned(), String::new());
     }
     format!("\n{}", table.render(layout))
 }

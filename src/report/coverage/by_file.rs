@@ -44,11 +44,11 @@ pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
         }
         let missing = own.map(SourceSums::missing_text).unwrap_or_default();
         let name = printable(root.name(file)).into_owned();
-        table.named_list(shares(own, paths, pairs), name, missing);
+        table.file_list(shares(own, paths, pairs), name, missing);
     }
     if lineless.modules > 0 {
         let row = shares(None, &lineless.paths, &lineless.pairs);
-        table.named_list(row, "code without lines".into(), String::new());
+        table.named(row, "code without lines".into(), String::new());
     }
     if coverage.files.len() > 1 {
         table.named(in_all(coverage), "in all".into(), String::new());
