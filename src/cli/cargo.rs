@@ -13,6 +13,7 @@ use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
 use crate::engine;
 use crate::error::{Error, Result};
+use crate::output::check_folder;
 use clap::ValueEnum;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,9 @@ enum Verb {
 pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let Ours::P3(mut args) = args.command;
     restore_separator(&mut args.arguments, &std::env::args().collect::<Vec<_>>());
+    if let Some(out) = &args.out {
+        check_folder(out)?;
+    }
     let rustc = Rustc::ask(Stdio::inherit())?;
     check_engine(&rustc)?;
     let folder = target_folder(&args.arguments)?.join("p3");

@@ -1,6 +1,7 @@
 //! The output folder of `p3-rewrite`.
 
 use super::{one_line_error, transcript, tree};
+use crate::build::CARGO_P3;
 use crate::support::{PROF, REWRITE, compile, rewrite};
 use std::process::Command;
 
@@ -148,12 +149,16 @@ fn places_of_no_folder_are_refused() {
     let dir = dir.path();
     std::fs::write(dir.join("x.ll"), "define void @main() {\n  ret void\n}\n").unwrap();
     std::os::unix::fs::symlink("nowhere", dir.join("dangling")).unwrap();
-    for arguments in [&["x.ll"][..], &["build", "--", "true"]] {
+    for (program, arguments) in [
+        (REWRITE, &["x.ll"][..]),
+        (REWRITE, &["build", "--", "true"]),
+        (CARGO_P3, &["p3", "build"]),
+    ] {
         for (out, problem) in [
             ("dangling", "this is a symbolic link that leads to nothing"),
             ("x.ll", "this is a file"),
         ] {
-            let mut command = Command::new(REWRITE);
+            let mut command = Command::new(program);
             let (first, rest) = arguments.split_at(1);
             command.args(first).args(["-o", out]).args(rest);
             let text = transcript(&mut command, dir);
