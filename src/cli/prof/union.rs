@@ -64,8 +64,8 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// The profiles that `files` mean, and those of `files` that are folders of programs that never ran. Of these nothing was
-/// executed, so that profiles with their functions and no counts are exact.
+/// The profiles that `files` mean, and those of `files` that are folders of programs that never ran. Of these nothing
+/// was executed, so that profiles with their functions and no counts are exact.
 ///
 /// # Errors
 /// What cannot be read; none of them ran.
