@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched), P3_RUNTIME,
 # P3_CXX (1: link with the C++ compiler), P3_LLVM (its version), P3_ALIGN (what addresses of data are aligned to; 0: as
-# the linker does). All names are p3-rewrite's own; what comes from outside goes to
-# p3-run.sh in the environment, where the shell sees values and not text.
+# the linker does), P3_PASSES (options for LLVM, for modules of copies). All names are p3-rewrite's own; what comes from
+# outside goes to p3-run.sh in the environment, where the shell sees values and not text.
 
 first = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
 ifeq ($(origin CC),default)
@@ -98,17 +98,6 @@ obj/align.o: runtime/first/align.c
 obj/fixed_time.so: runtime/preload/fixed_time.c
 	@$(call need,$(CC),CC)mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
-
-# How counts stay what they are: one increment in memory each. LLVM would join those at the ends of blocks that lead to
-# one, which takes a register for the address and a move for each; and where a loop counts before it goes back, it
-# leaves a jump there unless it weighs all layouts, of the loop and of the function (ext-tsp, which takes an
-# unconditional jump for no worse than a conditional one, but it alone is an instruction more: 2). Where only edges are
-# counted, many get a block for that, and then the moves for all values that meet behind the others go before a branch,
-# unless those edges are split too. A version of a loop can be an innermost loop where the loop itself was none: what
-# loop strength reduction makes of it counts only if that is cheaper.
-P3_PASSES ?= -mllvm -simplifycfg-sink-common=false -mllvm -force-precise-rotation-cost \
-    -mllvm -enable-ext-tsp-block-placement -mllvm -ext-tsp-fallthrough-weight-uncond=2 -mllvm -lsr-drop-solution \
-    $(if $(filter edge,$(P3_SCHEME)),-mllvm -phi-elim-split-all-critical-edges)
 
 # $(1): folder below which the modules are; $(2): module
 define p3_object

@@ -11,13 +11,14 @@ pub(crate) use destination::{Content, Destination, Mark, check_folder, write_fil
 pub(crate) use list::is_inside;
 
 use crate::error::{Error, Result};
-use crate::llvm::LINKED;
+use crate::llvm::{LINKED, code_options};
 use crate::manifest::Manifest;
 use crate::strategy::{Method, Scheme};
 use list::List;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::{BufWriter, ErrorKind, Seek, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::NamedTempFile;
@@ -440,17 +441,23 @@ pub(crate) fn runtime_objects(scheme: Scheme) -> impl Iterator<Item = &'static s
 fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
     let runtime: Vec<&str> = runtime_objects(manifest.scheme).collect();
+    // LLVM optimises the modules once more: it would join counts at the ends of blocks that lead to one block, which
+    // takes a register for the address and a move for each.
+    let passes = iter::once("-simplifycfg-sink-common=false");
+    let passes = passes.chain(code_options(manifest.scheme == Scheme::Edge));
+    let passes = passes.map(|option| format!(" -mllvm {option}"));
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
-         P3_SCHEME := {}\nP3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\
-         P3_LLVM := {LINKED}\nP3_ALIGN ?= {}\n\n{RUNNER}",
-        manifest.scheme,
+         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\
+         P3_LLVM := {LINKED}\nP3_ALIGN ?= {}\n\
+         # How counts stay what they are, one increment in memory each (docs/RUNNER.md)\nP3_PASSES ?={}\n\n{RUNNER}",
         copies.join(" "),
         linking.modules.join(" "),
         linking.inputs.join(" "),
         runtime.join(" "),
         u8::from(linking.cxx),
         alignment(manifest),
+        passes.collect::<String>(),
     )
 }
 

@@ -8,6 +8,7 @@ use super::clang::{Compiler, Compilers};
 use super::trace::Linked;
 use super::{Word, first_error, linker, rust};
 use crate::error::{Error, Result};
+use crate::llvm::code_options;
 use crate::load::container::{self, Embedded, Without};
 use crate::load::writer::{Writer, writer};
 use crate::strategy::Scheme;
@@ -355,17 +356,7 @@ pub(super) fn generate(
     let compiler = compilers.choose(module.writer(), rewritten)?;
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
-    // As in the runner's makefile, which has the reasons.
-    let mut options = vec![
-        "-force-precise-rotation-cost",
-        "-enable-ext-tsp-block-placement",
-        "-ext-tsp-fallthrough-weight-uncond=2",
-        "-lsr-drop-solution",
-    ];
-    if scheme == Scheme::Edge {
-        options.push("-phi-elim-split-all-critical-edges");
-    }
-    let options = options.into_iter().flat_map(|option| ["-mllvm", option]);
+    let options = code_options(scheme == Scheme::Edge).flat_map(|option| ["-mllvm", option]);
     flags.extend(options.map(String::from));
     cc1(&compiler, &flags, bitcode, object, &module.name)
 }
