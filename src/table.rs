@@ -14,7 +14,7 @@ const NAME: Style = AnsiColor::Cyan.on_default();
 /// What separates columns.
 const GAP: usize = 2;
 /// A name is not made narrower than this.
-const NARROWEST: usize = 12;
+pub(crate) const NARROWEST: usize = 12;
 
 /// How much room a text has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -396,7 +396,7 @@ pub(crate) fn use_profile(p: &Profile) {
     }
     if let Ok(counts) = edges::collect(p, &Selection::default()) {
         let _ = (
-            edges::text(p, &counts),
+            edges::text(p, &counts, crate::table::Layout::default()),
             edges::csv(&counts),
             edges::json(p, &counts),
         );

@@ -300,9 +300,9 @@ impl Profile {
         } else {
             "copies did not run alike: "
         };
-        let share = self
-            .share_of_flow(violations)
-            .map_or(String::new(), |s| format!(", {s}"));
+        let share = self.share_of_flow(violations).map_or(String::new(), |s| {
+            format!(", by {s}; more counts may be missing")
+        });
         format!(
             "{alike}counts contradict each other in {} ({}{more}){share}; p3-prof verify says how, and what helps",
             functions(violations.len()),
@@ -310,7 +310,8 @@ impl Profile {
         )
     }
 
-    /// How much of all that was counted the contradictions concern; `None` of a profile of estimates.
+    /// By how much of all that was counted the contradictions are; `None` of a profile of estimates. Where increments of
+    /// several threads are lost, most losses contradict nothing.
     fn share_of_flow(&self, violations: &[Violation]) -> Option<String> {
         let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0u64, u64::saturating_add);
         let (all, what) = match &self.measured {

@@ -320,7 +320,13 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
     let status = if profile.is_partial() {
         String::new()
     } else if cut + skipped == 0 {
-        ", all exact".to_string()
+        let verdict = &profile.verdict;
+        let how = match (verdict.found(), verdict.is_ok()) {
+            (true, _) => "not exact",
+            (_, true) => "all exact",
+            _ => "incomplete",
+        };
+        format!(", {how}")
     } else {
         let some = [(exact, "exact"), (cut, "cut"), (skipped, "skipped")].into_iter();
         let some = some.filter(|(n, _)| *n > 0);

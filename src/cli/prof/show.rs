@@ -118,7 +118,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
         let render = Render {
-            text: || edges::text(&profile, &counts),
+            text: || edges::text(&profile, &counts, layout),
             json: || edges::json(&profile, &counts),
             csv: || edges::csv(&counts),
         };

@@ -202,7 +202,7 @@ fn paths_and_edges() {
         ),
         ("CSV", csv::render(&report(None))),
         ("JSON", json::render(&report(None))),
-        ("edges", edges::text(&p, &counts)),
+        ("edges", edges::text(&p, &counts, Layout::default())),
         ("edges, CSV", edges::csv(&counts)),
         ("edges, JSON", edges::json(&p, &counts)),
     ];

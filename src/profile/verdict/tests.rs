@@ -170,7 +170,7 @@ fn a_profile_says_what_is_wrong() {
     p.verdict.add_violations([violation(4, 1)]);
     let differ = |what: &str| {
         format!(
-            "copies did not run alike: counts contradict each other in {what} of paths; p3-prof verify says how, and what helps"
+            "copies did not run alike: counts contradict each other in {what} of paths; more counts may be missing; p3-prof verify says how, and what helps"
         )
     };
     let line = |what: &str| {
@@ -179,16 +179,16 @@ fn a_profile_says_what_is_wrong() {
             "violations: copy 2 ran otherwise; {differ}; nothing of copy 1 was merged; one was killed"
         )
     };
-    assert_eq!(p.said().unwrap(), line("1 function (f4), 0.10%"));
+    assert_eq!(p.said().unwrap(), line("1 function (f4), by 0.10%"));
     p.verdict.add_violations((0..4).map(|f| violation(f, 9)));
     assert_eq!(
         p.said().unwrap(),
-        line("5 functions (f0, f1, f2, f3, f4), 3.70%")
+        line("5 functions (f0, f1, f2, f3, f4), by 3.70%")
     );
     p.verdict.add_violations((5..7).map(|f| violation(f, 9)));
     assert_eq!(
         p.said().unwrap(),
-        line("7 functions (f0, f1, f2, f3, f5 and 2 more), 5.50%")
+        line("7 functions (f0, f1, f2, f3, f5 and 2 more), by 5.50%")
     );
     let error = Trust::strict(true).check(&p, path).unwrap_err();
     assert_eq!(

@@ -3,29 +3,41 @@
 use super::FunctionEdges;
 use crate::index::{BlockId, TiVec};
 use crate::ir::Loc;
-use crate::names::shown;
+use crate::names::{fitted_among, shown};
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::report::text::lines;
-use crate::table::grouped;
+use crate::table::{Layout, NARROWEST, grouped};
 use std::cmp::Reverse;
 use std::fmt::Write;
 
 /// The functions that ran, most instructions first, and the blocks of each, those that ran most often first.
-pub fn text(profile: &Profile, functions: &[FunctionEdges]) -> String {
+/// Names are as long as lines have room for, and differ where they are different functions'.
+pub fn text(profile: &Profile, functions: &[FunctionEdges], layout: Layout) -> String {
     let ran = |f: &&FunctionEdges| f.blocks.iter().any(|&n| n > 0);
     let mut functions: Vec<&FunctionEdges> = functions.iter().filter(ran).collect();
     functions.sort_by_key(|f| Reverse(f.instructions));
-    let texts = functions.into_iter().map(|f| function(profile, f));
+    let all: Vec<String> = functions.iter().map(|f| shown(&f.name)).collect();
+    let fit = |name: &str, used: usize| {
+        let name = shown(name);
+        let room = layout.width.saturating_sub(used).max(NARROWEST);
+        if layout.full || name.chars().count() <= room {
+            return name;
+        }
+        let others = all.iter().filter(|other| **other != name);
+        fitted_among(&name, others.map(String::as_str), room)
+    };
+    let texts = functions.into_iter().map(|f| function(profile, f, &fit));
     texts.collect()
 }
 
-fn function(profile: &Profile, f: &FunctionEdges) -> String {
+/// `fit` shortens a name, beside which so many columns are used.
+fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> String) -> String {
     let place = |loc: &Option<Loc>, gap: &str| {
         let place = loc.map(|loc| lines(&profile.manifest.files, &[loc]));
         place.map_or(String::new(), |place| format!("{gap}{place}"))
     };
-    let mut out = shown(&f.name) + &place(&f.begins, "  ");
+    let mut out = place(&f.begins, "  ");
     let _ = write!(out, ": entered {}", between(f.entered));
     if f.left > 0 {
         let _ = write!(out, ", left before its end: {}", grouped(f.left));
@@ -33,8 +45,8 @@ fn function(profile: &Profile, f: &FunctionEdges) -> String {
     if f.again {
         out += "; setjmp may return to it again: counts are not certain";
     }
-    out.push('\n');
-    let mut below = below(f, |block| place(&f.places[block], " "));
+    out = fit(&f.name, out.chars().count()) + &out + "\n";
+    let mut below = below(f, |block| place(&f.places[block], " "), fit);
     let mut blocks: Vec<BlockId> = f.ranges.keys().collect();
     blocks.sort_by_key(|&b| Reverse(f.ranges[b].count));
     for b in blocks {
@@ -50,11 +62,16 @@ fn function(profile: &Profile, f: &FunctionEdges) -> String {
 }
 
 /// By block the lines of its calls, then of its edges; `place` says where a block is.
-fn below(f: &FunctionEdges, place: impl Fn(BlockId) -> String) -> TiVec<BlockId, String> {
+fn below(
+    f: &FunctionEdges,
+    place: impl Fn(BlockId) -> String,
+    fit: &impl Fn(&str, usize) -> String,
+) -> TiVec<BlockId, String> {
     let mut below: TiVec<BlockId, String> = f.ranges.keys().map(|_| String::new()).collect();
     for c in &f.calls {
-        let (callee, count) = (shown(&c.callee), grouped(c.count));
-        let _ = writeln!(below[c.block], "    calls {callee}: {count}");
+        let (before, after) = ("    calls ", format!(": {}", grouped(c.count)));
+        let callee = fit(&c.callee, before.len() + after.len());
+        let _ = writeln!(below[c.block], "{before}{callee}{after}");
     }
     for (e, name) in f.edges.iter().zip(&f.names) {
         let name = match name.as_str() {
