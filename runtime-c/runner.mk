@@ -12,8 +12,10 @@ ifeq ($(origin CXX),default)
 CXX := $(or $(call first,clang++-$(P3_LLVM) clang++),clang++)
 endif
 # $(1): a compiler; $(2): the variable that names it. Ends make if it is missing. For recipes: where all is built,
-# nobody needs a compiler. Words before its name may set variables (CC="A=1 clang"), and then the shell looks for it.
-need = $(if $(findstring =,$(firstword $(1)))$(call first,$(firstword $(1))),,$(error \
+# nobody needs a compiler. Words before its name may set variables (CC="A=1 clang"), and its name may be quoted: then the
+# shell looks for it.
+odd = $(findstring =,$(firstword $(1)))$(findstring ",$(1))$(findstring ',$(1))$(findstring \,$(1))$(findstring `,$(1))$(findstring $$,$(1))
+need = $(if $(or $(call odd,$(1)),$(call first,$(firstword $(1)))),,$(error \
     there is no compiler called $(firstword $(1)): install clang-$(P3_LLVM), or name another one (make $(2)=...)))
 CFLAGS ?= -O2
 LDLIBS ?= -lm -pthread -ldl

@@ -91,7 +91,9 @@ fn nearest(path: &Path) -> Option<PathBuf> {
 /// Whether `folder` is the output folder of a program of which no copy has left a profile.
 pub fn has_never_run(folder: &Path) -> bool {
     let is_output = folder.join(MANIFEST).is_file();
-    is_output && !folder.join(MERGED).exists() && !has_raw_profiles(folder)
+    // A link that leads nowhere is a profile that is elsewhere.
+    let is_merged = std::fs::symlink_metadata(folder.join(MERGED)).is_ok();
+    is_output && !is_merged && !has_raw_profiles(folder)
 }
 
 fn has_raw_profiles(folder: &Path) -> bool {

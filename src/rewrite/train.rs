@@ -260,6 +260,7 @@ fn is_complaint(line: &str) -> bool {
         "cannot find",
         "unable to find",
         "not found",
+        "there is no compiler",
     ];
     words.iter().any(|w| line.contains(w))
 }

@@ -101,9 +101,11 @@ impl Scanned<'_> {
         let mut at = first;
         loop {
             at = at.checked_sub(1)?;
-            let label = self.label_up_to(at);
+            // What looks like a label and is none that is understood may be one: those before it are of other code.
+            if let Some(label) = self.label_up_to(at) {
+                return self.is_label(label.start).then_some(label);
+            }
             match self.word(at) {
-                _ if label.is_some() => return label,
                 "}" => return None,
                 word if KEYWORDS.contains(&word) => return None,
                 ")" | "]" => at = self.opened(at)?,
@@ -126,8 +128,8 @@ impl Scanned<'_> {
         (ends && self.is_label(first)).then_some(first..end)
     }
 
-    /// The label whose colon is token `last`, or, of a macro with arguments that a statement follows, whose closing
-    /// bracket it is.
+    /// What may be the label whose colon is token `last`, or, of a macro with arguments that a statement follows, whose
+    /// closing bracket it is.
     fn label_up_to(&self, last: usize) -> Option<Range> {
         let next = self.tokens.get(last + 1)?;
         let is_followed = next.kind == Kind::Word || self.word(last + 1) == "{";
@@ -140,7 +142,7 @@ impl Scanned<'_> {
             close if self.word(close) == ")" => self.opened(close)?.checked_sub(1)?,
             word => word,
         };
-        self.is_label(first).then_some(first..end)
+        (self.tokens[first].kind == Kind::Word).then_some(first..end)
     }
 
     /// Whether a statement begins with the word at token `first`, which is none of the language's that a colon or
@@ -270,5 +272,14 @@ mod tests {
             (17, "end"),
         ];
         assert_eq!(named.collect::<Vec<_>>(), expected);
+    }
+
+    /// The second label stands behind a macro without a semicolon, as no label of C does.
+    #[test]
+    fn code_behind_what_may_be_a_label_has_none_of_before() {
+        let text = "OP(DEC, n--)\nL_JNZ:\n  if (n > 0) f();\n  g();";
+        let text = Text::new(text.into());
+        let labels: Vec<_> = (1..=4).map(|line| text.label(line)).collect();
+        assert_eq!(labels[2..], [None, None]);
     }
 }

@@ -758,4 +758,15 @@ fn missing_compiler_is_named() {
     assert!(ok, "{text}");
     let (ok, text) = make(dir, &["CC=no-such-clang"]);
     assert!(ok, "{text}");
+    // What the shell has to read is left to it.
+    std::fs::create_dir(dir.join("a folder")).unwrap();
+    let compiler = dir.join("a folder/clang");
+    std::os::unix::fs::symlink(crate::support::llvm("clang"), &compiler).unwrap();
+    let compiler = compiler.display().to_string();
+    let escaped = compiler.replace(' ', "\\ ");
+    for named in [format!("\"{compiler}\""), format!("'{compiler}'"), escaped] {
+        std::fs::remove_dir_all(dir.join("out/bin")).unwrap();
+        let (ok, text) = make(dir, &[&format!("CC={named}")]);
+        assert!(ok, "{named}: {text}");
+    }
 }
