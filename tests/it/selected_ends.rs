@@ -164,8 +164,8 @@ const WORKER: &str = r#"
     }
     int main(int argc, char **argv) {
         volatile int sink = 0;
-        int most = argc > 1 ? atoi(argv[1]) : 0;
-        for (int i = 0; most == 0 || i < most; i++) {
+        int most = argc > 1 ? atoi(argv[1]) : -1;
+        for (int i = 0; most < 0 || i < most; i++) {
             sink += step(i) + many((unsigned)i * 2654435761u);
             if (i % 16 == 0) dprintf(1, "%d\n", i);
         }
