@@ -1,10 +1,9 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::names::{fitted, fitted_among, fitted_path, printable};
+use crate::names::{Beside, fitted_among, fitted_path, printable};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 pub use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, core::Word};
@@ -244,17 +243,9 @@ impl Columns {
                 names.extend(cells.first_mut());
             }
         }
-        // Of many thousand names, only those that would read alike are compared.
-        let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for name in &names {
-            alike
-                .entry(fitted(name, room))
-                .or_default()
-                .push(name.to_string());
-        }
+        let beside = Beside::new(names.iter().map(|name| name.to_string()).collect());
         for name in names {
-            let others = alike[&fitted(name, room)].iter().map(String::as_str);
-            *name = fitted_among(name, others, room);
+            *name = beside.fit(name, room);
         }
         table.render(layout)
     }

@@ -14,7 +14,7 @@ use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, S
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::names::printable;
+use crate::names::{first_names, printable};
 use crate::output::check_folder;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
@@ -22,9 +22,6 @@ use crate::table::number_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Of programs that did not run, so many are named.
-const NAMED: usize = 5;
 
 /// How programs are put into copies.
 #[derive(Debug, clap::Args)]
@@ -446,15 +443,9 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     report_failures(&gathered.failures);
     let all = number_of(gathered.programs.len() as u64, "program");
     if !idle.is_empty() {
-        let more = match idle.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            n => format!(" and {n} more"),
-        };
-        let names = idle[..idle.len().min(NAMED)].join(", ");
-        say(&format!(
-            "{} of {all} did not run: {names}{more}",
-            idle.len()
-        ));
+        let number = idle.len();
+        let names = first_names(idle.into_iter());
+        say(&format!("{number} of {all} did not run: {names}"));
     }
     if unselected > 0 {
         let verb = if unselected == 1 { "has" } else { "have" };

@@ -12,6 +12,8 @@ pub(crate) use filter::{Filter, nearest_names};
 pub(crate) use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
 
 /// The longest readable name: a few hundred bytes of a symbol can refer back to themselves until they stand for
@@ -103,6 +105,17 @@ pub(crate) fn shown(symbol: &str) -> String {
     printable(&readable(symbol)).into_owned()
 }
 
+/// The first of `names` where there are many: `a, b, c, d, e and 7 more`.
+pub(crate) fn first_names(names: impl ExactSizeIterator<Item = String>) -> String {
+    const NAMED: usize = 5;
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let first: Vec<String> = names.take(NAMED).collect();
+    first.join(", ") + &more
+}
+
 /// A readable name in at most `width` columns, as far as its parts allow: what stands between angle brackets becomes
 /// `<…>`, then parameters `(…)`, the longest first; then its middle goes.
 pub(crate) fn fitted(name: &str, width: usize) -> String {
@@ -178,6 +191,41 @@ pub(crate) fn fitted_among<'a>(
     let head: String = letters.iter().take(front).collect();
     let gap = if front < parts { "…" } else { "" };
     format!("{head}{gap}{tail}{}", if ends { "" } else { "…" })
+}
+
+/// Names that are shown beside each other. Of many thousand, only those that would read alike are compared.
+pub(crate) struct Beside {
+    names: Vec<String>,
+    /// By width: the names that read so.
+    alike: RefCell<HashMap<usize, HashMap<String, Vec<usize>>>>,
+}
+
+impl Beside {
+    pub(crate) fn new(names: Vec<String>) -> Beside {
+        Beside {
+            names,
+            alike: RefCell::default(),
+        }
+    }
+
+    /// [`fitted_among`] these names, of which it may be one. O(names that read alike), and for a width that is new
+    /// O(names).
+    pub(crate) fn fit(&self, name: &str, width: usize) -> String {
+        let fit = fitted(name, width);
+        if fit == name {
+            return fit;
+        }
+        let mut alike = self.alike.borrow_mut();
+        let alike = alike.entry(width).or_insert_with(|| {
+            let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+            for (i, name) in self.names.iter().enumerate() {
+                alike.entry(fitted(name, width)).or_default().push(i);
+            }
+            alike
+        });
+        let others = alike.get(&fit).into_iter().flatten();
+        fitted_among(name, others.map(|&i| self.names[i].as_str()), width)
+    }
 }
 
 /// The longest text between outermost brackets that is longer than what replaces it.
@@ -358,6 +406,14 @@ mod tests {
             fitted_among("sum<int, 4>", names.into_iter().skip(3), 7),
             "sum<…>"
         );
+        // Grouped by how they read, names and one that is not among them are cut in the same way.
+        let beside = Beside::new(names.map(String::from).to_vec());
+        for width in (7..16).rev().chain(7..16) {
+            for name in names.into_iter().chain(["sum<int, 6>"]) {
+                let expected = fitted_among(name, names.into_iter(), width);
+                assert_eq!(beside.fit(name, width), expected);
+            }
+        }
     }
 
     #[test]

@@ -9,14 +9,12 @@ use super::measurement::{Exact, Measurement};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
+use crate::names::first_names;
 use crate::table::{number_of, percent};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// How many functions a line names.
-const NAMED: usize = 5;
 
 /// Which profiles a command takes (`--strict`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -289,12 +287,7 @@ impl Profile {
     }
 
     fn differing(&self, violations: &[Violation]) -> String {
-        let named = violations.iter().take(NAMED).map(|v| self.name(v.function));
-        let named: Vec<String> = named.collect();
-        let more = match violations.len() {
-            0..=NAMED => String::new(),
-            n => format!(" and {} more", n - NAMED),
-        };
+        let named = first_names(violations.iter().map(|v| self.name(v.function)));
         let alike = if self.has_one_counter() {
             ""
         } else {
@@ -304,9 +297,8 @@ impl Profile {
             format!(", by {s}; more counts may be missing")
         });
         format!(
-            "{alike}counts contradict each other in {} ({}{more}){share}; p3-prof verify says how, and what helps",
-            functions(violations.len()),
-            named.join(", ")
+            "{alike}counts contradict each other in {} ({named}){share}; p3-prof verify says how, and what helps",
+            functions(violations.len())
         )
     }
 

@@ -3,7 +3,7 @@
 use super::FunctionEdges;
 use crate::index::{BlockId, TiVec};
 use crate::ir::Loc;
-use crate::names::{fitted_among, shown};
+use crate::names::{Beside, shown};
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::report::text::lines;
@@ -17,15 +17,14 @@ pub fn text(profile: &Profile, functions: &[FunctionEdges], layout: Layout) -> S
     let ran = |f: &&FunctionEdges| f.blocks.iter().any(|&n| n > 0);
     let mut functions: Vec<&FunctionEdges> = functions.iter().filter(ran).collect();
     functions.sort_by_key(|f| Reverse(f.instructions));
-    let all: Vec<String> = functions.iter().map(|f| shown(&f.name)).collect();
+    let beside = Beside::new(functions.iter().map(|f| shown(&f.name)).collect());
     let fit = |name: &str, used: usize| {
         let name = shown(name);
-        let room = layout.width.saturating_sub(used).max(NARROWEST);
-        if layout.full || name.chars().count() <= room {
+        if layout.full {
             return name;
         }
-        let others = all.iter().filter(|other| **other != name);
-        fitted_among(&name, others.map(String::as_str), room)
+        let room = layout.width.saturating_sub(used).max(NARROWEST);
+        beside.fit(&name, room)
     };
     let texts = functions.into_iter().map(|f| function(profile, f, &fit));
     texts.collect()
