@@ -1,7 +1,7 @@
 //! `p3-prof coverage --annotate`: inlined calls, exceptions, and sources that are gone.
 
 use crate::coverage::{BEFORE, after, build, coverage, json};
-use crate::support::{PROF, execute, folder, link, module, profile};
+use crate::support::{PROF, folder, module, run_and_profile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,10 +61,7 @@ int main() {
 fn profiled(name: &str, source: &str, level: &str, dir: &Path) -> PathBuf {
     let dir = dir.join(level);
     let modules = [module(name, source, &[level, "-g"], &dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &["-O1"], &exe);
-    let expected = execute(&exe, &dir.join("once"));
-    profile(&modules, &[], 1, &["-O1"], &expected, &dir.join("out"))
+    run_and_profile(&modules, &[], 1, &["-O1"], &dir)
 }
 
 /// What stands before the number of each line that has something there.

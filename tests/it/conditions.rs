@@ -1,7 +1,7 @@
 //! Conditions as reports quote them, against the regions that clang's own coverage gives each condition.
 
 use crate::export::{profiled, read, text};
-use crate::support::{PROF, execute, link, llvm, module, profile, project, run, sources};
+use crate::support::{PROF, llvm, module, project, run, run_and_profile, sources};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -195,11 +195,8 @@ fn sources_that_moved_or_changed() {
 /// The profile of a program that runs once, compiled at a level.
 fn executed(name: &str, source: &str, level: &str, dir: &Path) -> PathBuf {
     let modules = [module(name, source, &[level, "-g"], dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
     let options = ["--scheme", "sbl"];
-    profile(&modules, &options, 1, &[level], &expected, &dir.join("out"))
+    run_and_profile(&modules, &options, 1, &[level], dir)
 }
 
 /// Cases of an `int`, of which not all are characters.

@@ -1,6 +1,6 @@
 //! `p3-prof coverage` of a change: against the profile of an earlier build, and of the lines of a patch.
 
-use crate::support::{PROF, execute, link, module, profile};
+use crate::support::{PROF, module, run_and_profile};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,11 +63,8 @@ fn build_with(dir: &Path, source: &str, flags: &[&str]) -> PathBuf {
     std::fs::create_dir_all(dir.join("src")).unwrap();
     let flags = [&["-g"], flags].concat();
     let modules = [module("src/a.c", source, &flags, dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
     let options = ["--scheme", "sbl"];
-    profile(&modules, &options, 1, &[], &expected, &dir.join("out"))
+    run_and_profile(&modules, &options, 1, &[], dir)
 }
 
 /// Status and everything that is printed.
@@ -233,18 +230,8 @@ fn selection_is_reported_once() {
         &["-g", "-O0", "-DNUMBER=4"],
         dir.path(),
     )];
-    let exe = dir.path().join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.path().join("once"));
     let options = ["--paths", "through=a.c:4"];
-    let some = profile(
-        &modules,
-        &options,
-        1,
-        &[],
-        &expected,
-        &dir.path().join("out"),
-    );
+    let some = run_and_profile(&modules, &options, 1, &[], dir.path());
     let said = "only selected paths are counted (through=a.c:4)";
     for options in [
         &[][..],

@@ -3,7 +3,8 @@
 
 use crate::paths::prof;
 use crate::support::{
-    PROF, copy_modules, edges, execute, link, module, original, profile, rewrite, trace, tracer,
+    PROF, copy_modules, edges, execute, link, module, original, profile, rewrite, run_and_profile,
+    trace, tracer,
 };
 use std::process::Command;
 
@@ -127,11 +128,8 @@ fn edges_are_listed_with_lines_hottest_first() {
     let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module("a.c", COLD_FIRST, &["-O0", "-g"], dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
     let options = ["--scheme", "edge"];
-    let profile = profile(&modules, &options, 1, &[], &expected, &dir.join("out"));
+    let profile = run_and_profile(&modules, &options, 1, &[], dir);
     let (_, shown) = prof(&["show", "--edges"], &[&profile]);
     let heads = shown.lines().filter(|l| !l.starts_with(' '));
     let expected = [

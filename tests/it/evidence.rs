@@ -3,7 +3,7 @@
 
 use crate::build::{folder, rewrite};
 use crate::paths::{json, prof};
-use crate::support::{execute, link, module, profile};
+use crate::support::{module, run_and_profile};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -32,11 +32,8 @@ fn build(dir: &Path, name: &str, times: u32, numbers: u32, options: &[&str]) -> 
     let defines = [format!("-DTIMES={times}"), format!("-DNUMBERS={numbers}")];
     let flags = ["-O0", "-g", &defines[0], &defines[1]];
     let modules = [module("a.c", SOURCE, &flags, &dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
     let options = [&["--scheme", "p3-hot"], options].concat();
-    profile(&modules, &options, 1, &[], &expected, &dir.join("out"))
+    run_and_profile(&modules, &options, 1, &[], &dir)
 }
 
 /// A whole run of few paths, a run against it of more, and their union.

@@ -1,6 +1,6 @@
 //! `p3-prof export`: what files hold, and LLVM's own tools. `viewers` opens them by the others that they are for.
 
-use crate::support::{PROF, link, llvm, original, profile, project, run};
+use crate::support::{PROF, link, llvm, original, profile, project, run, run_and_profile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -296,11 +296,8 @@ fn files_are_named_where_they_are() {
         .arg("-o")
         .arg(&module));
     let modules = [module];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = crate::support::execute(&exe, &dir.join("once"));
     let options = ["--scheme", "sbl"];
-    let merged = profile(&modules, &options, 1, &[], &expected, &dir.join("out"));
+    let merged = run_and_profile(&modules, &options, 1, &[], dir);
     let here = dir.display().to_string();
     let map = format!("/usr/src/pkg={here}");
     for format in [

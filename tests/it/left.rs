@@ -1,6 +1,8 @@
 //! Functions that are left before their end: what is counted of them, what is said, and what is not claimed.
 
-use crate::support::{PROF, copy_modules, execute, link, llvm, merge, rewrite, run, runtime};
+use crate::support::{
+    PROF, copy_modules, execute, link, llvm, merge, rewrite, run, run_and_profile, runtime,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -158,12 +160,8 @@ fn many_functions_that_are_excluded_are_one_line() {
     let source: String = excluded.chain(naked).chain([main.into()]).collect();
     let dir = crate::support::folder();
     let modules = [crate::support::module("a.c", &source, FLAGS, dir.path())];
-    let exe = dir.path().join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.path().join("once"));
-    let out = dir.path().join("out");
     let options = ["--include", "main"];
-    let profile = crate::support::profile(&modules, &options, 1, &[], &expected, &out);
+    let profile = run_and_profile(&modules, &options, 1, &[], dir.path());
     let (_, shown) = prof(&["show"], &[&profile]);
     let lines = shown.lines().skip(1);
     let skipped: Vec<&str> = lines.filter(|l| l.contains("skipped")).collect();
@@ -203,11 +201,7 @@ fn calls_of_functions_that_return_twice() {
         int main(int n, char **v) { return work(n) != 1; }";
     let dir = crate::support::folder();
     let modules = [crate::support::module("a.c", source, FLAGS, dir.path())];
-    let exe = dir.path().join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.path().join("once"));
-    let out = dir.path().join("out");
-    let profile = crate::support::profile(&modules, &[], 1, &[], &expected, &out);
+    let profile = run_and_profile(&modules, &[], 1, &[], dir.path());
     let (_, shown) = prof(&["show", "--by", "function"], &[&profile]);
     let row = shown.lines().find(|l| l.contains("  work  ")).unwrap();
     assert_eq!(row.split_whitespace().nth(1), Some("1"), "{shown}");

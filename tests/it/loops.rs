@@ -280,11 +280,7 @@ fn entries_that_fail_first_test_are_reported() {
         &["-O1", "-g"],
         dir.path(),
     )];
-    let exe = dir.path().join("native");
-    crate::support::link(&modules, &[], &[], &exe);
-    let expected = crate::support::execute(&exe, &dir.path().join("once"));
-    let profile =
-        crate::support::profile(&modules, &[], 2, &[], &expected, &dir.path().join("out"));
+    let profile = crate::support::run_and_profile(&modules, &[], 2, &[], dir.path());
     let show = |options: &[&str]| {
         let mut show = Command::new(PROF);
         show.arg("show").arg(&profile).args(["--by", "loop"]);

@@ -2,7 +2,7 @@
 //! finds no barrier. Run by `make test-viewers`.
 
 use crate::export::{DEBUG, profiled, read, text};
-use crate::support::{PROF, execute, link, module, parsed, profile as merged, run};
+use crate::support::{PROF, module, parsed, run, run_and_profile};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,8 @@ fn page(profile: &Path, options: &[&str]) -> PathBuf {
 /// The profile of a program of one source.
 fn compiled(name: &str, source: &str, dir: &Path) -> PathBuf {
     let modules = [module(name, source, &["-O0", "-g"], dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
     let options = ["--scheme", "sbl"];
-    merged(&modules, &options, 1, &[], &expected, &dir.join("out"))
+    run_and_profile(&modules, &options, 1, &[], dir)
 }
 
 /// What a page says after `script` has run in it, which writes to `#result`.
@@ -434,11 +431,8 @@ int main(void) { return odd(7) - large(11); }
     let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module("a.c", source, &["-O0", "-g"], dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
     let options = ["--scheme", "sbl", "--paths", "through=a.c:3"];
-    let profile = merged(&modules, &options, 1, &[], &expected, &dir.join("out"));
+    let profile = run_and_profile(&modules, &options, 1, &[], dir);
     let script = r"
         const at = async (hash, of) => { history.replaceState(null, '', hash); p3.route(); await new Promise(r => setTimeout(r, 50)); return of(); };
         const text = () => document.getElementById('main').textContent;

@@ -2,7 +2,7 @@
 //! finds exactly what these had not seen.
 
 use crate::build::{command, rewrite, stderr};
-use crate::support::{PROF, REWRITE, execute, link, module, profile};
+use crate::support::{PROF, REWRITE, module, run_and_profile};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,11 +30,8 @@ fn build(dir: &Path, name: &str, number: u32, options: &[&str]) -> PathBuf {
     let number = format!("-DNUMBER={number}");
     std::fs::create_dir_all(dir.join("src")).unwrap();
     let modules = [module("src/a.c", SOURCE, &["-O0", "-g", &number], &dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
     let options = [&["--scheme", "sbl"], options].concat();
-    profile(&modules, &options, 1, &[], &expected, &dir.join("out"))
+    run_and_profile(&modules, &options, 1, &[], &dir)
 }
 
 /// Status and everything that a command of p3-prof prints.
@@ -316,9 +313,6 @@ fn all_paths_of_functions_that_changed_count_as_new() {
         &["-O0", "-g", "-DNUMBER=13"],
         &next,
     )];
-    let exe = next.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &next.join("once"));
     let spec = format!("new:{}", first.display());
     let mut rewrite = command(REWRITE, dir);
     rewrite
@@ -328,7 +322,7 @@ fn all_paths_of_functions_that_changed_count_as_new() {
     let line = "1 function changed; all their paths count as new: parity";
     assert!(said.contains(line), "{said}");
     let options = ["--scheme", "sbl", "--paths", &spec];
-    let residual = profile(&modules, &options, 1, &[], &expected, &next.join("out"));
+    let residual = run_and_profile(&modules, &options, 1, &[], &next);
     let new = new_paths(&["--new"], &residual);
     let names: Vec<&str> = new.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["parity"]);
@@ -354,17 +348,7 @@ fn hottest_paths_of_another_program_are_refused_with_the_reason() {
         &["-O0"],
         &other,
     )];
-    let exe = other.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &other.join("once"));
-    let other = profile(
-        &modules,
-        &["--scheme", "sbl"],
-        1,
-        &[],
-        &expected,
-        &other.join("out"),
-    );
+    let other = run_and_profile(&modules, &["--scheme", "sbl"], 1, &[], &other);
     for form in ["top=3", "share=90%"] {
         let spec = format!("{form}:{}", other.display());
         let (status, said) = prof(&["paths", &spec], &[&whole]);

@@ -1,7 +1,7 @@
 //! `p3-prof union` and `diff` of several programs.
 
 use crate::paths::{json, prof};
-use crate::support::{execute, link, module, profile, rewrite};
+use crate::support::{module, rewrite, run_and_profile};
 use std::path::{Path, PathBuf};
 
 /// A program of two functions, of which one is of this name.
@@ -20,11 +20,8 @@ fn build(dir: &Path, name: &str, options: &[&str]) -> PathBuf {
     let dir = dir.join(name);
     let file = format!("{name}.c");
     let modules = [module(&file, &source(name), &["-O0", "-g"], &dir)];
-    let exe = dir.join("native");
-    link(&modules, &[], &[], &exe);
-    let expected = execute(&exe, &dir.join("once"));
+    let merged = run_and_profile(&modules, options, 2, &[], &dir);
     let out = dir.join("out");
-    let merged = profile(&modules, options, 2, &[], &expected, &out);
     std::fs::rename(merged, out.join("profile.p3prof")).unwrap();
     out
 }

@@ -417,6 +417,22 @@ pub(crate) fn whole_profile(modules: &[PathBuf], expected: &Behaviour, dir: &Pat
     Profile::read(&whole).unwrap()
 }
 
+/// The merged profile, in `dir/out`, of a program that behaves in its `copies` as it does natively.
+#[track_caller]
+pub(crate) fn run_and_profile(
+    modules: &[PathBuf],
+    options: &[&str],
+    copies: u32,
+    flags: &[&str],
+    dir: &Path,
+) -> PathBuf {
+    let exe = dir.join("native");
+    link(modules, &[], flags, &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let out = dir.join("out");
+    profile(modules, options, copies, flags, &expected, &out)
+}
+
 /// Rewrites into `copies`, links and runs each, checks that all behave as `expected`, merges
 /// their profiles, verifies; the merged profile.
 #[track_caller]
