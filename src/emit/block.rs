@@ -20,7 +20,7 @@ pub(crate) struct Record {
 }
 
 /// What is described.
-pub(crate) struct Described {
+pub(crate) struct Described<'a> {
     /// The module's number in the manifest.
     pub module: u32,
     /// The size of its counters in bytes.
@@ -28,10 +28,10 @@ pub(crate) struct Described {
     /// What they are aligned to in the file.
     pub page: u64,
     /// Its functions.
-    pub records: Vec<Record>,
+    pub records: &'a [Record],
 }
 
-impl Described {
+impl Described<'_> {
     /// A [`Block`] and its records as the target of `module` reads them. O(records).
     pub(crate) fn bytes(&self, module: &Module) -> Vec<u8> {
         let layout = module.get_data_layout();
@@ -63,7 +63,7 @@ impl Described {
             crc: 0.into(),
         };
         let mut bytes = block.as_bytes().to_vec();
-        for r in &self.records {
+        for r in self.records {
             let record = Function::<O> {
                 func: r.func.into(),
                 kind: r.kind.into(),
@@ -105,7 +105,7 @@ mod tests {
             module: 9,
             counters: 8192,
             page: 4096,
-            records: vec![record(3, ARRAY, 5), record(4, HASH, 1 << 40)],
+            records: &[record(3, ARRAY, 5), record(4, HASH, 1 << 40)],
         };
         let (little, big) = (described.ordered::<LE>(), described.ordered::<BE>());
         let word = |at: usize| u64::from_le_bytes(little[at..at + 8].try_into().unwrap());

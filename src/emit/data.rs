@@ -71,7 +71,7 @@ pub(crate) struct Data<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> Data<'a, 'ctx> {
-    /// Declares counters and tables for these plans, which nothing needs any more but the code of their functions.
+    /// Declares counters and tables for these plans. Afterwards only the code of their functions needs them.
     pub(crate) fn declare<'p>(
         edit: Edit<'a, 'ctx>,
         job: &ModuleJob,
@@ -238,7 +238,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
 
     /// Describes everything to the runtime, and registers it in a constructor. What is `added` stands behind what the
     /// profile says of the module.
-    pub(crate) fn register(mut self, job: &ModuleJob, added: impl FnOnce() -> Additions<'ctx>) {
+    pub(crate) fn register(&self, job: &ModuleJob, added: impl FnOnce() -> Additions<'ctx>) {
         let block = self.describe_block(job);
         let additions = added();
         let by = additions.register;
@@ -248,12 +248,12 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// What the profile says of the module.
-    fn describe_block(&mut self, job: &ModuleJob) -> GlobalValue<'ctx> {
+    fn describe_block(&self, job: &ModuleJob) -> GlobalValue<'ctx> {
         let described = Described {
             module: job.id.0,
             counters: self.counters_size(),
             page: self.page,
-            records: std::mem::take(&mut self.records),
+            records: &self.records,
         };
         let Edit { context, module } = self.edit;
         let bytes = context.const_string(&described.bytes(module), false);

@@ -126,7 +126,7 @@ impl SampledFunction<'_> {
 
     /// Makes the plan. See [`SubpathPlan::new`].
     pub fn plan(&self) -> SubpathPlan {
-        SubpathPlan::of_draft(&self.draft())
+        self.draft().make_plans()
     }
 }
 
@@ -218,20 +218,7 @@ impl SubpathPlan {
     /// has number `first` among those of the program. O(V + E log degree), and what its versions
     /// take.
     pub fn new(func: FuncId, first: u32, flow: Flow, of: Sequence) -> SubpathPlan {
-        SubpathPlan::of_draft(&Draft::new(func, first, flow, of))
-    }
-
-    fn of_draft(draft: &Draft) -> SubpathPlan {
-        let apart = draft.outlining().map(|outlining| OutlinedPlans {
-            skipping: draft.skipping(&outlining),
-            sampling: draft.sampling(&outlining),
-            places: outlining.places,
-            nest: outlining.nest,
-        });
-        SubpathPlan {
-            apart: apart.map(Box::new),
-            ..draft.whole()
-        }
+        Draft::new(func, first, flow, of).make_plans()
     }
 
     /// The number, among the blocks of all functions, of a block that begins.
@@ -278,6 +265,20 @@ impl Draft {
                 offset: 0,
             },
             sequence,
+        }
+    }
+
+    /// All plans at once.
+    fn make_plans(&self) -> SubpathPlan {
+        let apart = self.outlining().map(|outlining| OutlinedPlans {
+            skipping: self.skipping(&outlining),
+            sampling: self.sampling(&outlining),
+            places: outlining.places,
+            nest: outlining.nest,
+        });
+        SubpathPlan {
+            apart: apart.map(Box::new),
+            ..self.whole()
         }
     }
 

@@ -148,10 +148,9 @@ impl Scanned<'_> {
     /// Whether a statement begins with the word at token `first`, which is none of the language's that a colon or
     /// brackets follow.
     fn is_label(&self, first: usize) -> bool {
-        let before = first.checked_sub(1).map(|i| &self.tokens[i]);
-        let begins = before.is_none_or(|t| {
-            let word = &self.text[t.start..t.end];
-            t.kind == Kind::Directive || matches!(word, ";" | "{" | "}" | ":")
+        let begins = first.checked_sub(1).is_none_or(|before| {
+            let is_directive = self.tokens[before].kind == Kind::Directive;
+            is_directive || matches!(self.word(before), ";" | "{" | "}" | ":")
         });
         let word = self.word(first);
         let is_word = self.tokens.get(first).is_some_and(|t| t.kind == Kind::Word);

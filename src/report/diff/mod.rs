@@ -112,7 +112,7 @@ pub fn diff<'a>(
     let matched = matched(&before, &earlier, &after, &later);
     // Functions that somebody chose say nothing of the programs.
     if selection.function.is_none() {
-        diff.unrelated = matched.in_unrelated_programs();
+        diff.unrelated = matched.count_if_unrelated();
     }
     let names = |p: &Profile, of: &[FuncId]| of.iter().map(|f| p.name(*f)).collect();
     diff.incomparable = names(&after, &matched.changed);
@@ -262,7 +262,7 @@ pub struct Matched {
 impl Matched {
     /// How many functions both programs have, and how many either, if both have fewer than half of those of the smaller
     /// program: a part of a program, and a later build, has more.
-    fn in_unrelated_programs(&self) -> Option<[usize; 2]> {
+    fn count_if_unrelated(&self) -> Option<[usize; 2]> {
         let both = self.pairs.len() + self.changed.len();
         let alone = [self.only_before.len(), self.only_after.len()];
         let smaller = both + alone[0].min(alone[1]);

@@ -75,7 +75,7 @@ fn programs_with_few_common_functions_are_unrelated() {
             only_before: functions(alone[0]),
             only_after: functions(alone[1]),
         };
-        matched.in_unrelated_programs()
+        matched.count_if_unrelated()
     };
     assert_eq!(of(1, 0, [2, 9]), Some([1, 12]));
     assert_eq!(of(0, 1, [2, 9]), Some([1, 12]));
