@@ -49,6 +49,9 @@ pub(crate) fn instrument<'ctx>(
         blocks = versions::copy_blocks(context, function, cfg, versions);
         cfg = &versions.cfg;
     }
+    for (block, weights) in &plan.branches {
+        sys::set_branch_weights(context, sys::terminator(blocks[*block]), weights);
+    }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
     let places = split(context, &blocks, cfg, plan, branches);
     let registers = Registers::new(cfg, plan.order(), plan);

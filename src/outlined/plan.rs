@@ -73,6 +73,7 @@ pub(crate) fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
             own_order,
             versions,
             probes,
+            branches: Vec::new(),
             entries: false,
             ..*plan
         },

@@ -1,5 +1,6 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
 
+use super::branches::{Branch, branch_weights, own_branch_weights};
 use super::check;
 use super::place::{Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
@@ -35,6 +36,8 @@ pub(crate) struct FunctionCode<'a> {
     /// Where the counts go.
     pub table: Table,
     paths: &'a Measuring,
+    /// Expected executions of the edges that the ids are about.
+    weights: Cow<'a, Weights>,
     /// Expected instructions of the statements, by the function's own weights.
     cost: f64,
 }
@@ -140,7 +143,7 @@ impl Ids<'_> {
     }
 
     /// Expected executions of the edges that they are about.
-    fn weights<'p>(&self, paths: &'p Measuring) -> Cow<'p, Weights> {
+    pub(crate) fn weights<'p>(&self, paths: &'p Measuring) -> Cow<'p, Weights> {
         match self {
             Ids::Local(local) => Cow::Owned(local.weights(paths)),
             _ => Cow::Borrowed(&paths.weights),
@@ -198,12 +201,12 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
     let ids = ids(cfg, paths, part);
     let (ground, numbering) = (ids.ground(cfg, paths, part), ids.numbering());
     let (dag, labels) = (ground.dag, &numbering.labels);
-    let weights = ids.weights(paths);
+    let own_weights = ids.weights(paths);
     let joined = edges_joined_at_jumps(ground.cfg, dag);
     let weights = if joined.is_empty() {
-        weights
+        Cow::Borrowed(&*own_weights)
     } else {
-        Cow::Owned(weigh_as_jumps(dag, &weights, &joined))
+        Cow::Owned(weigh_as_jumps(dag, &own_weights, &joined))
     };
     // Trees: the heaviest of edges where increments cost something, and of all. The first is a copy's own, because what
     // costs nothing depends on which paths it counts. The second is the function's, but of copies whose DAG is their own.
@@ -244,6 +247,7 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
         placement,
         table,
         paths,
+        weights: own_weights,
         cost,
     }
 }
@@ -330,8 +334,12 @@ pub(crate) fn copy_plan(
             versions,
             table,
             probes,
+            branches,
         } = match &paths.counted {
-            Counted::Edges(counted) => count_edges(&paths.dag, counted),
+            Counted::Edges(counted) => Counting {
+                branches: own_branch_weights(cfg, paths),
+                ..count_edges(&paths.dag, counted)
+            },
             Counted::Paths => count_paths(cfg, paths, part),
         };
         Some(FunctionPlan {
@@ -344,6 +352,7 @@ pub(crate) fn copy_plan(
                 && share.counts_all(&paths.dag)
                 && paths.may_be_left(cfg),
             probes,
+            branches,
         })
     });
     let plan = CopyPlan {
@@ -361,6 +370,7 @@ struct Counting {
     versions: Option<Arc<Versions>>,
     table: Table,
     probes: Vec<SiteCode>,
+    branches: Vec<Branch>,
 }
 
 /// Counts the paths in `part`.
@@ -369,6 +379,7 @@ fn count_paths(cfg: &Cfg, paths: &Measuring, part: Part) -> Counting {
     Counting {
         table: code.table,
         probes: code.sites(),
+        branches: branch_weights(cfg, paths, &code.ids, &code.weights),
         versions: code.into_versions(),
     }
 }
@@ -392,6 +403,7 @@ fn count_edges(dag: &Dag, counted: &IdSet<EdgeId>) -> Counting {
         versions: None,
         table: Table::Array { slots },
         probes,
+        branches: Vec::new(),
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn doubled(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
     FunctionPlan {
         probes: in_all_versions(&plan, &versions),
         versions: Some(Arc::new(versions)),
+        branches: Vec::new(),
         ..plan
     }
 }

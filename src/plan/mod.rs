@@ -12,6 +12,7 @@ use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::versions::Versions;
 use std::sync::Arc;
 
+mod branches;
 pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod double;
@@ -23,6 +24,7 @@ pub(crate) mod place;
 pub(crate) mod register;
 pub(crate) mod text;
 
+pub(crate) use branches::Branch;
 pub use how::{Counters, Names, Update};
 
 /// Everything one copy inserts.
@@ -50,6 +52,8 @@ pub(crate) struct FunctionPlan {
     pub entries: bool,
     /// The code to insert, sorted by site, each site once, no list empty.
     pub probes: Vec<SiteCode>,
+    /// What an earlier run says of branches, for the layout of the code: see [`Branch`].
+    pub branches: Vec<Branch>,
 }
 
 /// Where the counts of a function are kept.

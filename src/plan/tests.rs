@@ -194,6 +194,7 @@ fn loop_plan(block: u32, inside: &[Op]) -> (Cfg, FunctionPlan) {
     };
     let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
     let plan = FunctionPlan {
+        branches: Vec::new(),
         func: FuncId(0),
         own_order: Order::new(&graph).into(),
         versions: None,

@@ -1,6 +1,6 @@
 //! What p3-rewrite takes besides modules: archives, objects and programs that carry bitcode, MLIR.
 
-use crate::support::{PROF, REWRITE, json, llvm, modules, project, run};
+use crate::support::{PROF, REWRITE, disassemble, json, llvm, modules, project, run};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -150,8 +150,7 @@ fn objects_of_other_compilers_say_what_to_do() {
 
 /// The functions that `main` calls in a module, intrinsics apart.
 fn called_by_main(module: &Path) -> Vec<String> {
-    let text = run(Command::new(llvm("llvm-dis")).arg(module).args(["-o", "-"]));
-    let text = String::from_utf8(text.stdout).unwrap();
+    let text = disassemble(module);
     let main = text.split("@main(").nth(1).unwrap();
     let main = main.split("\n}").next().unwrap();
     let calls = main.split("call ").skip(1);
@@ -232,10 +231,8 @@ fn optimising_first_can_be_chosen() {
     assert!(!said.contains("link-time"), "{said}");
     let manifest = json(&dir.join("s/manifest.json"));
     assert_eq!(manifest["modules"][0]["optimized"], "Os");
-    let native = run(Command::new(llvm("llvm-dis"))
-        .arg(dir.join("s/native/m0.bc"))
-        .args(["-o", "-"]));
-    assert!(!String::from_utf8(native.stdout).unwrap().contains("alloca"));
+    let native = disassemble(&dir.join("s/native/m0.bc"));
+    assert!(!native.contains("alloca"));
 }
 
 /// By `make test-builds`.

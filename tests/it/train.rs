@@ -1,6 +1,6 @@
 //! `p3-rewrite --train`: weights from a run before rewriting.
 
-use crate::support::{PROF, REWRITE, module, run};
+use crate::support::{PROF, REWRITE, disassemble, module, run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -57,6 +57,48 @@ fn copies(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all.retain(|f, _| f.starts_with("copy-0") || f.starts_with("copy-1"));
     assert!(!all.is_empty());
     all
+}
+
+/// The weights of all branches, by what the copy's module says of them.
+fn branch_weights(folder: &Path) -> Vec<Vec<f64>> {
+    let text = disassemble(&folder.join("copy-0/m0.bc"));
+    let nodes = text
+        .lines()
+        .filter_map(|l| l.split_once(r#"!{!"branch_weights", "#));
+    let weights = nodes.map(|(_, weights)| {
+        let numbers = weights.trim_end_matches('}').split(", ");
+        numbers
+            .map(|n| n.trim_start_matches("i32 ").parse().unwrap())
+            .collect()
+    });
+    weights.collect()
+}
+
+/// LLVM is told what a branch did when it was measured, and nothing where nothing was.
+#[test]
+fn branches_of_trained_copies_have_weights() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    compiled(UNUSUAL, dir);
+    for scheme in ["sbl", "edge", "p3-hot"] {
+        let options = ["-q", "-k1", "--scheme", scheme];
+        said(
+            &rewrite(&[&options[..], &["-o", "guessed"]].concat(), dir),
+            0,
+        );
+        assert_eq!(branch_weights(&dir.join("guessed")), Vec::<Vec<f64>>::new());
+        let train = ["--train", "5000", "-o", "trained"];
+        said(&rewrite(&[&options[..], &train].concat(), dir), 0);
+        let weights = branch_weights(&dir.join("trained"));
+        let shares = weights
+            .iter()
+            .map(|w| w.iter().copied().fold(0.0, f64::max) / w.iter().sum::<f64>());
+        // An error every thousandth time.
+        assert!(
+            shares.into_iter().any(|s| (s - 0.999).abs() < 1e-4),
+            "{scheme}: {weights:?}"
+        );
+    }
 }
 
 /// The counts are those of a run by hand, the copies those that its profile gives, and all of it the same each time.

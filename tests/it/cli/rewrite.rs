@@ -1,7 +1,7 @@
 //! Inputs of `p3-rewrite`: what it refuses, and what it reads nevertheless.
 
 use super::{bitcode, one_line_error, snapshot, transcript};
-use crate::support::{REWRITE, compile, llvm, rewrite, run};
+use crate::support::{REWRITE, compile, disassemble, rewrite, run};
 use p3_rewrite::llvm::LINKED;
 use std::process::Command;
 
@@ -82,15 +82,13 @@ fn pipes_and_names() {
     let dir = crate::support::folder();
     let dir = dir.path();
     let bytes = bitcode(&dir.join("input"));
-    let text = run(Command::new(llvm("llvm-dis"))
-        .args(["-o", "-"])
-        .arg(dir.join("input/demo.bc")));
+    let text = disassemble(&dir.join("input/demo.bc"));
     std::fs::write(dir.join("demo.bc"), &bytes).unwrap();
-    std::fs::write(dir.join("demo.ll"), &text.stdout).unwrap();
+    std::fs::write(dir.join("demo.ll"), &text).unwrap();
     let name = |extension: &[u8]| dir.join(std::ffi::OsStr::from_bytes(extension));
     std::fs::write(name(b"caf\xe9.bc"), &bytes).unwrap();
     std::fs::create_dir(name(b"d\xe9")).unwrap();
-    std::fs::write(name(b"d\xe9/\xff.ll"), &text.stdout).unwrap();
+    std::fs::write(name(b"d\xe9/\xff.ll"), &text).unwrap();
     let hash = |file: &str| blake3::hash(&std::fs::read(dir.join(file)).unwrap()).to_hex();
     for (arguments, of) in [
         ("demo.bc", "demo.bc"),

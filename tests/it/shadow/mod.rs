@@ -7,8 +7,8 @@ mod passes;
 mod unfelt;
 
 use crate::support::{
-    Behaviour, Made, PROF, copy_modules, link, llvm, module, objects_folder, parsed, project,
-    rewrite, run, runtime,
+    Behaviour, Made, PROF, copy_modules, disassemble, link, llvm, module, objects_folder, parsed,
+    project, rewrite, run, runtime,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -327,8 +327,7 @@ fn entries_of_one_byte() {
 
 /// The native functions of a module that begin with two bytes.
 fn with_nops(module: &Path) -> Vec<String> {
-    let text = run(Command::new(llvm("llvm-dis")).arg(module).args(["-o", "-"]));
-    let text = String::from_utf8(text.stdout).unwrap();
+    let text = disassemble(module);
     let wanted = |group: &str| {
         let line = format!("attributes #{group} = {{");
         let found = text.lines().find(|l| l.starts_with(&line));

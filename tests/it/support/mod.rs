@@ -59,6 +59,12 @@ pub(crate) fn llvm(tool: &str) -> PathBuf {
     }
 }
 
+/// A module as text.
+pub(crate) fn disassemble(module: &Path) -> String {
+    let text = run(Command::new(llvm("llvm-dis")).arg(module).args(["-o", "-"]));
+    String::from_utf8(text.stdout).unwrap()
+}
+
 /// The clang of that LLVM, by its name in `PATH`.
 pub(crate) fn clang() -> String {
     llvm::tool("clang", LINKED)
