@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::{first_names, printable};
 use crate::output::check_folder;
+use crate::profile::locate::MERGED;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
 use crate::table::number_of;
@@ -433,7 +434,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
             continue;
         };
         merged.warnings.iter().for_each(|w| warn(w));
-        let profile = program.folder.join("profile.p3prof");
+        let profile = program.folder.join(MERGED);
         let summary = summary(&merged.profile, &shown(&profile));
         summary.lines().for_each(say);
         if let Some(said) = merged.profile.said() {
@@ -445,7 +446,15 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     if !idle.is_empty() {
         let number = idle.len();
         let names = first_names(idle.into_iter());
-        say(&format!("{number} of {all} did not run: {names}"));
+        let has_profile = |(program, _): &(Record, _)| program.folder.join(MERGED).exists();
+        let is_kept =
+            number == gathered.programs.len() && gathered.programs.iter().any(has_profile);
+        let kept = if is_kept {
+            "; profiles of earlier runs are kept"
+        } else {
+            ""
+        };
+        say(&format!("{number} of {all} did not run: {names}{kept}"));
     }
     if unselected > 0 {
         let verb = if unselected == 1 { "has" } else { "have" };

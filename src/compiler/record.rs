@@ -248,12 +248,13 @@ pub fn elsewhere(root: &Path, programs: &[Record]) -> Result<Vec<(usize, PathBuf
     Ok(found)
 }
 
-/// The records below `folders`, by program. Folders inside those of programs are not searched.
+/// The records below `folders`, by program; of several builds of one program the newest. Folders inside those of
+/// programs are not searched.
 ///
 /// # Errors
 /// A folder or a record cannot be read.
 pub fn find(folders: &[PathBuf]) -> Result<Vec<Record>> {
-    let mut found = Vec::new();
+    let mut found: Vec<(SystemTime, Record)> = Vec::new();
     for root in folders {
         let mut walk = WalkDir::new(root).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
@@ -261,13 +262,16 @@ pub fn find(folders: &[PathBuf]) -> Result<Vec<Record>> {
                 let path = e.path().unwrap_or(root).to_path_buf();
                 Error::read(path, e.into())
             })?;
-            if entry.file_type().is_dir() && entry.path().join(NAME).is_file() {
-                found.push(Record::read(entry.path())?);
+            let file = entry.path().join(NAME);
+            if entry.file_type().is_dir() && file.is_file() {
+                let metadata = file.metadata().and_then(|m| m.modified());
+                let built = metadata.map_err(|e| Error::read(&file, e))?;
+                found.push((built, Record::read(entry.path())?));
                 walk.skip_current_dir();
             }
         }
     }
-    found.sort_by(|a, b| a.program.cmp(&b.program));
-    found.dedup_by(|a, b| a.folder == b.folder);
-    Ok(found)
+    found.sort_by(|(a, p), (b, q)| p.program.cmp(&q.program).then(b.cmp(a)));
+    found.dedup_by(|(_, a), (_, b)| a.program == b.program);
+    Ok(found.into_iter().map(|(_, record)| record).collect())
 }

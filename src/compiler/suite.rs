@@ -144,7 +144,7 @@ impl Suite {
     }
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
-    /// each. What earlier runs left there goes. `progress` hears of each round. A round that ran other processes than most did is
+    /// each. What earlier runs left there goes, unless none of them ran. `progress` hears of each round. A round that ran other processes than most did is
     /// repeated, once; and if all ran the same processes and counted differently, all are repeated with the same random numbers.
     ///
     /// # Errors
@@ -214,10 +214,17 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
             Ok((program, merged))
         };
         let programs = record::find(folders)?.into_iter().map(merged);
+        let programs: Vec<(Record, Option<Merged>)> = programs.collect::<Result<_>>()?;
+        // A command that ran nothing was not the one that was meant: earlier profiles stay.
+        if programs.iter().any(|(_, merged)| merged.is_some()) {
+            let idle = programs.iter().filter(|(_, merged)| merged.is_none());
+            idle.map(|(program, _)| program)
+                .try_for_each(remove_profile)?;
+        }
         let failures = record::find_failures(folders);
         Ok(Gathered {
             rounds,
-            programs: programs.collect::<Result<_>>()?,
+            programs,
             failures: failures.into_iter().map(|(f, _)| f).collect(),
             lost,
         })
@@ -436,16 +443,25 @@ fn status(run: &mut Command, command: &[String]) -> Result<i32> {
     Ok(exit_code(status))
 }
 
-/// Removes what earlier runs counted, and what was merged of it: a program that does not run in this suite has no profile.
+/// Removes what earlier runs counted. What was merged of it stays until there is something else.
 fn clear(program: &Record) -> Result<()> {
-    let gone = |removed: std::io::Result<()>, path: &Path| match removed {
+    let raw = program.raw();
+    removed(std::fs::remove_dir_all(&raw), &raw)?;
+    program.make_raw_folder()
+}
+
+/// Removes what an earlier suite merged: a program that did not run in this one has no profile.
+fn remove_profile(program: &Record) -> Result<()> {
+    let merged = program.folder.join(MERGED);
+    removed(std::fs::remove_file(&merged), &merged)
+}
+
+/// What is not there need not be removed.
+fn removed(result: std::io::Result<()>, path: &Path) -> Result<()> {
+    match result {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::write(path, e)),
         _ => Ok(()),
-    };
-    let (raw, merged) = (program.raw(), program.folder.join(MERGED));
-    gone(std::fs::remove_dir_all(&raw), &raw)?;
-    gone(std::fs::remove_file(&merged), &merged)?;
-    program.make_raw_folder()
+    }
 }
 
 /// Whether anything but folders is in it or below.

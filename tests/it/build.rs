@@ -496,12 +496,46 @@ fn suite_names_programs_that_did_not_run() {
         said.contains("p3: 1 of 7 programs did not run: g\n"),
         "{said}"
     );
-    let _ = std::fs::remove_dir_all(dir.join("none"));
     let said = suite("true");
     assert!(
-        said.contains("p3: 7 of 7 programs did not run: a, b, c, d, e and 2 more\n"),
+        said.contains("p3: 7 of 7 programs did not run: a, b, c, d, e and 2 more; profiles of earlier runs are kept\n"),
         "{said}"
     );
+    // That was the wrong command: earlier profiles stay. Where others run, they do not.
+    let profiled = || names.map(|name| dir.join(format!("{name}.p3/profile.p3prof")).exists());
+    assert_eq!(profiled(), names.map(|name| name != "g"));
+    suite("./b");
+    assert_eq!(profiled(), names.map(|name| name == "b"));
+}
+
+/// Where a program was built twice, what was built last is in its place.
+#[test]
+fn suite_takes_the_newest_of_several_builds() {
+    let dir = folder(&[("main.c", "int main(void) { return 0; }")]);
+    let dir = dir.path();
+    let profiled = |out: &str| dir.join(out).join("prog.p3/profile.p3prof").exists();
+    for [out, other] in [["a", "b"], ["b", "a"], ["a", "b"]] {
+        let build = [
+            "build",
+            "-q",
+            "-o",
+            out,
+            "--",
+            "sh",
+            "-c",
+            "$CC main.c -o prog",
+        ];
+        assert!(rewrite(dir, &build).status.success());
+        assert!(
+            rewrite(dir, &["suite", "-q", "--", "./prog"])
+                .status
+                .success()
+        );
+        assert!(profiled(out), "{out}");
+        let merged = dir.join(out).join("prog.p3/profile.p3prof");
+        let _ = std::fs::remove_file(merged);
+        assert!(!profiled(other), "{other}");
+    }
 }
 
 #[test]
