@@ -51,6 +51,8 @@ impl Change {
 pub struct Diff<'a> {
     before: &'a Profile,
     after: &'a Profile,
+    /// How many paths shares are of, earlier and later.
+    pub totals: [u128; 2],
     /// Paths that ran only later, by descending share.
     pub appeared: Vec<Change>,
     /// Paths that ran only earlier, likewise.
@@ -94,9 +96,12 @@ pub fn diff<'a>(
     selection: &Selection,
     least: f64,
 ) -> Result<Diff<'a>> {
+    let (earlier, later) = (selection.profiled(&before), selection.profiled(&after));
+    let matched = matched(&before, &earlier, &after, &later);
     let mut diff = Diff {
         before: before.profile(),
         after: after.profile(),
+        totals: totals([before, after], &matched.pairs)?,
         appeared: Vec::new(),
         vanished: Vec::new(),
         changed: Vec::new(),
@@ -108,8 +113,6 @@ pub fn diff<'a>(
         only_after: Vec::new(),
         unrelated: None,
     };
-    let (earlier, later) = (selection.profiled(&before), selection.profiled(&after));
-    let matched = matched(&before, &earlier, &after, &later);
     // Functions that somebody chose say nothing of the programs.
     if selection.function.is_none() {
         diff.unrelated = matched.count_if_unrelated();
@@ -118,7 +121,7 @@ pub fn diff<'a>(
     diff.incomparable = names(&after, &matched.changed);
     diff.only_before = names(&before, &matched.only_before);
     diff.only_after = names(&after, &matched.only_after);
-    let totals = totals([before, after], &matched.pairs)?;
+    let totals = diff.totals.map(|sum| sum.max(1) as f64);
     let (mut gone, mut here) = (Vec::new(), Vec::new());
     for pair in matched.pairs {
         let counted = counted([before, after], pair)?;
@@ -228,7 +231,7 @@ fn counted<'a>(
 }
 
 /// What shares are of: all executed paths; where a profile counts some paths only, those that both counted, as far as they match.
-fn totals(profiles: [PathProfile; 2], pairs: &[(FuncId, FuncId)]) -> Result<[f64; 2]> {
+fn totals(profiles: [PathProfile; 2], pairs: &[(FuncId, FuncId)]) -> Result<[u128; 2]> {
     let mut sums = [0u128; 2];
     if profiles.iter().all(|p| !p.is_selective()) {
         for (sum, profile) in sums.iter_mut().zip(profiles) {
@@ -244,7 +247,7 @@ fn totals(profiles: [PathProfile; 2], pairs: &[(FuncId, FuncId)]) -> Result<[f64
             }
         }
     }
-    Ok(sums.map(|sum| sum.max(1) as f64))
+    Ok(sums)
 }
 
 /// The functions of two profiles, of one build or two.
