@@ -105,7 +105,8 @@ test-others: cached setup-engines
 	LLVM="$(LLVM)" $(CACHED) sh tools/engines.sh test $(ENGINE_TESTS)
 
 # With debug information, so that the report names source lines.
-demo: build
+demo:
+	@$(MAKE) --no-print-directory build LLVM=$(firstword $(LLVM))
 	@mkdir -p $(OUT)
 	clang-$(firstword $(LLVM)) -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
 	$(RELEASE)/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out

@@ -355,7 +355,34 @@ fn test_command(programs: &[Record]) -> String {
         };
         Some(format!("{command} {}", quoted(folder)))
     };
-    below.find_map(of_folder).unwrap_or("make check".into())
+    let of_build_system = below.find_map(of_folder);
+    let of_makefile = || {
+        let targets = ["check", "test"];
+        let found = targets.into_iter().find(|t| makefile_has(&here, t))?;
+        Some(format!("make {found}"))
+    };
+    let itself = |p: &Record| match p.program.strip_prefix(&here) {
+        Ok(below) => quoted(&Path::new(".").join(below)),
+        Err(_) => quoted(&p.program),
+    };
+    of_build_system
+        .or_else(of_makefile)
+        .or_else(|| programs.first().map(itself))
+        .unwrap_or("make check".into())
+}
+
+/// Whether the makefile in `folder` has a rule for `target`, as far as can be seen without running make.
+fn makefile_has(folder: &Path, target: &str) -> bool {
+    // In make's own order.
+    let names = ["GNUmakefile", "makefile", "Makefile"];
+    let texts = names.map(|name| std::fs::read_to_string(folder.join(name)).ok());
+    let Some(text) = texts.into_iter().flatten().next() else {
+        return false;
+    };
+    let split = text.lines().filter_map(|line| line.split_once(':'));
+    let rules = split.filter(|(_, rest)| !rest.starts_with('='));
+    let mut targets = rules.flat_map(|(targets, _)| targets.split_whitespace());
+    targets.any(|t| t == target)
 }
 
 /// A path as a shell takes it.

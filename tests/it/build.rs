@@ -475,6 +475,40 @@ fn program_below_dev_has_copies() {
     assert!(dir.join("prog.p3/manifest.json").exists());
 }
 
+/// What runs the tests: a target of the makefile, if it has one; else the program itself.
+#[test]
+fn next_command_is_one_that_there_is() {
+    let dir = folder(&[("main.c", "int main(void) { return 0; }")]);
+    let dir = dir.path();
+    let next = |makefile: &str| {
+        std::fs::write(dir.join("Makefile"), makefile).unwrap();
+        let build = [
+            "build",
+            "-k2",
+            "-o",
+            "p3",
+            "--",
+            "sh",
+            "-c",
+            "$CC main.c -o 'a prog'",
+        ];
+        let said = stderr(&rewrite(dir, &build));
+        let next = said
+            .lines()
+            .find_map(|l| l.strip_prefix("p3: next: p3-rewrite suite -o p3 -- "));
+        next.unwrap_or_else(|| panic!("{said}")).to_string()
+    };
+    assert_eq!(next("all:\n\t@true\n"), "'./a prog'");
+    assert_eq!(
+        next("test := none\nall check: all\n\t@true\n"),
+        "make check"
+    );
+    assert_eq!(
+        next(".PHONY: check\ntest: all\n\t./'a prog'\n"),
+        "make test"
+    );
+}
+
 /// Programs that a suite did not run are named, the first of many.
 #[test]
 fn suite_names_programs_that_did_not_run() {

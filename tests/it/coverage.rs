@@ -439,6 +439,14 @@ fn several_programs_are_one_report() {
     let even = dir.join("even/out/profile.p3prof");
     std::fs::rename(build(dir, "even", BEFORE, 4), &even).unwrap();
     std::fs::remove_file(build(dir, "odd", BEFORE, 15)).unwrap();
+    // What it counted is not merged: it is no program that never ran.
+    let (status, said) = coverage(dir, &[], None);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("odd/out: no merged profile yet: raw profiles are there"),
+        "{said}"
+    );
+    std::fs::remove_dir_all(dir.join("odd/out/raw")).unwrap();
     let numbers = |found: &Value| {
         let total = |key: &str| found["total"][key].clone();
         (total("executed").as_u64().unwrap(), total("feasible"))

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::locate::{MERGED, profiles_below};
+use crate::profile::locate::{MERGED, has_never_run, profiles_below};
 use crate::profile::merge::empty;
 use crate::profile::union::union_with_baseline;
 use crate::profile::verdict::Trust;
@@ -76,9 +76,9 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
         notes.extend(unlinked_note(file, &unlinked));
         baseline.extend(unlinked);
         for program in programs {
-            let merged = program.join(MERGED);
-            if merged.exists() {
-                profiles.push(trust.read(&merged)?);
+            // Where raw profiles are not merged yet, the reader says how to.
+            if !has_never_run(&program) {
+                profiles.push(trust.read(&program)?);
                 continue;
             }
             let never_ran = never_ran(&program)?;
