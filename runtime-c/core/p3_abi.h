@@ -53,8 +53,8 @@ struct p3_table {
     uint64_t size; /* one more than the largest id */
     struct p3_slot *level[12]; /* P3_LEVELS; NULL from the first that was not needed so far */
     /* 0, then P3_CACHED slots, as distances in bytes from that 0; NULL without inlined counting. Each is a
-     * slot of some key that belongs there, or the 0 itself, read as a slot that no key has. A slot is
-     * checked by its key, so any race is harmless. */
+     * slot of some key whose first or second place that is (p3_table.c), or the 0 itself, read as a slot
+     * that no key has. A slot is checked by its key, so any race is harmless. */
     int64_t *cache;
 };
 

@@ -5,17 +5,55 @@
  * In signal handlers: all of it. */
 #include "p3_internal.h"
 
-/* The slot of a key, cached; NULL when there is none for it. */
+/* Where the cache names the slot of a key: code of the program looks there, at the key's upper bits. */
+static uint64_t first_place(const struct p3_table *table, uint64_t key) {
+    return 1 + (key >> (table->bits - P3_CACHE_BITS));
+}
+
+/* Where it may name it as well, by the next bits: only the runtime looks there, when two keys with the same upper bits
+ * alternate. Finding the slot takes three times as long. */
+static uint64_t second_place(const struct p3_table *table, uint64_t key) {
+    return 1 + (key >> (table->bits - 2 * P3_CACHE_BITS) & (P3_CACHED - 1));
+}
+
+/* The slot that the cache names at a place; one whose key is 0 where it names none. */
+static struct p3_slot *named(const struct p3_table *table, uint64_t place) {
+    int64_t distance = __atomic_load_n(&table->cache[place], __ATOMIC_ACQUIRE);
+    return (struct p3_slot *)((uintptr_t)table->cache + (uintptr_t)distance);
+}
+
+static uint64_t key_of(const struct p3_slot *slot) { return __atomic_load_n(&slot->key, __ATOMIC_RELAXED); }
+
+/* Whoever finds a slot there finds the level that it is in as well, which another thread may have made. */
+static void name(struct p3_table *table, uint64_t place, const struct p3_slot *slot) {
+    int64_t distance = (int64_t)((uintptr_t)slot - (uintptr_t)table->cache);
+    __atomic_store_n(&table->cache[place], distance, __ATOMIC_RELEASE);
+}
+
+/* The slot of a key, which the cache names from now on; NULL when there is none for it. */
 static struct p3_slot *slot_of(struct p3_table *table, uint64_t key) {
     if (key == 0)
         return NULL;
-    struct p3_slot *slot = p3_slot_find(table, key);
-    if (slot == NULL)
-        p3_live_lost();
-    else if (table->cache != NULL) {
-        int64_t distance = (int64_t)((uintptr_t)slot - (uintptr_t)table->cache);
-        __atomic_store_n(&table->cache[1 + (key >> (table->bits - P3_CACHE_BITS))], distance, __ATOMIC_RELAXED);
+    if (table->cache == NULL) {
+        struct p3_slot *slot = p3_slot_find(table, key);
+        if (slot == NULL)
+            p3_live_lost();
+        return slot;
     }
+    uint64_t second = second_place(table, key);
+    struct p3_slot *slot = named(table, second);
+    uint64_t other = key_of(slot);
+    if (other != key) {
+        slot = p3_slot_find(table, key);
+        if (slot == NULL) {
+            p3_live_lost();
+            return NULL;
+        }
+        /* What is in its first place stays there. */
+        if (other == 0 || first_place(table, other) != second)
+            name(table, second, slot);
+    }
+    name(table, first_place(table, key), slot);
     return slot;
 }
 

@@ -63,7 +63,7 @@ pub const TABLE: Struct = Struct {
         Field::new(
             "cache",
             Pointer("int64_t"),
-            "0, then P3_CACHED slots, as distances in bytes from that 0; NULL without inlined counting. Each is a slot of some key that belongs there, or the 0 itself, read as a slot that no key has. A slot is checked by its key, so any race is harmless.",
+            "0, then P3_CACHED slots, as distances in bytes from that 0; NULL without inlined counting. Each is a slot of some key whose first or second place that is (p3_table.c), or the 0 itself, read as a slot that no key has. A slot is checked by its key, so any race is harmless.",
         ),
     ],
 };
