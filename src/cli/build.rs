@@ -361,26 +361,32 @@ fn test_command(programs: &[Record]) -> String {
         let found = targets.into_iter().find(|t| makefile_has(&here, t))?;
         Some(format!("make {found}"))
     };
-    let itself = |p: &Record| match p.program.strip_prefix(&here) {
-        Ok(below) => quoted(&Path::new(".").join(below)),
-        Err(_) => quoted(&p.program),
+    let is_library = |p: &Record| {
+        let name = p.program.file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
+        name.ends_with(".so") || name.contains(".so.")
     };
-    of_build_system
-        .or_else(of_makefile)
-        .or_else(|| programs.first().map(itself))
-        .unwrap_or("make check".into())
+    let itself = || {
+        let program = &programs.iter().find(|p| !is_library(p))?.program;
+        Some(match program.strip_prefix(&here) {
+            Ok(below) => quoted(&Path::new(".").join(below)),
+            Err(_) => quoted(program),
+        })
+    };
+    let found = of_build_system.or_else(of_makefile).or_else(itself);
+    found.unwrap_or("COMMAND".into())
 }
 
 /// Whether the makefile in `folder` has a rule for `target`, as far as can be seen without running make.
 fn makefile_has(folder: &Path, target: &str) -> bool {
-    // In make's own order.
+    // One may include another.
     let names = ["GNUmakefile", "makefile", "Makefile"];
-    let texts = names.map(|name| std::fs::read_to_string(folder.join(name)).ok());
-    let Some(text) = texts.into_iter().flatten().next() else {
-        return false;
-    };
-    let split = text.lines().filter_map(|line| line.split_once(':'));
-    let rules = split.filter(|(_, rest)| !rest.starts_with('='));
+    let texts = names.map(|name| std::fs::read_to_string(folder.join(name)));
+    let texts: String = texts.into_iter().flatten().collect();
+    let lines = texts.lines().filter(|line| !line.starts_with(['#', '\t']));
+    let split = lines.filter_map(|line| line.split_once(':'));
+    // Of others an `=` makes a variable: `x = a:b`, `x := y`, `target: x = y`.
+    let rules = split.filter(|(targets, rest)| !targets.contains('=') && !rest.contains('='));
     let mut targets = rules.flat_map(|(targets, _)| targets.split_whitespace());
     targets.any(|t| t == target)
 }

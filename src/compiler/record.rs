@@ -34,6 +34,10 @@ pub struct Record {
     pub command: Vec<String>,
     /// The folder in which that ran.
     pub directory: PathBuf,
+    /// The folder of the record when the program was linked: its processes write below it. None in records of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    linked: Option<PathBuf>,
     /// The folder of the record.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -58,8 +62,16 @@ impl Record {
             warnings: Vec::new(),
             command,
             directory: std::env::current_dir().unwrap_or_default(),
+            linked: std::path::absolute(folder).ok(),
             folder: folder.to_path_buf(),
         }
+    }
+
+    /// Where its processes write, if that is another folder: the record's was moved, or is a copy.
+    pub fn moved_from(&self) -> Option<&Path> {
+        let linked = self.linked.as_deref()?;
+        let (there, here) = (linked.canonicalize(), self.folder.canonicalize());
+        (there.ok() != here.ok()).then_some(linked)
     }
 
     /// Writes it into its folder.
@@ -248,13 +260,13 @@ pub fn elsewhere(root: &Path, programs: &[Record]) -> Result<Vec<(usize, PathBuf
     Ok(found)
 }
 
-/// The records below `folders`, by program; of several builds of one program the newest. Folders inside those of
-/// programs are not searched.
+/// The records below `folders`, by program; of several builds of one program the newest, of folders that were not
+/// moved if there is one. Folders inside those of programs are not searched.
 ///
 /// # Errors
 /// A folder or a record cannot be read.
 pub fn find(folders: &[PathBuf]) -> Result<Vec<Record>> {
-    let mut found: Vec<(SystemTime, Record)> = Vec::new();
+    let mut found: Vec<((bool, SystemTime), Record)> = Vec::new();
     for root in folders {
         let mut walk = WalkDir::new(root).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
@@ -266,7 +278,8 @@ pub fn find(folders: &[PathBuf]) -> Result<Vec<Record>> {
             if entry.file_type().is_dir() && file.is_file() {
                 let metadata = file.metadata().and_then(|m| m.modified());
                 let built = metadata.map_err(|e| Error::read(&file, e))?;
-                found.push((built, Record::read(entry.path())?));
+                let record = Record::read(entry.path())?;
+                found.push(((record.moved_from().is_none(), built), record));
                 walk.skip_current_dir();
             }
         }

@@ -163,6 +163,16 @@ impl Suite {
             let remedy = "build them by p3-rewrite build -- make, and name that -o";
             return Err(Error::load(folder, problem, remedy));
         };
+        for program in &programs {
+            if let Some(from) = program.moved_from() {
+                let problem = format!(
+                    "it is not where the program was linked, and its processes write to {}",
+                    from.display()
+                );
+                let remedy = "move it back, or build the program again";
+                return Err(Error::load(&program.folder, problem, remedy));
+            }
+        }
         let wrapped = wrap_command(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let preload = self
@@ -205,7 +215,10 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     fn run(&self, copies: u32) -> Result<Gathered> {
         let folders = &self.suite.folders;
         record::find(folders)?.iter().try_for_each(clear)?;
-        let (mut rounds, mut lost) = self.rounds(&Vec::from_iter(0..copies))?;
+        let ran = self.rounds(&Vec::from_iter(0..copies));
+        // Of an interrupted round, too.
+        self.remove_outdated()?;
+        let (mut rounds, mut lost) = ran?;
         if !self.suite.no_repeat {
             lost = lost.max(self.repeat_odd_rounds(&mut rounds)?);
         }
@@ -214,20 +227,23 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
             Ok((program, merged))
         };
         let programs = record::find(folders)?.into_iter().map(merged);
-        let programs: Vec<(Record, Option<Merged>)> = programs.collect::<Result<_>>()?;
-        // A command that ran nothing was not the one that was meant: earlier profiles stay.
-        if programs.iter().any(|(_, merged)| merged.is_some()) {
-            let idle = programs.iter().filter(|(_, merged)| merged.is_none());
-            idle.map(|(program, _)| program)
-                .try_for_each(remove_profile)?;
-        }
         let failures = record::find_failures(folders);
         Ok(Gathered {
             rounds,
-            programs,
+            programs: programs.collect::<Result<_>>()?,
             failures: failures.into_iter().map(|(f, _)| f).collect(),
             lost,
         })
+    }
+
+    /// Removes profiles of earlier suites once there are counts of this one. A command that ran nothing was not the one
+    /// that was meant.
+    fn remove_outdated(&self) -> Result<()> {
+        let programs = record::find(&self.suite.folders)?;
+        if programs.iter().any(|p| has_files(&p.raw())) {
+            programs.iter().try_for_each(remove_profile)?;
+        }
+        Ok(())
     }
 
     /// A round for each of these copies; and how many programs they linked that are lost.
@@ -308,6 +324,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         }
         let status = status(&mut run, &self.suite.command)?;
         let time = begin.elapsed();
+        self.remove_outdated()?;
         Ok(Round { copy, status, time })
     }
 }
@@ -450,7 +467,7 @@ fn clear(program: &Record) -> Result<()> {
     program.make_raw_folder()
 }
 
-/// Removes what an earlier suite merged: a program that did not run in this one has no profile.
+/// Removes what an earlier suite merged.
 fn remove_profile(program: &Record) -> Result<()> {
     let merged = program.folder.join(MERGED);
     removed(std::fs::remove_file(&merged), &merged)

@@ -7,7 +7,7 @@ use crate::ir::{Cfg, Terminator};
 use crate::partition::Local;
 use crate::paths::Measuring;
 
-/// What the largest weight of a block becomes: LLVM adds the weights of a block up in 32 bits.
+/// What the largest weight of a block becomes. Of 256 ways the sum has 32 bits, and LLVM scales no weights.
 const LARGEST: f64 = (1 << 24) as f64;
 
 /// Of a block that has a choice: how often each successor is taken, in proportion.
@@ -87,16 +87,22 @@ fn version_ways(
     weights: &TiSlice<EdgeId, f64>,
     paths: &Measuring,
 ) -> Vec<f64> {
-    let origin = local.versions.origin[block];
-    let foreign = |block| ways(block, cfg, &paths.dag, &paths.weights);
+    let own_ways = || {
+        ways(
+            local.versions.origin[block],
+            cfg,
+            &paths.dag,
+            &paths.weights,
+        )
+    };
     let Some(v) = local.dag.vertex(block) else {
-        return foreign(origin);
+        return own_ways();
     };
     let mut ways = ways(block, cfg, &local.dag, weights);
     if local.open.contains(v) {
         let arriving: f64 = local.dag.ins(v).iter().map(|e| weights[*e]).sum();
         let rest = (arriving - ways.iter().sum::<f64>()).max(0.0);
-        let mut foreign = foreign(origin);
+        let mut foreign = own_ways();
         for e in local.dag.outs(v) {
             if let EdgeKind::Real(c) | EdgeKind::BackEdge(c) = local.dag.edge(e).kind {
                 foreign[c.succ as usize] = 0.0;

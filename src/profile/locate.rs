@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::names::printable;
+use crate::output::WEIGHTS;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
@@ -149,8 +150,10 @@ pub fn profiles_below(folder: &Path) -> Result<Vec<PathBuf>> {
     below(folder, usize::MAX, is_profile)
 }
 
+/// Not what an output folder was made with: that is of an earlier run.
 fn is_profile(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "p3prof")
+    let is_input = path.ends_with(WEIGHTS) && path.with_file_name(MANIFEST).exists();
+    path.extension().is_some_and(|e| e == "p3prof") && !is_input
 }
 
 /// The files that are wanted, at most `depth` levels below a folder, in order.

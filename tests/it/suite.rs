@@ -120,10 +120,13 @@ fn interrupted_suite_ends_what_it_started_and_puts_copy_0_back() {
         let copy = dir.join(format!("p3/prog.p3/bin/copy-{copy}"));
         std::fs::read(dir.join("prog")).unwrap() == std::fs::read(copy).unwrap()
     };
+    // An earlier suite's profile is of other runs as soon as a copy has counted in this one.
+    let merged = dir.join("p3/prog.p3/profile.p3prof");
+    std::fs::write(&merged, "earlier").unwrap();
     // In the second round, a child that ignores SIGTERM and has the folder among its arguments.
     let name = dir.to_str().unwrap();
     let script = format!(
-        "[ -e first ] || {{ touch first; exit; }}; \
+        "[ -e first ] || {{ touch first; ./prog a b; exit; }}; \
         sh -c 'trap \"\" TERM; echo $$ >pid.part; mv pid.part pid; sleep 300; sleep 300' {name} & wait; sleep 300"
     );
     let mut suite = command(REWRITE, dir)
@@ -151,6 +154,7 @@ fn interrupted_suite_ends_what_it_started_and_puts_copy_0_back() {
     assert_eq!(status.signal(), Some(Signal::TERM.as_raw()), "{status}");
     assert!(!is_running(name), "what the suite started is over");
     assert!(same(0));
+    assert!(!merged.exists());
 }
 
 /// Without an option rounds have the same process ids, and a command that ends itself by a signal does so there.

@@ -57,7 +57,7 @@ pub struct Diff<'a> {
     pub appeared: Vec<Change>,
     /// Paths that ran only earlier, likewise.
     pub vanished: Vec<Change>,
-    /// Paths of both whose share changed by at least what was asked for, the largest changes first.
+    /// Paths of both whose count changed, and whose share did by at least what was asked for, the largest changes first.
     pub changed: Vec<Change>,
     /// How many paths of both did not.
     pub steady: usize,
@@ -85,8 +85,8 @@ impl Diff<'_> {
     }
 }
 
-/// What changed from `before` to `after` in the selected functions; of paths that both have, only changes of the
-/// share by at least `least` (1 is everything). O(functions + total path length of what changed).
+/// What changed from `before` to `after` in the selected functions; of paths that both have, only changed
+/// counts whose share changed by at least `least` (1 is everything). O(functions + total path length of what changed).
 ///
 /// # Errors
 /// Damaged profiles.
@@ -161,9 +161,10 @@ struct InEither {
     after: Option<Frequency>,
 }
 
+/// A path that ran as often as before is no news, even if others ran less.
 fn steady(was: Frequency, is: Frequency, least: f64) -> bool {
     let change = (is.share - was.share).abs();
-    change < least || change == 0.0
+    was.count == is.count || change < least
 }
 
 /// The paths of one function in either profile, by id.
