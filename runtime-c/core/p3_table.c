@@ -30,25 +30,27 @@ static void name(struct p3_table *table, uint64_t place, const struct p3_slot *s
     __atomic_store_n(&table->cache[place], distance, __ATOMIC_RELEASE);
 }
 
+/* The slot of a key, past the cache; NULL when there is none for it, and a count is lost. */
+static struct p3_slot *find_or_lose(struct p3_table *table, uint64_t key) {
+    struct p3_slot *slot = p3_slot_find(table, key);
+    if (slot == NULL)
+        p3_live_lost();
+    return slot;
+}
+
 /* The slot of a key, which the cache names from now on; NULL when there is none for it. */
 static struct p3_slot *slot_of(struct p3_table *table, uint64_t key) {
     if (key == 0)
         return NULL;
-    if (table->cache == NULL) {
-        struct p3_slot *slot = p3_slot_find(table, key);
-        if (slot == NULL)
-            p3_live_lost();
-        return slot;
-    }
+    if (table->cache == NULL)
+        return find_or_lose(table, key);
     uint64_t second = second_place(table, key);
     struct p3_slot *slot = named(table, second);
     uint64_t other = key_of(slot);
     if (other != key) {
-        slot = p3_slot_find(table, key);
-        if (slot == NULL) {
-            p3_live_lost();
+        slot = find_or_lose(table, key);
+        if (slot == NULL)
             return NULL;
-        }
         /* What is in its first place stays there. */
         if (other == 0 || first_place(table, other) != second)
             name(table, second, slot);

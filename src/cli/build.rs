@@ -14,7 +14,7 @@ use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, S
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::names::{first_names, printable};
+use crate::names::{first_names, is_shared_library, printable};
 use crate::output::check_folder;
 use crate::profile::locate::MERGED;
 use crate::profile::merge::summary;
@@ -363,8 +363,7 @@ fn test_command(programs: &[Record]) -> String {
     };
     let is_library = |p: &Record| {
         let name = p.program.file_name().unwrap_or_default();
-        let name = name.to_string_lossy();
-        name.ends_with(".so") || name.contains(".so.")
+        is_shared_library(&name.to_string_lossy())
     };
     let itself = || {
         let program = &programs.iter().find(|p| !is_library(p))?.program;

@@ -144,8 +144,9 @@ impl Suite {
     }
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
-    /// each. What earlier runs left there goes, unless none of them ran. `progress` hears of each round. A round that ran other processes than most did is
-    /// repeated, once; and if all ran the same processes and counted differently, all are repeated with the same random numbers.
+    /// each. What earlier runs left there goes, unless none of them ran. `progress` hears of each round. A round that ran
+    /// other processes than most did is repeated, once; and if all ran the same processes and counted differently, all are
+    /// repeated with the same random numbers.
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
@@ -215,10 +216,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     fn run(&self, copies: u32) -> Result<Gathered> {
         let folders = &self.suite.folders;
         record::find(folders)?.iter().try_for_each(clear)?;
-        let ran = self.rounds(&Vec::from_iter(0..copies));
-        // Of an interrupted round, too.
-        self.remove_outdated()?;
-        let (mut rounds, mut lost) = ran?;
+        let (mut rounds, mut lost) = self.rounds(&Vec::from_iter(0..copies))?;
         if !self.suite.no_repeat {
             lost = lost.max(self.repeat_odd_rounds(&mut rounds)?);
         }
@@ -322,9 +320,11 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         if let Some(library) = &self.preload {
             run.env("LD_PRELOAD", library);
         }
-        let status = status(&mut run, &self.suite.command)?;
+        let status = status(&mut run, &self.suite.command);
         let time = begin.elapsed();
+        // A round that was interrupted has counted, too.
         self.remove_outdated()?;
+        let status = status?;
         Ok(Round { copy, status, time })
     }
 }

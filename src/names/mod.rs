@@ -105,6 +105,11 @@ pub(crate) fn shown(symbol: &str) -> String {
     printable(&readable(symbol)).into_owned()
 }
 
+/// Whether a file of this name is a shared library: `libz.so`, `libz.so.1.3`.
+pub(crate) fn is_shared_library(file: &str) -> bool {
+    file.ends_with(".so") || file.contains(".so.")
+}
+
 /// The first of `names` where there are many: `a, b, c, d, e and 7 more`.
 pub(crate) fn first_names(names: impl ExactSizeIterator<Item = String>) -> String {
     const NAMED: usize = 5;

@@ -1,13 +1,12 @@
 //! Counts of an earlier run → branch weights, by which LLVM lays out the code of a copy.
 
-use super::build::Ids;
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{BlockId, EdgeId, TiSlice};
 use crate::ir::{Cfg, Terminator};
 use crate::partition::Local;
 use crate::paths::Measuring;
 
-/// What the largest weight of a block becomes. Of 256 ways the sum has 32 bits, and LLVM scales no weights.
+/// What the largest weight of a block becomes. The sum of up to 255 ways has 32 bits then, and LLVM scales none of them.
 const LARGEST: f64 = (1 << 24) as f64;
 
 /// Of a block that has a choice: how often each successor is taken, in proportion.
@@ -16,28 +15,23 @@ pub(crate) type Branch = (BlockId, Vec<u32>);
 /// The weights of all blocks with a choice, in versions if there are any, ascending. Empty where nothing was measured:
 /// LLVM's own guesses are better than static weights. O(V + E).
 ///
-/// `cfg` is the function's control flow, which `ids` are about; `weights` are those of the edges of their DAG.
-pub(super) fn branch_weights(
+/// `cfg` is the function's control flow; `weights` are those of the edges of its DAG, or of that of `local`.
+pub(super) fn weigh_branches(
     cfg: &Cfg,
     paths: &Measuring,
-    ids: &Ids,
+    local: Option<&Local>,
     weights: &TiSlice<EdgeId, f64>,
 ) -> Vec<Branch> {
-    match ids {
-        Ids::Local(local) if paths.measured => {
-            let cfg = &local.versions.cfg;
-            branches(cfg, |b| version_ways(b, cfg, local, weights, paths))
-        }
-        _ => own_branch_weights(cfg, paths),
-    }
-}
-
-/// The same of the function's own blocks.
-pub(super) fn own_branch_weights(cfg: &Cfg, paths: &Measuring) -> Vec<Branch> {
     if !paths.measured {
         return Vec::new();
     }
-    branches(cfg, |b| ways(b, cfg, &paths.dag, &paths.weights))
+    match local {
+        Some(local) => {
+            let cfg = &local.versions.cfg;
+            branches(cfg, |b| version_ways(b, cfg, local, weights, paths))
+        }
+        None => branches(cfg, |b| ways(b, cfg, &paths.dag, weights)),
+    }
 }
 
 fn branches(cfg: &Cfg, ways: impl Fn(BlockId) -> Vec<f64>) -> Vec<Branch> {
@@ -52,12 +46,12 @@ fn branches(cfg: &Cfg, ways: impl Fn(BlockId) -> Vec<f64>) -> Vec<Branch> {
     };
     let with_choice = cfg.ids().filter(has_choice);
     with_choice
-        .filter_map(|b| Some((b, in_proportion(&ways(b))?)))
+        .filter_map(|b| Some((b, scale_ways(&ways(b))?)))
         .collect()
 }
 
 /// Ways that are taken at all keep a weight of 1 at least. `None` where none is.
-fn in_proportion(ways: &[f64]) -> Option<Vec<u32>> {
+fn scale_ways(ways: &[f64]) -> Option<Vec<u32>> {
     let largest = ways.iter().copied().fold(0.0, f64::max);
     let scaled = |&w: &f64| match w {
         0.0 => 0,
@@ -129,27 +123,23 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn ways_are_in_proportion() {
-        assert_eq!(in_proportion(&[0.0, 0.0]), None);
+    fn ways_keep_their_proportion() {
+        assert_eq!(scale_ways(&[0.0, 0.0]), None);
         assert_eq!(
-            in_proportion(&[0.5, 0.0, 0.25]),
+            scale_ways(&[0.5, 0.0, 0.25]),
             Some(vec![1 << 24, 0, 1 << 23])
         );
-        assert_eq!(in_proportion(&[1e-9, 1e9]), Some(vec![1, 1 << 24]));
+        assert_eq!(scale_ways(&[1e-9, 1e9]), Some(vec![1, 1 << 24]));
     }
 
     #[test]
     fn guesses_are_left_to_llvm() {
         let graph = cfg(&[&[1, 2], &[2], &[]]);
-        let paths = Measuring::from_cfg(&graph);
-        let ids = ids(&graph, &paths, Part::All);
-        assert_eq!(branch_weights(&graph, &paths, &ids, &paths.weights), []);
-        assert_eq!(own_branch_weights(&graph, &paths), []);
-        let paths = paths.with_measured(Dag::from_cfg(&graph, &[]).by_edge(1.0));
-        assert_eq!(
-            own_branch_weights(&graph, &paths),
-            [(BlockId(0), vec![1 << 24; 2])]
-        );
+        let guessed = Measuring::from_cfg(&graph);
+        let weights = |paths: &Measuring| weigh_branches(&graph, paths, None, &paths.weights);
+        assert_eq!(weights(&guessed), []);
+        let measured = guessed.with_measured(Dag::from_cfg(&graph, &[]).by_edge(1.0));
+        assert_eq!(weights(&measured), [(BlockId(0), vec![1 << 24; 2])]);
     }
 
     /// The function on the way of `walk`, all of whose paths were measured there.
@@ -208,8 +198,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each version of a block gets the weights of what ran there; where paths leave those of interest, all ways out
-        /// of these together.
+        /// Each version of a block gets the weights of what ran there. Where paths leave those of interest, the ways on
+        /// which they do are one.
         #[test]
         fn weights_are_what_ran(
             graph in any_cfg(12),
@@ -223,12 +213,9 @@ mod tests {
             let set = edges_through(&paths.dag, &through);
             for part in [Part::All, Part::Edges(&set), Part::Side(Side::Inside(&set))] {
                 let ids = ids(&graph, &paths, part);
-                let local = match &ids {
-                    Ids::Local(local) => Some(&**local),
-                    _ => None,
-                };
+                let local = ids.versioned();
                 let taken = taken(&graph, local, &walk);
-                let weights = branch_weights(&graph, &paths, &ids, &ids.weights(&paths));
+                let weights = weigh_branches(&graph, &paths, local, &ids.weights(&paths));
                 let weights: BTreeMap<BlockId, Vec<u32>> = weights.into_iter().collect();
                 for (b, ran) in (0..).map(BlockId).zip(taken) {
                     let has_choice = ran.len() > 1 && ran.iter().any(|n| *n > 0.0);

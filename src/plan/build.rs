@@ -1,6 +1,6 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
 
-use super::branches::{Branch, branch_weights, own_branch_weights};
+use super::branches::{Branch, weigh_branches};
 use super::check;
 use super::place::{Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
@@ -139,6 +139,14 @@ impl Ids<'_> {
                 open: Some(&local.open),
                 foreign_ends: &local.foreign_ends,
             },
+        }
+    }
+
+    /// Those of versions, if blocks have any.
+    pub(super) fn versioned(&self) -> Option<&Local> {
+        match self {
+            Ids::Local(local) => Some(local),
+            _ => None,
         }
     }
 
@@ -336,10 +344,7 @@ pub(crate) fn copy_plan(
             probes,
             branches,
         } = match &paths.counted {
-            Counted::Edges(counted) => Counting {
-                branches: own_branch_weights(cfg, paths),
-                ..count_edges(&paths.dag, counted)
-            },
+            Counted::Edges(counted) => count_edges(cfg, paths, counted),
             Counted::Paths => count_paths(cfg, paths, part),
         };
         Some(FunctionPlan {
@@ -379,13 +384,14 @@ fn count_paths(cfg: &Cfg, paths: &Measuring, part: Part) -> Counting {
     Counting {
         table: code.table,
         probes: code.sites(),
-        branches: branch_weights(cfg, paths, &code.ids, &code.weights),
+        branches: weigh_branches(cfg, paths, code.ids.versioned(), &code.weights),
         versions: code.into_versions(),
     }
 }
 
 /// Counts the edges in `counted`: the `i`-th of them in counter `i`. O(E log E).
-fn count_edges(dag: &Dag, counted: &IdSet<EdgeId>) -> Counting {
+fn count_edges(cfg: &Cfg, paths: &Measuring, counted: &IdSet<EdgeId>) -> Counting {
+    let dag = &paths.dag;
     let site = |e: EdgeId| match dag.edge(e).kind {
         EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Site::Edge(c),
         EdgeKind::Leave => Site::Exit(dag.block(dag.edge(e).src).expect("a block")),
@@ -403,7 +409,7 @@ fn count_edges(dag: &Dag, counted: &IdSet<EdgeId>) -> Counting {
         versions: None,
         table: Table::Array { slots },
         probes,
-        branches: Vec::new(),
+        branches: weigh_branches(cfg, paths, None, &paths.weights),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Amount, Sampled, Samples};
 use crate::index::FuncId;
 use crate::ir::Loc;
-use crate::names::readable;
+use crate::names::{is_shared_library, readable};
 use crate::profile::Profile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -143,7 +143,7 @@ impl<'a> Index<'a> {
             if image.starts_with('[') || name.ends_with(".ko") {
                 return false;
             }
-            let is_library = name.ends_with(".so") || name.contains(".so.");
+            let is_library = is_shared_library(name);
             let known = symbols.iter().filter(|s| !self.named(s).is_empty());
             !is_library || 2 * known.count() >= symbols.len()
         };

@@ -57,7 +57,7 @@ pub struct Diff<'a> {
     pub appeared: Vec<Change>,
     /// Paths that ran only earlier, likewise.
     pub vanished: Vec<Change>,
-    /// Paths of both whose count changed, and whose share did by at least what was asked for, the largest changes first.
+    /// Paths of both whose count changed, and their share by at least what was asked for, the largest changes first.
     pub changed: Vec<Change>,
     /// How many paths of both did not.
     pub steady: usize,
