@@ -10,8 +10,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
-/// Everything that was measured.
+/// Everything that was measured. An older `p3-bench` would drop what it does not know, so it refuses.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Results {
     pub programs: Measurements<Program>,
     pub rewriting: Measurements<Rewriting>,
