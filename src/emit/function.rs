@@ -7,6 +7,7 @@
 
 mod hashed;
 mod register;
+mod tail;
 
 use super::data::Data;
 use super::layout::Storage;
@@ -14,6 +15,7 @@ use super::place::{self, Place};
 use super::split::{Places, split};
 use super::steps;
 use super::sys::{self, Blocks};
+use super::values::Inst;
 use super::versions;
 use crate::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::ir::{Cfg, FunctionBody};
@@ -26,12 +28,14 @@ use inkwell::AtomicRMWBinOp;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{
-    BasicValue, BasicValueEnum, FunctionValue, IntValue, PhiValue, PointerValue,
+    BasicValue, BasicValueEnum, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
 };
 use register::{Held, find_keys, is_key_before};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+pub(crate) use tail::{Tails, return_itself};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub(crate) fn instrument<'ctx>(
@@ -52,12 +56,17 @@ pub(crate) fn instrument<'ctx>(
     for (block, weights) in &plan.branches {
         sys::set_branch_weights(context, sys::terminator(blocks[*block]), weights);
     }
+    let builder = context.create_builder();
+    let hits = data.hit_counter(index);
+    let tails = match hits {
+        None => tail::return_at_once(&builder, &blocks, cfg, plan),
+        Some(_) => Tails::new(),
+    };
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
-    let places = split(context, &blocks, cfg, plan, branches);
+    let places = split(context, &blocks, cfg, plan, &tails, branches);
     let registers = Registers::new(cfg, plan.order(), plan);
     let keys = Keys::of(plan.table.ids());
     let holds_address = !sets_before_branches(cfg, plan, &places);
-    let builder = context.create_builder();
     let mut emitter = Emitter {
         context,
         builder,
@@ -66,9 +75,10 @@ pub(crate) fn instrument<'ctx>(
         data,
         storage: data.storage(index),
         entries: data.entry_counter(index).filter(|_| plan.entries),
-        hits: data.hit_counter(index),
+        hits,
         blocks,
         places,
+        tails,
         registers,
         phis: BTreeMap::new(),
         after: HashMap::new(),
@@ -133,6 +143,8 @@ struct Emitter<'a, 'ctx> {
     hits: Option<PointerValue<'ctx>>,
     blocks: Blocks<'ctx>,
     places: Places<'ctx>,
+    /// The blocks that return themselves.
+    tails: Tails<'ctx>,
     registers: Registers,
     /// By block, in order: what their entries need is made in blocks that several of them may share.
     phis: BTreeMap<BlockId, PhiValue<'ctx>>,
@@ -182,6 +194,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn edge(&mut self, edge: CfgEdge) {
+        if let Some(&call) = self.tails.get(&edge.block) {
+            return self.tail(edge, call);
+        }
         let Some(&place) = self.places.of.get(&edge) else {
             return;
         };
@@ -222,20 +237,48 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn exit(&mut self, b: BlockId) {
         let ops = self.plan.ops(Site::Exit(b));
-        if ops.is_empty() {
+        let is_reached = b == BlockId(0) || !self.places.ins[b].is_empty();
+        if ops.is_empty() || !is_reached {
             return;
         }
         let block = self.blocks[b];
         let place = place::exit(block);
-        sys::position_before(&self.builder, place);
-        let how = if self.branches(ops) && place == sys::terminator(block) {
-            let rest = self.context.insert_basic_block_after(block, "p3.exit");
-            sys::move_terminator(&self.builder, block, rest);
-            How::Branch(rest)
+        let end = sys::terminator(block);
+        let is_by_return = place == end || sys::opcode(end) == LLVMOpcode::LLVMRet;
+        let how = if self.branches(ops) && is_by_return {
+            self.split_before(block, place)
         } else {
+            sys::position_before(&self.builder, place);
             How::Here
         };
         self.code(ops, self.register_at(b), how, true);
+    }
+
+    /// The code of an edge whose source returns itself, and of the exit that it led to, in front of the call.
+    fn tail(&mut self, edge: CfgEdge, call: InstructionValue<'ctx>) {
+        let exit = self.plan.ops(Site::Exit(self.cfg.target(edge)));
+        let ops = [self.plan.ops(Site::Edge(edge)), exit].concat();
+        let how = if self.branches(&ops) {
+            self.split_before(self.blocks[edge.block], call)
+        } else {
+            sys::position_before(&self.builder, call);
+            How::Here
+        };
+        let is_key = self.plan.table.hashes();
+        self.code(&ops, self.register_at(edge.block), how, is_key);
+    }
+
+    /// Moves what stands in `block` from `place` on, to its end without successors, to a block behind it, where code goes on
+    /// that the builder makes now.
+    fn split_before(&self, block: BasicBlock<'ctx>, place: InstructionValue<'ctx>) -> How<'ctx> {
+        let rest = self.context.insert_basic_block_after(block, "p3.exit");
+        let mut next = Some(Inst::of(place));
+        while let Some(i) = next {
+            next = i.next();
+            i.move_to(&self.builder, rest);
+        }
+        self.builder.position_at_end(block);
+        How::Branch(rest)
     }
 
     fn constant(&self, c: i64) -> IntValue<'ctx> {

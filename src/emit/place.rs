@@ -3,6 +3,7 @@
 use super::{sys, values};
 use crate::index::{BlockId, CfgEdge, TiSlice};
 use crate::ir::Cfg;
+use crate::ir::lower::view::may_follow_tail_call;
 use crate::plan::{FunctionPlan, Op, Site};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -145,8 +146,9 @@ fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> Instructi
 }
 
 /// Where a path that ends in `block` (without successors) is counted: before the terminator;
-/// before a `musttail` call or a deoptimization, which nothing but `ret` may follow; in a block that ends in
-/// `unreachable` before the last call, which is the one that does not return.
+/// before a call in tail position, which a count behind it would keep LLVM from making a jump; before a `musttail` call
+/// or a deoptimization, which nothing but `ret` may follow; in a block that ends in `unreachable` before the last call,
+/// which is the one that does not return.
 pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
     let end = sys::terminator(block);
     let before = std::iter::successors(end.get_previous_instruction(), |i| {
@@ -154,10 +156,67 @@ pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
     });
     let found = match sys::opcode(end) {
         LLVMOpcode::LLVMUnreachable => before.into_iter().find(|i| leaves(*i)),
-        LLVMOpcode::LLVMRet => before.into_iter().take(2).find(|i| ends_in_ret(*i)),
+        LLVMOpcode::LLVMRet => {
+            let must = before.take(2).find(|i| ends_in_ret(*i));
+            must.or_else(|| tail_call(block))
+        }
         _ => None,
     };
     found.unwrap_or(end)
+}
+
+/// The call in tail position that `block` ends in, if it returns itself.
+fn tail_call(block: BasicBlock) -> Option<InstructionValue> {
+    let last = last_call(block)?;
+    let result = values::Inst::of(last).value();
+    let returned = values::Inst::of(sys::terminator(block)).operands();
+    returned.iter().all(|v| *v == result).then_some(last)
+}
+
+/// The call in tail position that `block` ends in, if its only way out leads to block `to`, which does nothing but return,
+/// and what the call returned, if anything.
+pub(crate) fn tail_call_before<'ctx>(
+    block: BasicBlock<'ctx>,
+    to: BasicBlock<'ctx>,
+) -> Option<InstructionValue<'ctx>> {
+    let (jump, end) = (sys::terminator(block), sys::terminator(to));
+    let only_leads_there =
+        sys::opcode(jump) == LLVMOpcode::LLVMBr && sys::successor_count(jump) == 1;
+    if !only_leads_there
+        || sys::opcode(end) != LLVMOpcode::LLVMRet
+        || before_end(to).is_some_and(|i| !values::Inst::of(i).is_phi())
+    {
+        return None;
+    }
+    let last = last_call(block)?;
+    let result = values::Inst::of(last).value();
+    let returns_result = |value: values::Value| {
+        let phi = value
+            .instruction()
+            .filter(|i| i.is_phi() && i.block() == to);
+        let brought = phi.map(|phi| phi.incoming());
+        let brought = brought.and_then(|all| all.into_iter().find(|(_, from)| *from == block));
+        value == result || brought.is_some_and(|(value, _)| value == result)
+    };
+    let returned = values::Inst::of(end).operands();
+    returned.into_iter().all(returns_result).then_some(last)
+}
+
+/// The call, marked `tail`, before the terminator of `block`.
+fn last_call(block: BasicBlock) -> Option<InstructionValue> {
+    before_end(block).filter(|i| sys::is_tail_call(*i))
+}
+
+/// What stands before the terminator of `block`, but for intrinsics that may follow a call in tail position.
+fn before_end(block: BasicBlock) -> Option<InstructionValue> {
+    let end = sys::terminator(block);
+    let before = std::iter::successors(end.get_previous_instruction(), |i| {
+        i.get_previous_instruction()
+    });
+    let follows = |i: &InstructionValue| {
+        sys::is_call(*i) && sys::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
+    };
+    before.into_iter().find(|i| !follows(i))
 }
 
 /// Whether the block ends in a call that `ret` has to follow.

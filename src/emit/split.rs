@@ -1,5 +1,6 @@
 //! Splitting of edges whose code needs a block of its own.
 
+use super::function::Tails;
 use super::place::{self, Place};
 use super::sys;
 use crate::index::{BlockId, CfgEdge, TiSlice, TiVec};
@@ -33,16 +34,20 @@ impl<'ctx> Places<'ctx> {
     }
 }
 
-/// Finds the places ([`place::of_edges`]) and splits what must be split. O(V + E + entries of φs in targets).
+/// Finds the places ([`place::of_edges`]) and splits what must be split; the edges of `tails` are there no longer. O(V + E + entries of φs in targets).
 pub(crate) fn split<'ctx>(
     context: &'ctx Context,
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
     cfg: &Cfg,
     plan: &FunctionPlan,
+    tails: &Tails<'ctx>,
     branches: impl Fn(&[Op]) -> bool,
 ) -> Places<'ctx> {
-    let ins = cfg.incoming_edges();
-    let of = place::of_edges(cfg, plan, &ins, branches);
+    let mut ins = cfg.incoming_edges();
+    let goes_on = |e: &CfgEdge| !tails.contains_key(&e.block);
+    ins.iter_mut().for_each(|edges| edges.retain(goes_on));
+    let mut of = place::of_edges(cfg, plan, &ins, branches);
+    of.retain(|edge, _| goes_on(edge));
     let with_code = of.iter().filter(|(_, place)| **place == Place::Own);
     let mut edges: BTreeSet<CfgEdge> = with_code.map(|(edge, _)| *edge).collect();
     edges.extend(find_shared_invokes(cfg, &ins));

@@ -25,7 +25,8 @@ pub struct Block {
     /// Direct, indirect and assembler calls of the block in order, the terminator's last.
     pub calls: Vec<Call>,
     /// Whether control may leave the block in its middle: it holds a call that may not return
-    /// (by `exit`, `longjmp`, an exception), the call of an `invoke` included.
+    /// (by `exit`, `longjmp`, an exception), the call of an `invoke` included, one in tail position not: there, a path
+    /// ends before the call.
     pub may_leave: bool,
     /// Whether it holds a call that may return a second time, as `setjmp` does.
     pub returns_twice: bool,

@@ -448,6 +448,45 @@ fn calls_that_end_paths_in_tables() {
     in_every_way(&input, |_| {});
 }
 
+/// A path ends before a call in tail position, so that the function still needs no frame for it; also where it counts in a
+/// table.
+#[test]
+fn tail_calls_stay_jumps() {
+    let dir = crate::support::folder();
+    let input = dir.path().join("tail.ll");
+    let joined = "%odd = and i32 %n, 1\n  %is = icmp eq i32 %odd, 0\n  br i1 %is, label %one, label %return\n\
+                  one:\n  %v = tail call i32 @callee(i32 %n)\n  br label %return\n\
+                  return:\n  %r = phi i32 [ %v, %one ], [ %n, %s19 ]\n  ret i32 %r";
+    let direct = "%v = tail call i32 @callee(i32 %n)\n  ret i32 %v";
+    let small = std::fs::read_to_string(project("testdata/cfg/tail_calls.ll")).unwrap();
+    let text = [
+        &small,
+        &many_paths("large", joined),
+        &many_paths("large_direct", direct),
+    ];
+    std::fs::write(&input, text.map(String::as_str).concat()).unwrap();
+    let calls = |module: &Path| {
+        let assembly = dir.path().join("code.s");
+        run(Command::new(llvm("llc"))
+            .args(["-O2", "-mtriple=x86_64-linux-gnu", "-o"])
+            .args([&assembly, module]));
+        let code = std::fs::read_to_string(assembly).unwrap();
+        let name = |callee: &str| code.matches(&format!("callq\t{callee}@PLT")).count();
+        ["callee", "nothing", "something"].map(name)
+    };
+    // Two that are no tail calls, and one before a block that adds something.
+    assert_eq!(calls(&input), [3, 0, 0]);
+    let ways = WAYS
+        .iter()
+        .filter(|options| !options.contains(&"--count-hits"));
+    for options in ways {
+        let out = dir.path().join("out");
+        rewrite(std::slice::from_ref(&input), options, &out);
+        assert_eq!(calls(&only_module(&out, 0)), [3, 0, 0], "{options:?}");
+        std::fs::remove_dir_all(out).unwrap();
+    }
+}
+
 /// Local functions and variables with names of ours get others, and calls of the runtime reach the runtime.
 #[test]
 fn local_names_make_way() {

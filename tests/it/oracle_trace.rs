@@ -127,6 +127,7 @@ programs! {
     shapes
     short_loops
     switches
+    tail_calls
     tails
     threads
     typed_pointers

@@ -70,8 +70,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         b.position_at_end(miss);
         self.count_missed(key);
         b.build_unconditional_branch(rest).expect(POSITIONED);
-        match rest.get_terminator() {
-            Some(end) => sys::position_before(b, end),
+        match rest.get_first_instruction() {
+            Some(next) => sys::position_before(b, next),
             None => b.position_at_end(rest),
         }
     }

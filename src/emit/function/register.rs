@@ -59,7 +59,8 @@ pub(super) fn is_key_before(ops: &[Op], behind: bool) -> bool {
 impl<'ctx> Emitter<'_, 'ctx> {
     pub(super) fn make_phis(&mut self) {
         for b in self.cfg.ids() {
-            if self.registers.at[b] == Some(Value::Phi(b)) {
+            // Blocks that led here may return themselves now.
+            if self.registers.at[b] == Some(Value::Phi(b)) && !self.places.ins[b].is_empty() {
                 let block = self.blocks[b];
                 let ty = self.type_of(self.is_key[b]);
                 let phi = sys::phi_at_start(&self.builder, block, ty, "p3.r");

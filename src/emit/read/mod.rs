@@ -7,6 +7,7 @@ mod walk;
 use crate::index::BlockId;
 use crate::ir::lower::view::{
     Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
+    may_follow_tail_call,
 };
 use crate::ir::{Linkage, SkipReason, Terminator};
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
@@ -141,14 +142,55 @@ fn block<'m>(
         Terminator::Funclet => Vec::new(),
         _ => end.successors().map(|s| numbers[&s]).collect(),
     };
+    let tail = find_tail_call(block, &instructions);
     let code = instructions
         .into_iter()
         .filter(|i| i.opcode() != LLVMOpcode::LLVMPHI);
+    let view = |i: Value<'m>| InstructionView {
+        call: i.is_call().then(|| CallView {
+            in_tail_position: Some(i) == tail,
+            ..call(i, attributes, names)
+        }),
+    };
     BlockView {
         terminator,
         succs,
-        instructions: code.map(|i| instruction(i, attributes, names)).collect(),
+        instructions: code.map(view).collect(),
     }
+}
+
+/// The call in tail position, if these instructions of `block` end in one: it returns behind it, or jumps to a block that
+/// does nothing else.
+fn find_tail_call<'m>(block: Block<'m>, instructions: &[Value<'m>]) -> Option<Value<'m>> {
+    let (&end, before) = instructions.split_last()?;
+    let last = last_but_followers(before).filter(|i| i.is_tail_call())?;
+    let is_result = |value: Value<'m>| value == last;
+    if end.opcode() == LLVMOpcode::LLVMRet {
+        return end.operands().all(is_result).then_some(last);
+    }
+    let mut ways = end.successors();
+    let to = ways.next().filter(|_| end.opcode() == LLVMOpcode::LLVMBr)?;
+    let there: Vec<Value> = to.instructions().collect();
+    let (ret, before) = there.split_last()?;
+    let is_phi = |i: &Value| i.opcode() == LLVMOpcode::LLVMPHI;
+    let only_returns = ret.opcode() == LLVMOpcode::LLVMRet
+        && last_but_followers(before).is_none_or(|i| is_phi(&i));
+    let brings_result = |value: Value<'m>| {
+        let mut brought = value.incoming();
+        brought.any(|(value, from)| from == block && is_result(value))
+    };
+    let returns_result = |value: Value<'m>| {
+        let is_phi_there = value.is_instruction() && is_phi(&value) && value.block() == to;
+        is_result(value) || is_phi_there && brings_result(value)
+    };
+    let is_way = ways.next().is_none() && only_returns;
+    (is_way && ret.operands().all(returns_result)).then_some(last)
+}
+
+/// The last instruction, but for intrinsics that may follow a call in tail position.
+fn last_but_followers<'m>(instructions: &[Value<'m>]) -> Option<Value<'m>> {
+    let follows = |i: &Value| i.is_call() && may_follow_tail_call(&i.callee().name());
+    instructions.iter().copied().rfind(|i| !follows(i))
 }
 
 fn terminator(end: Value) -> Terminator {
@@ -168,16 +210,6 @@ fn terminator(end: Value) -> Terminator {
     }
 }
 
-fn instruction<'m>(
-    i: Value<'m>,
-    attributes: &Attributes,
-    names: &Names<'m>,
-) -> InstructionView<'m> {
-    InstructionView {
-        call: i.is_call().then(|| call(i, attributes, names)),
-    }
-}
-
 fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> CallView<'m> {
     let callee = call.callee();
     CallView {
@@ -193,5 +225,6 @@ fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Call
             .iter()
             .all(|&a| call.has_call_attribute(a)),
         returns_twice: call.has_call_attribute(attributes.returns_twice),
+        in_tail_position: false,
     }
 }

@@ -193,6 +193,12 @@ impl<'m> Value<'m> {
         matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
     }
 
+    /// Whether a call is marked `tail` or `musttail`.
+    pub(crate) fn is_tail_call(self) -> bool {
+        // SAFETY: it is a call.
+        self.opcode() == LLVMOpcode::LLVMCall && unsafe { LLVMIsTailCall(self.0) != 0 }
+    }
+
     /// Who a call site calls.
     pub(crate) fn callee(self) -> Value<'m> {
         assert!(self.is_call());

@@ -112,6 +112,12 @@ pub(crate) fn is_musttail(call: InstructionValue) -> bool {
             == LLVMTailCallKind::LLVMTailCallKindMustTail
 }
 
+/// Whether a call is marked `tail` or `musttail`.
+pub(crate) fn is_tail_call(call: InstructionValue) -> bool {
+    // SAFETY: it is a call.
+    opcode(call) == LLVMOpcode::LLVMCall && unsafe { LLVMIsTailCall(call.as_value_ref()) != 0 }
+}
+
 /// Whether an instruction is a call site.
 pub(crate) fn is_call(i: InstructionValue) -> bool {
     use LLVMOpcode::*;
@@ -223,29 +229,6 @@ pub(crate) fn field<'ctx>(
     let byte = offset.get_type().get_context().i8_type();
     // SAFETY: the caller's offsets are inside the object.
     unsafe { builder.build_in_bounds_gep(byte, base, &[offset], "") }.expect("positioned")
-}
-
-/// Moves the terminator of `from` to the empty block `to`; the builder then stands at the end of `from`. What debug
-/// records say about `from` stays there. φs of successors are the caller's to mend.
-pub(crate) fn move_terminator<'ctx>(
-    builder: &Builder<'ctx>,
-    from: BasicBlock<'ctx>,
-    to: BasicBlock<'ctx>,
-) {
-    let terminator = from.get_terminator().expect("a block has a terminator");
-    builder.position_at_end(to);
-    // SAFETY: the terminator is live; between the two calls it is in no block, and nobody sees it.
-    unsafe {
-        let location = LLVMGetCurrentDebugLocation2(builder.as_mut_ptr());
-        LLVMInstructionRemoveFromParent(terminator.as_value_ref());
-        LLVMSetCurrentDebugLocation2(
-            builder.as_mut_ptr(),
-            LLVMInstructionGetDebugLoc(terminator.as_value_ref()),
-        );
-        LLVMInsertIntoBuilder(builder.as_mut_ptr(), terminator.as_value_ref());
-        LLVMSetCurrentDebugLocation2(builder.as_mut_ptr(), location);
-    }
-    builder.position_at_end(from);
 }
 
 /// A constant address inside a global: byte-typed, so `offset` counts bytes.

@@ -52,11 +52,13 @@ pub(super) fn is_cxx(declared: &[Cow<str>]) -> bool {
         .any(|n| (runtime(n) && n != "__cxa_finalize") || library(n) || operators(n))
 }
 
-/// A block that control may leave in its middle, if at all, only in calls of these functions.
+/// Calls in which control may leave a function.
 pub(super) struct LeftByCalls {
-    pub block: BlockId,
-    /// Direct callees, by name; not empty.
-    pub callees: Vec<String>,
+    /// The block that control may leave in its middle, if at all, only in these calls; `None` for a call in tail
+    /// position, before which the path ends.
+    pub block: Option<BlockId>,
+    /// Direct callees, by name, not empty; `None` where they are not known, which only a call in tail position says.
+    pub callees: Option<Vec<String>>,
 }
 
 /// Lowers one definition. O(instructions). Direct callees are named, not resolved. `returning`:
@@ -78,10 +80,14 @@ pub(super) fn lower(
         block.may_leave = leaving.otherwise || !leaving.callees.is_empty();
         if block.may_leave && !leaving.otherwise {
             left_by_calls.push(LeftByCalls {
-                block: BlockId::new(i),
-                callees: leaving.callees,
+                block: Some(BlockId::new(i)),
+                callees: Some(leaving.callees),
             });
         }
+        left_by_calls.extend(leaving.in_tail.map(|callee| LeftByCalls {
+            block: None,
+            callees: callee.map(|name| vec![name]),
+        }));
         cfg.blocks.push(block);
     }
     let body = FunctionBody {
@@ -132,6 +138,19 @@ struct Leaving {
     callees: Vec<String>,
     /// In something else.
     otherwise: bool,
+    /// Behind its path, in a call in tail position: of this function, if it is known.
+    in_tail: Option<Option<String>>,
+}
+
+impl Leaving {
+    /// Notes a call of nobody knows what.
+    fn in_unknown(&mut self, returns: bool, in_tail_position: bool) {
+        if in_tail_position && !returns {
+            self.in_tail = Some(None);
+        } else {
+            self.otherwise |= !returns;
+        }
+    }
 }
 
 struct Lowering<'a> {
@@ -200,16 +219,21 @@ impl Lowering<'_> {
             CalleeView::Symbol(name) => {
                 block.returns_twice |= RETURN_TWICE.contains(&&*name);
                 if !call.returns && !self.returning.contains(&name) {
-                    leaving.callees.push(name.clone().into_owned());
+                    let name = name.clone().into_owned();
+                    if call.in_tail_position {
+                        leaving.in_tail = Some(Some(name));
+                    } else {
+                        leaving.callees.push(name);
+                    }
                 }
                 Callee::External(name.into_owned())
             }
             CalleeView::Pointer => {
-                leaving.otherwise |= !call.returns;
+                leaving.in_unknown(call.returns, call.in_tail_position);
                 Callee::Indirect
             }
             CalleeView::Asm => {
-                leaving.otherwise |= !call.returns;
+                leaving.in_unknown(call.returns, call.in_tail_position);
                 Callee::Asm
             }
         };

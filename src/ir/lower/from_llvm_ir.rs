@@ -7,6 +7,7 @@ use super::operands;
 use super::parse::{parse, unless_it_panics};
 use super::view::{
     Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
+    may_follow_tail_call,
 };
 use super::{LoadOptions, Lowered, lower};
 use crate::error::Result;
@@ -127,7 +128,9 @@ fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView
         name: Cow::from(function.name.as_str()),
         linkage: linkage(function.linkage),
         skip: naked.then_some(SkipReason::Naked).or(attributes),
-        blocks: blocks.map(|b| block(b, &numbers)).collect(),
+        blocks: blocks
+            .map(|b| block(b, &function.basic_blocks, &numbers))
+            .collect(),
     }
 }
 
@@ -141,13 +144,26 @@ fn linkage(linkage: module::Linkage) -> Linkage {
     }
 }
 
-fn block<'a>(block: &'a BasicBlock, numbers: &HashMap<&Name, BlockId>) -> BlockView<'a> {
+fn block<'a>(
+    block: &'a BasicBlock,
+    all: &[BasicBlock],
+    numbers: &HashMap<&Name, BlockId>,
+) -> BlockView<'a> {
     let (terminator, succs) = terminator(&block.term, numbers);
     let code = block
         .instrs
         .iter()
         .filter(|i| !matches!(i, Instruction::Phi(_)));
-    let mut instructions: Vec<_> = code.map(instruction).collect();
+    let mut instructions: Vec<_> = code.clone().map(instruction).collect();
+    let jumps_to = match &block.term {
+        llvm_ir::Terminator::Br(jump) => Some(&all[numbers[&jump.dest].index()]),
+        _ => None,
+    };
+    if let Some(i) = find_tail_call(block, code, jumps_to)
+        && let Some(call) = &mut instructions[i].call
+    {
+        call.in_tail_position = true;
+    }
     let call = match &block.term {
         llvm_ir::Terminator::Invoke(i) => Some(call(&i.function, &i.function_attributes)),
         _ => None,
@@ -157,6 +173,55 @@ fn block<'a>(block: &'a BasicBlock, numbers: &HashMap<&Name, BlockId>) -> BlockV
         terminator,
         succs,
         instructions,
+    }
+}
+
+/// Which of a block's instructions is a call in tail position: it returns behind it, or jumps to a block that does nothing
+/// else.
+fn find_tail_call<'a>(
+    block: &BasicBlock,
+    code: impl Iterator<Item = &'a Instruction>,
+    jumps_to: Option<&BasicBlock>,
+) -> Option<usize> {
+    let code: Vec<&Instruction> = code.collect();
+    let last = code.iter().rposition(|i| !may_follow(i))?;
+    let Instruction::Call(call) = code[last] else {
+        return None;
+    };
+    let there = jumps_to.unwrap_or(block);
+    let llvm_ir::Terminator::Ret(ret) = &there.term else {
+        return None;
+    };
+    let is_phi = |i: &Instruction| matches!(i, Instruction::Phi(_));
+    let only_returns =
+        jumps_to.is_none_or(|to| to.instrs.iter().all(|i| is_phi(i) || may_follow(i)));
+    let is_result = |operand: &Operand| match operand {
+        Operand::LocalOperand { name, .. } => call.dest.as_ref() == Some(name),
+        _ => false,
+    };
+    let brings_result = |phi: &llvm_ir::instruction::Phi| {
+        let mut brought = phi.incoming_values.iter();
+        brought.any(|(value, from)| *from == block.name && is_result(value))
+    };
+    let is_brought = |operand: &Operand| {
+        let phis = jumps_to.map_or(&[][..], |to| &to.instrs);
+        phis.iter().any(|i| match (i, operand) {
+            (Instruction::Phi(phi), Operand::LocalOperand { name, .. }) => {
+                phi.dest == *name && brings_result(phi)
+            }
+            _ => false,
+        })
+    };
+    let returned = ret.return_operand.as_ref();
+    let returns_result = returned.is_none_or(|operand| is_result(operand) || is_brought(operand));
+    (call.is_tail_call && only_returns && returns_result).then_some(last)
+}
+
+/// Whether it is an intrinsic that may follow a call in tail position.
+fn may_follow(i: &Instruction) -> bool {
+    match instruction(i).call.map(|c| c.callee) {
+        Some(CalleeView::Symbol(name)) => may_follow_tail_call(&name),
+        _ => false,
     }
 }
 
@@ -181,6 +246,7 @@ fn call<'a>(function: &'a Either<InlineAssembly, Operand>, attributes: &[Attr]) 
         callee,
         returns: returns(attributes),
         returns_twice: attributes.contains(&Attr::ReturnsTwice),
+        in_tail_position: false,
     }
 }
 

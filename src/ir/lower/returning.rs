@@ -69,10 +69,10 @@ pub(super) fn is_harmless(name: &str) -> bool {
     HARMLESS.contains(&name) || HARMLESS_BEGINNINGS.iter().any(|b| name.starts_with(b))
 }
 
-/// A block that control may leave in calls of known functions alone.
+/// A block that control may leave in calls of known functions alone, or a call in tail position.
 struct Waiting {
     function: FuncId,
-    block: BlockId,
+    block: Option<BlockId>,
     callees: Vec<FuncId>,
 }
 
@@ -99,26 +99,29 @@ pub(super) fn find(
         let left = &left_by_calls[place.module][place.ordinal as usize];
         let left = left.iter().map(|l| {
             let callee = |name: &String| known.callee(program, resolver, place.module, name);
-            let callees: Option<Vec<FuncId>> = l.callees.iter().map(callee).collect();
-            (l.block, callees)
-        });
-        let before = waiting.len();
-        for (block, callees) in left {
-            waiting.extend(callees.map(|callees| Waiting {
+            let callees = l.callees.as_ref()?.iter().map(callee);
+            Some(Waiting {
                 function: f,
-                block,
-                callees,
-            }));
-        }
-        let may_leave = body.cfg.blocks.iter().filter(|b| b.may_leave).count();
-        leaves[f] = may_leave > waiting.len() - before || leaves_otherwise(body);
+                block: l.block,
+                callees: callees.collect::<Option<Vec<FuncId>>>()?,
+            })
+        });
+        let left: Vec<Option<Waiting>> = left.collect();
+        let blocks = body.cfg.blocks.iter().filter(|b| b.may_leave).count();
+        let only_by_calls = left.iter().flatten().filter(|w| w.block.is_some()).count();
+        let by_unknown = left.iter().any(Option::is_none);
+        leaves[f] = blocks > only_by_calls || by_unknown || leaves_otherwise(body);
+        waiting.extend(left.into_iter().flatten());
     }
     spread(&waiting, &mut leaves);
     for w in &waiting {
+        let Some(block) = w.block else {
+            continue;
+        };
         if w.callees.iter().all(|&f| !leaves[f]) {
             let place = program.functions[w.function].bodies[0];
             let module = &mut program.modules[place.module];
-            module.bodies[place.ordinal as usize].cfg.blocks[w.block].may_leave = false;
+            module.bodies[place.ordinal as usize].cfg.blocks[block].may_leave = false;
         }
     }
 }

@@ -71,6 +71,21 @@ pub struct CallView<'a> {
     pub returns: bool,
     /// Whether its attributes say that it may return twice.
     pub returns_twice: bool,
+    /// Whether it is marked `tail` (or `musttail`), and the function does nothing behind it, in its block or in one that
+    /// its block jumps to, but return what it returned, if anything: LLVM makes a jump of it where it can.
+    pub in_tail_position: bool,
+}
+
+/// Whether a symbol is an intrinsic that may stand behind a call in tail position.
+pub fn may_follow_tail_call(name: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = [
+        "llvm.dbg.",
+        "llvm.lifetime.end",
+        "llvm.assume",
+        "llvm.pseudoprobe",
+        "llvm.experimental.noalias.scope.decl",
+    ];
+    BEGINNINGS.iter().any(|b| name.starts_with(b))
 }
 
 /// The target of a call.
