@@ -231,6 +231,12 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         report_selection(&built.programs);
     }
     report_outdated(&find_outdated(&built.earlier, &build.flags));
+    if built.status == 0 {
+        let folders = Vec::from_iter(build.out.clone());
+        if let Err(e) = suite::check_places(&folders, &built.earlier) {
+            warn(&e.to_string());
+        }
+    }
     if !args.quiet {
         built.programs.iter().for_each(|p| say(&described(p)));
         report_warnings(&built.programs);
@@ -413,7 +419,7 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
     };
     watch(OnSignal::PutInOrder);
     let gathered = suite.run(|progress| {
-        if !args.quiet {
+        if !args.quiet || matches!(progress, Progress::OtherBuild(_)) {
             report_progress(progress);
         }
     });
@@ -443,6 +449,13 @@ pub(super) fn report_progress(progress: Progress) {
         Progress::Repeats { copy, why } => say(&format!(
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),
+        Progress::OtherBuild(programs) => {
+            let names = first_names(programs.iter().map(|p| shown(&p.program)));
+            warn(&format!(
+                "{names}: last linked by another build than the one that is run now; \
+                 build again if sources changed in between"
+            ));
+        }
     }
 }
 

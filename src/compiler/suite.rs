@@ -11,10 +11,11 @@ pub use build::{Build, Built};
 use super::apart::Rounds;
 use super::interrupt::is_ending;
 use super::link::succeeded;
-use super::record::{self, Failure, Record};
+use super::record::{self, Failure, InPlace, Record};
 use super::rounds::find_odd_rounds;
 use super::{Compiler, Language, exit_code};
 use crate::error::{Error, Result};
+use crate::names::first_names;
 use crate::output::{Destination, FIXED_TIME};
 use crate::profile::file;
 use crate::profile::locate::MERGED;
@@ -56,6 +57,8 @@ pub enum Progress<'a> {
     },
     /// All copies' rounds ran the same processes and counted differently, and are repeated with the same random numbers.
     RepeatsAll,
+    /// Copies of another build were in the places of these programs: of the same sources, or of others.
+    OtherBuild(&'a [&'a Record]),
 }
 
 /// What a suite left.
@@ -174,6 +177,10 @@ impl Suite {
                 return Err(Error::load(&program.folder, problem, remedy));
             }
         }
+        let other_build = check_places(folders, &programs)?;
+        if !other_build.is_empty() {
+            progress(Progress::OtherBuild(&other_build));
+        }
         let wrapped = wrap_command(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let preload = self
@@ -199,6 +206,40 @@ impl Suite {
             ..again
         })
     }
+}
+
+/// Holds that no program was linked again since it was built below `folders`: its copies would count what it was then.
+/// The programs in whose places copies of another build are.
+///
+/// # Errors
+/// A program was, or cannot be read.
+pub fn check_places<'a>(folders: &[PathBuf], programs: &'a [Record]) -> Result<Vec<&'a Record>> {
+    let (mut newer, mut other_build) = (Vec::new(), Vec::new());
+    for program in programs.iter().filter(|p| p.program.is_file()) {
+        match program.inspect_place()? {
+            InPlace::Ours => {}
+            InPlace::Newer => newer.push(program),
+            InPlace::OtherBuild => other_build.push(program),
+        }
+    }
+    if newer.is_empty() {
+        return Ok(other_build);
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = |p: &&Record| {
+        let program = p.program.strip_prefix(&here).unwrap_or(&p.program);
+        program.display().to_string()
+    };
+    let folders: Vec<String> = folders
+        .iter()
+        .map(|f| format!(" -o {}", f.display()))
+        .collect();
+    Err(Error::Usage(format!(
+        "{}: linked again after p3-rewrite build, so the copies are outdated; build again from scratch (make clean), \
+         or put the outdated copies back (p3-rewrite use 0{})",
+        first_names(newer.iter().map(shown)),
+        folders.concat()
+    )))
 }
 
 /// What every round of a suite is run with.
@@ -278,15 +319,23 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     /// Round after round, with each copy in the programs' places in turn.
     fn run_in_turn(&self, copies: &[u32]) -> Result<Vec<Round>> {
         let folders = &self.suite.folders;
-        let round = |copy: &u32| {
-            take_turns(folders, *copy)?;
-            let round = self.round(started(&self.command), *copy)?;
-            (self.progress)(Progress::Ended(&round));
-            Ok(round)
+        let run_all = || -> Result<Vec<Round>> {
+            let mut rounds = Vec::new();
+            for copy in copies {
+                take_turns(folders, *copy)?;
+                let round = self.round(started(&self.command), *copy)?;
+                (self.progress)(Progress::Ended(&round));
+                rounds.push(round);
+                // The command itself may have linked a program again, of sources that changed.
+                check_places(folders, &record::find(folders)?)?;
+            }
+            Ok(rounds)
         };
-        let ran: Result<Vec<Round>> = copies.iter().map(round).collect();
-        // Whatever happened, the programs are what they were.
-        take_turns(folders, 0)?;
+        let ran = run_all();
+        // Whatever happened, the programs are what they were, or what they are by now.
+        let mut programs = record::find(folders)?;
+        programs.retain(|p| !p.is_outdated());
+        place_all(&programs, 0)?;
         ran
     }
 
@@ -336,8 +385,14 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
 /// One cannot be written.
 pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     let programs = record::find(folders)?;
+    place_all(&programs, copy)?;
+    Ok(programs)
+}
+
+/// Puts a copy of each of `programs` in its place, and where the program was copied to.
+fn place_all(programs: &[Record], copy: u32) -> Result<()> {
     let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
-    let found = record::elsewhere(&here, &programs)?;
+    let found = record::elsewhere(&here, programs)?;
     let linked = programs
         .iter()
         .enumerate()
@@ -348,7 +403,7 @@ pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
             programs[i].place(&path, copy)?;
         }
     }
-    Ok(programs)
+    Ok(())
 }
 
 /// What a library replaces that is preloaded into all processes.
