@@ -488,18 +488,21 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     }
     report_failures(&gathered.failures);
     let all = number_of(gathered.programs.len() as u64, "program");
-    if !idle.is_empty() {
-        let number = idle.len();
-        let names = first_names(idle.into_iter());
+    let none_ran = !idle.is_empty() && gathered.programs.iter().all(|(_, m)| m.is_none());
+    let number = idle.len();
+    let names = first_names(idle.into_iter());
+    if none_ran {
         let has_profile = |(program, _): &(Record, _)| program.folder.join(MERGED).exists();
-        let is_kept =
-            number == gathered.programs.len() && gathered.programs.iter().any(has_profile);
-        let kept = if is_kept {
+        let kept = if gathered.programs.iter().any(has_profile) {
             "; profiles of earlier runs are kept"
         } else {
             ""
         };
-        say(&format!("{number} of {all} did not run: {names}{kept}"));
+        warn(&format!(
+            "no program of this build ran ({names}): the command has to run them where they were built{kept}"
+        ));
+    } else if number > 0 {
+        say(&format!("{number} of {all} did not run: {names}"));
     }
     if unselected > 0 {
         let verb = if unselected == 1 { "has" } else { "have" };
@@ -522,14 +525,22 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     }
     // Tests that failed in a round that was repeated failed nevertheless.
     let Some(failed) = gathered.rounds.iter().find(|r| r.status != 0) else {
-        return 0;
+        return if none_ran { NOTHING_RAN } else { 0 };
     };
     let (copy, status) = (failed.copy, failed.status);
+    let left_out = if gathered.stopped {
+        "the other rounds are left out, and "
+    } else {
+        ""
+    };
     warn(&format!(
-        "the command itself ended with status {status} in the round of copy {copy}: the exit status is the same"
+        "your command ended with status {status} in the round of copy {copy}; {left_out}this status is passed on"
     ));
     status
 }
+
+/// The exit status of a suite whose command succeeded and ran none of the programs.
+const NOTHING_RAN: i32 = 2;
 
 /// Puts copies in their places.
 ///

@@ -15,13 +15,17 @@ use super::record::{self, Failure, InPlace, Record};
 use super::rounds::find_odd_rounds;
 use super::{Compiler, Language, exit_code};
 use crate::error::{Error, Result};
+use crate::index::CopyId;
+use crate::manifest::Manifest;
 use crate::names::first_names;
 use crate::output::{Destination, FIXED_TIME};
 use crate::profile::file;
 use crate::profile::locate::MERGED;
 use crate::profile::merge::{FailureMode, Merged, merge};
-use build::environment;
+use crate::profile::verdict::idle;
+use build::{environment, names};
 use rayon::prelude::*;
+use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -69,6 +73,8 @@ pub struct Gathered {
     pub programs: Vec<(Record, Option<Merged>)>,
     /// Why other programs have no copies.
     pub failures: Vec<Failure>,
+    /// Whether the other rounds were left out, since the first one failed before any program ran.
+    pub stopped: bool,
     /// How many programs a round linked whose folders are gone: rounds that run at once keep nothing else.
     pub lost: usize,
 }
@@ -177,6 +183,7 @@ impl Suite {
                 return Err(Error::load(&program.folder, problem, remedy));
             }
         }
+        find_command(&self.command[0])?;
         let other_build = check_places(folders, &programs)?;
         if !other_build.is_empty() {
             progress(Progress::OtherBuild(&other_build));
@@ -258,7 +265,8 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         let folders = &self.suite.folders;
         record::find(folders)?.iter().try_for_each(clear)?;
         let (mut rounds, mut lost) = self.rounds(&Vec::from_iter(0..copies))?;
-        if !self.suite.no_repeat {
+        let stopped = rounds.len() < copies as usize;
+        if !self.suite.no_repeat && !stopped {
             lost = lost.max(self.repeat_odd_rounds(&mut rounds)?);
         }
         let merged = |program: Record| {
@@ -271,6 +279,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
             rounds,
             programs: programs.collect::<Result<_>>()?,
             failures: failures.into_iter().map(|(f, _)| f).collect(),
+            stopped,
             lost,
         })
     }
@@ -316,7 +325,8 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         }
     }
 
-    /// Round after round, with each copy in the programs' places in turn.
+    /// Round after round, with each copy in the programs' places in turn; only the first one, if that failed before any
+    /// program ran: the command was not the one that was meant.
     fn run_in_turn(&self, copies: &[u32]) -> Result<Vec<Round>> {
         let folders = &self.suite.folders;
         let run_all = || -> Result<Vec<Round>> {
@@ -328,6 +338,9 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
                 rounds.push(round);
                 // The command itself may have linked a program again, of sources that changed.
                 check_places(folders, &record::find(folders)?)?;
+                if rounds.len() == 1 && round.status != 0 && self.is_without_counts(*copy)? {
+                    break;
+                }
             }
             Ok(rounds)
         };
@@ -337,6 +350,20 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         programs.retain(|p| !p.is_outdated());
         place_all(&programs, 0)?;
         ran
+    }
+
+    /// Whether no program left counts, although some have functions that this copy counts.
+    fn is_without_counts(&self, copy: u32) -> Result<bool> {
+        let programs = record::find(&self.suite.folders)?;
+        if programs.iter().any(|p| has_files(&p.raw())) {
+            return Ok(false);
+        }
+        for program in &programs {
+            if !idle(&Manifest::read(&program.manifest())?).contains(&CopyId(copy)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Rounds at the same time; and how many programs they linked, which are lost.
@@ -505,14 +532,50 @@ fn status(run: &mut Command, command: &[String]) -> Result<i32> {
     if is_ending() {
         return interrupted();
     }
-    let status: ExitStatus = run.status().map_err(|e| {
-        let name = &command[0];
-        Error::Usage(format!("{name}: {e}; name a command after --"))
-    })?;
+    let status: ExitStatus = run
+        .status()
+        .map_err(|e| cannot_run(&command[0], e.kind()))?;
     if is_ending() {
         return interrupted();
     }
     Ok(exit_code(status))
+}
+
+/// Why the command that starts with this word cannot be run.
+fn cannot_run(name: &str, problem: ErrorKind) -> Error {
+    let (problem, remedy) = match problem {
+        ErrorKind::NotFound if name.contains(char::is_whitespace) => (
+            "there is no such command".to_string(),
+            "leave out the quotes around it, or use sh -c",
+        ),
+        ErrorKind::NotFound => ("there is no such command".into(), "name one after --"),
+        ErrorKind::PermissionDenied => (
+            "this file cannot be executed".into(),
+            "name a program or script after --, or use chmod +x",
+        ),
+        other => (other.to_string(), "name a command after --"),
+    };
+    Error::Usage(format!("{name}: {problem}; {remedy}"))
+}
+
+/// Holds that a command is there: it is started by others, whose messages name others.
+fn find_command(name: &str) -> Result<()> {
+    let is_program = |path: &Path| access(path, Access::EXEC_OK).is_ok() && path.is_file();
+    let problem = if name.contains('/') {
+        match std::fs::metadata(name) {
+            Err(e) => e.kind(),
+            Ok(_) if is_program(Path::new(name)) => return Ok(()),
+            Ok(_) => ErrorKind::PermissionDenied,
+        }
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let usual = names().into_iter().any(|(compiler, _)| compiler == name);
+        if usual || std::env::split_paths(&path).any(|dir| is_program(&dir.join(name))) {
+            return Ok(());
+        }
+        ErrorKind::NotFound
+    };
+    Err(cannot_run(name, problem))
 }
 
 /// Removes what earlier runs counted. What was merged of it stays until there is something else.

@@ -230,8 +230,8 @@ fn suite_ends_with_status_of_its_command() {
     };
     let ended = |status: u32, copy: u32| {
         format!(
-            "warning: the command itself ended with status {status} in the round of copy {copy}: \
-             the exit status is the same\n"
+            "warning: your command ended with status {status} in the round of copy {copy}; \
+             this status is passed on\n"
         )
     };
     let differ = "the rounds ended with different statuses: the copies did not run alike";
@@ -331,4 +331,43 @@ fn suite_whose_command_links_a_newer_program_is_refused() {
     std::fs::remove_file(dir.join("prog")).unwrap();
     rewrite(dir, &build);
     assert_eq!(run_suite(), fine);
+}
+
+/// A command that fails before any program runs is run once, and earlier profiles are kept.
+#[test]
+fn suite_stops_after_a_first_round_that_failed_and_ran_nothing() {
+    let dir = two_copies();
+    let dir = dir.path();
+    rewrite(dir, &["suite", "-q", "-o", "p3", "--", "./prog"]);
+    let script = "echo >>rounds; exit 7";
+    let (status, said) = try_suite(dir, &["-o", "p3"], &["sh", "-c", script]);
+    let expected = "warning: no program of this build ran (prog): the command has to run them where they were built; \
+                    profiles of earlier runs are kept\n\
+                    warning: your command ended with status 7 in the round of copy 0; \
+                    the other rounds are left out, and this status is passed on\n";
+    assert_eq!((status, said.as_str()), (Some(7), expected));
+    assert_eq!(std::fs::read(dir.join("rounds")).unwrap().len(), 1);
+    assert!(dir.join("p3/prog.p3/profile.p3prof").exists());
+}
+
+/// The message names what was typed, and not the tools by which rounds are started.
+#[test]
+fn suite_names_a_command_that_cannot_be_run() {
+    let dir = two_copies();
+    let dir = dir.path();
+    for (command, problem) in [
+        ("./porg", "there is no such command; name one after --"),
+        ("mkae", "there is no such command; name one after --"),
+        (
+            "make check",
+            "there is no such command; leave out the quotes around it, or use sh -c",
+        ),
+        (
+            "./prog.c",
+            "this file cannot be executed; name a program or script after --, or use chmod +x",
+        ),
+    ] {
+        let expected = (Some(2), format!("error: {command}: {problem}\n"));
+        assert_eq!(try_suite(dir, &["-o", "p3"], &[command]), expected);
+    }
 }
