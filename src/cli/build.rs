@@ -17,7 +17,9 @@ use crate::manifest::Manifest;
 use crate::names::{first_names, is_shared_library, printable};
 use crate::output::check_folder;
 use crate::profile::locate::MERGED;
+use crate::profile::measurement::Measurement;
 use crate::profile::merge::summary;
+use crate::profile::verdict::Trust;
 use crate::strategy::Scheme;
 use crate::table::number_of;
 use std::collections::BTreeMap;
@@ -74,8 +76,15 @@ impl CopiesArgs {
     /// The same as options of `p3-rewrite`, but for the number of copies.
     ///
     /// # Errors
-    /// A selection that cannot be read, or a scheme that takes none.
+    /// A selection or profile that cannot be read, a profile of estimates, or a scheme that takes no selection.
     pub(super) fn flags(self) -> Result<Vec<String>> {
+        if let Some(profile) = &self.profile {
+            // Every link reads it; what is wrong with it is reported before anything runs.
+            let profile = Trust::default().read(profile)?;
+            if matches!(profile.measured, Measurement::Estimated(_)) {
+                return Err(profile.only_estimates());
+            }
+        }
         // Links run in folders of their own.
         let profile = self.profile.map(|p| std::path::absolute(&p).unwrap_or(p));
         let profile = profile.map(|p| p.to_string_lossy().into_owned());

@@ -75,6 +75,28 @@ fn bad_inputs() {
     snapshot("bad_inputs", &all);
 }
 
+/// What is wrong with arguments of `build` and `suite` is reported before their command runs.
+#[test]
+fn bad_arguments_of_builds() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    std::fs::write(dir.join("text.txt"), "hello\n").unwrap();
+    let mut all = String::new();
+    for arguments in [
+        &["build", "--profile", "none.p3prof", "--", "touch", "built"][..],
+        &["build", "--profile", "text.txt", "--", "touch", "built"],
+        &["build", "--", "no-such-command", "built"],
+        &["build", "--", "touch built"],
+        &["build", "--", "./text.txt"],
+    ] {
+        let text = transcript(Command::new(REWRITE).args(arguments), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {}\n{text}", arguments.join(" "));
+        assert!(!dir.join("built").exists());
+    }
+    snapshot("bad_arguments_of_builds", &all);
+}
+
 /// Inputs that can be read once only, and names that are no text: what is made is the same.
 #[test]
 fn pipes_and_names() {
