@@ -17,6 +17,7 @@ mod values;
 use crate::names::printable;
 use crate::table::Layout;
 use clap::ValueEnum;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::Write;
 
 /// When to colour output.
@@ -99,9 +100,50 @@ pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
             return print_help(&e);
         }
         let said = in_one_line(&e.render().to_string());
-        anstream::eprintln!("{}; see --help", printable(&said));
+        let given = std::env::args_os().skip(1);
+        let given: Vec<String> = given.map(|a| a.to_string_lossy().into_owned()).collect();
+        let remedy = match name_separator(&T::command(), &given, &e) {
+            Some(corrected) => format!("put -- before the command, as in {corrected}"),
+            None => "see --help".into(),
+        };
+        anstream::eprintln!("{}", printable(&format!("{said}; {remedy}")));
         std::process::ExitCode::from(2)
     })
+}
+
+/// The command line with the `--` that is missing in it, if that is what is wrong: a subcommand takes a command behind
+/// `--`, and the first word of this was taken for an argument of the subcommand.
+fn name_separator(of: &clap::Command, given: &[String], error: &clap::Error) -> Option<String> {
+    let subcommand = of.find_subcommand(given.first()?)?;
+    let takes_command = subcommand.get_positionals().any(clap::Arg::is_last_set);
+    if !takes_command || given.iter().any(|word| word == "--") {
+        return None;
+    }
+    let name = format!("{} {}", of.get_name(), subcommand.get_name());
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument => {
+            let before = shlex::try_join(given[1..].iter().map(String::as_str)).ok()?;
+            let space = if before.is_empty() { "" } else { " " };
+            Some(format!("{name} {before}{space}-- COMMAND"))
+        }
+        ErrorKind::UnknownArgument => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+                return None;
+            };
+            if word.starts_with('-') {
+                return None;
+            }
+            let mut words: Vec<&str> = given[1..].iter().map(String::as_str).collect();
+            let at: Vec<usize> = (0..words.len()).filter(|i| words[*i] == word).collect();
+            match at[..] {
+                [at] => words.insert(at, "--"),
+                // One of them may be the value of an option.
+                _ => words = vec!["--", "COMMAND"],
+            }
+            Some(format!("{name} {}", shlex::try_join(words).ok()?))
+        }
+        _ => None,
+    }
 }
 
 /// Prints help or a version.

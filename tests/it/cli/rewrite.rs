@@ -83,7 +83,14 @@ fn bad_arguments_of_builds() {
     std::fs::write(dir.join("text.txt"), "hello\n").unwrap();
     let mut all = String::new();
     for arguments in [
-        &["build", "--profile", "none.p3prof", "--", "touch", "built"][..],
+        &["suite", "-o", "p3", "make", "-j2", "check"][..],
+        &["suite", "make"],
+        &["suite", "suite"],
+        &["suite", "-o", "make", "make", "check"],
+        &["suite", "-o", "p3"],
+        &["suite", "--fixed", "make"],
+        &["build", "-k2", "sh", "-c", "touch built"],
+        &["build", "--profile", "none.p3prof", "--", "touch", "built"],
         &["build", "--profile", "text.txt", "--", "touch", "built"],
         &["build", "--", "no-such-command", "built"],
         &["build", "--", "touch built"],
