@@ -14,7 +14,7 @@ mod screen;
 mod selection;
 mod values;
 
-use crate::names::printable;
+use crate::names::{REGEX_PROBLEM, describe_regex_problem, printable};
 use crate::table::Layout;
 use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -157,8 +157,32 @@ fn print_help(text: &clap::Error) -> std::process::ExitCode {
     }
 }
 
+/// What Rust's parsers of numbers say, and what is meant.
+const NUMBERS: [(&str, &str); 6] = [
+    ("invalid digit found in string", "give a whole number"),
+    (
+        "cannot parse integer from empty string",
+        "give a whole number",
+    ),
+    (
+        "number too large to fit in target type",
+        "give a smaller number",
+    ),
+    (
+        "number too small to fit in target type",
+        "give a larger number",
+    ),
+    ("invalid float literal", "give a number"),
+    ("cannot parse float from empty string", "give a number"),
+];
+
 /// What is wrong with arguments, and what comes near to them, of what clap says in several paragraphs.
 fn in_one_line(text: &str) -> String {
+    if let Some((argument, problem)) = text.split_once(REGEX_PROBLEM) {
+        let problem = problem.split("\n\n").next().unwrap_or(problem);
+        let problem = describe_regex_problem(&format!("{REGEX_PROBLEM}{problem}"));
+        return format!("{argument}{problem}");
+    }
     let joined = |paragraph: &str| {
         let lines: Vec<&str> = paragraph.lines().map(str::trim).collect();
         lines.join(" ")
@@ -169,5 +193,41 @@ fn in_one_line(text: &str) -> String {
     let tip = tips
         .clone()
         .find(|l| l.starts_with("tip: ") && l.contains("similar"));
-    tip.map_or(first.clone(), |tip| format!("{first}; {tip}"))
+    let mut said = tip.map_or(first.clone(), |tip| format!("{first}; {tip}"));
+    // What Rust says of numbers, in plain words.
+    for (problem, plain) in NUMBERS {
+        if let Some(argument) = said.strip_suffix(problem) {
+            said = format!("{argument}{plain}");
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_numbers_are_described_in_plain_words() {
+        let of_clap = |problem: &str| {
+            in_one_line(&format!(
+                "error: invalid value 'x' for '--top <N>': {problem}\n\nFor more information, try '--help'.\n"
+            ))
+        };
+        for value in ["x", "-1", "1.5", "", "99999999999999999999"] {
+            let said = of_clap(&value.parse::<u64>().unwrap_err().to_string());
+            assert!(
+                said.ends_with(" number") && said.contains(": give a "),
+                "{said}"
+            );
+        }
+        for value in ["x", ""] {
+            let said = of_clap(&value.parse::<f64>().unwrap_err().to_string());
+            assert!(said.ends_with(": give a number"), "{said}");
+        }
+        assert_eq!(
+            of_clap("0 is not in 1..=9"),
+            "error: invalid value 'x' for '--top <N>': 0 is not in 1..=9"
+        );
+    }
 }

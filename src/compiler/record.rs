@@ -358,10 +358,7 @@ pub fn find(folders: &[PathBuf]) -> Result<Vec<Record>> {
     for root in folders {
         let mut walk = WalkDir::new(root).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
-            let entry = entry.map_err(|e| {
-                let path = e.path().unwrap_or(root).to_path_buf();
-                Error::read(path, e.into())
-            })?;
+            let entry = entry.map_err(|e| Error::walk(root, e))?;
             let file = entry.path().join(NAME);
             if entry.file_type().is_dir() && file.is_file() {
                 let metadata = file.metadata().and_then(|m| m.modified());

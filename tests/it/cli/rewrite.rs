@@ -1,7 +1,7 @@
 //! Inputs of `p3-rewrite`: what it refuses, and what it reads nevertheless.
 
 use super::{bitcode, one_line_error, snapshot, transcript};
-use crate::support::{REWRITE, compile, disassemble, rewrite, run};
+use crate::support::{PROF, REWRITE, compile, disassemble, rewrite, run};
 use p3_rewrite::llvm::LINKED;
 use std::process::Command;
 
@@ -88,7 +88,9 @@ fn bad_arguments_of_builds() {
         &["suite", "suite"],
         &["suite", "-o", "make", "make", "check"],
         &["suite", "-o", "p3"],
+        &["suite", "-j", "x", "--", "make"],
         &["suite", "--fixed", "make"],
+        &["suite", "-o", "p3", "--", "make"],
         &["build", "-k2", "sh", "-c", "touch built"],
         &["build", "--profile", "none.p3prof", "--", "touch", "built"],
         &["build", "--profile", "text.txt", "--", "touch", "built"],
@@ -100,6 +102,16 @@ fn bad_arguments_of_builds() {
         one_line_error(&text);
         all += &format!("$ p3-rewrite {}\n{text}", arguments.join(" "));
         assert!(!dir.join("built").exists());
+    }
+    for arguments in [
+        &["show", "x", "--top", "x"][..],
+        &["show", "x", "--function", "a("],
+        &["diff", "x", "y", "--least", "x"],
+        &["merge", "-m", "none/", "x", "-o", "y"],
+    ] {
+        let text = transcript(Command::new(PROF).args(arguments), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-prof {}\n{text}", arguments.join(" "));
     }
     snapshot("bad_arguments_of_builds", &all);
 }
