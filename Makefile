@@ -108,7 +108,7 @@ test-others: cached setup-engines
 demo:
 	@$(MAKE) --no-print-directory build LLVM=$(firstword $(LLVM))
 	@mkdir -p $(OUT)
-	clang-$(firstword $(LLVM)) -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
+	clang-$(firstword $(LLVM)) -O1 -g -finline-hint-functions -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
 	$(RELEASE)/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out
 	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(RELEASE)/p3-prof
 	$(MAKE) -s -C $(OUT)/out report TOP=2 P3_PROF=$(RELEASE)/p3-prof
