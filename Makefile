@@ -26,35 +26,70 @@ RELEASE = $(abspath $(or $(CARGO_TARGET_DIR),target))/release
 
 .PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench cost bench-selected fuzz peers cross engines test-engines test-others cached book man deb test-deb test-docker coverage-peers screens clean
 help:
-	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
-	@echo 'make test     set up, run all tests but those of viewers; where several LLVMs are, what engines do by each of them'
-	@echo 'make test-others  the part of make test that runs by the engines of other versions than the main one'
-	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot, and pages in a browser'
-	@echo 'make screens  take the pictures of the page in docs/images again, by a browser'
-	@echo 'make tour     write docs/images/tour.svg again, from the commands of docs/TUTORIAL.md and the lines under them'
-	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
-	@echo 'make test-launchers  copies on hosts by ssh and GNU parallel, and by Slurm, on this machine (as root: namespaces)'
-	@echo 'make test-tutorial  every command of docs/LIBYAML.md: libyaml from Debian sources, profiled and made faster (minutes)'
-	@echo 'make lint     formatting, clippy, links of the documentation'
-	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
-	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
-	@echo 'make peers    LLVM tests and csmith programs (SAMPLE and CSMITH of them, JOBS at a time) through every scheme'
-	@echo 'make programs BENCH=folder   profile programs given as prog/NAME/{prog.bc,link.sh,run-train.sh}'
-	@echo 'make projects   real projects, built by p3-rewrite build and tested by p3-rewrite suite (minutes each; ONLY="gzip lua")'
-	@echo 'make shadows    programs with effects under many shadows, 20 rounds each; 1,000 shadows for each treated system call (an hour; ONLY="sqlite redis")'
-	@echo 'make residual   ten runs of five programs, each against those before it (--paths new:), beside runs that count all paths'
-	@echo 'make kernels    what shadows cost and find in small programs of the usual kinds, one run of ten seconds of each (RUNS=5; ONLY="queens events")'
-	@echo 'make cross    the runtime with gcc 12, clang 14 and newer, and a program by each engine, for x86-64, aarch64 and RISC-V under qemu'
-	@echo "make build LLVM='19 22'   release builds with an engine for each of these versions, installing what is missing (as it is: for those that are here)"
-	@echo 'make engines  an engine for each LLVM that is here, in target/debug/engines, for tests; make test-engines tries them (a quarter of an hour)'
-	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in it'
-	@echo 'make man      man pages and completions in target/share (p3-rewrite manual)'
-	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
-	@echo 'make test-docker  the image of the Dockerfile, built by buildah and used (as root; a quarter of an hour)'
-	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
-	@echo 'make bench-selected  what counting only some paths costs, with callgrind: tables, and the plot of docs/RESULTS.md (an hour; PARTS="kernels functions inputs", or "programs redis"; ONLY="queens life")'
-	@echo 'make cost     executed instructions of small programs beside LLVM edge counters alone, in two halves (COST=folder, ONLY=names)'
-	@echo 'make bench    what profiling costs on real programs, docs/FIGURES.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
+	@echo 'make demo           set up, build, profile a small program with 4 copies, show'
+	@echo '                    its hottest paths'
+	@echo 'make test           set up, run all tests but those of viewers; where several'
+	@echo '                    LLVMs are, what engines do by each of them'
+	@echo 'make test-others    the part of make test that runs by the engines of other'
+	@echo '                    versions than the main one'
+	@echo 'make test-viewers   open exported profiles by genhtml, callgrind_annotate,'
+	@echo '                    pprof, speedscope, dot, and pages in a browser'
+	@echo 'make screens        take the pictures of the page in docs/images again, by a'
+	@echo '                    browser'
+	@echo 'make tour           write docs/images/tour.svg again, from the commands of'
+	@echo '                    docs/TUTORIAL.md and the lines under them'
+	@echo 'make test-builds    a project built by make, CMake and Meson with p3-cc, its'
+	@echo '                    tests run in every copy'
+	@echo 'make test-launchers copies on hosts by ssh and GNU parallel, and by Slurm, on'
+	@echo '                    this machine (as root: namespaces)'
+	@echo 'make test-tutorial  every command of docs/LIBYAML.md: libyaml from Debian'
+	@echo '                    sources, profiled and made faster (minutes)'
+	@echo 'make lint           formatting, clippy, links of the documentation'
+	@echo 'make corpus         profile bzip2, lua and sqlite3 from Debian sources, check'
+	@echo '                    the profiles (minutes)'
+	@echo 'make fuzz           random programs and damaged files for SECONDS (default 600)'
+	@echo 'make peers          LLVM tests and csmith programs (SAMPLE and CSMITH of them,'
+	@echo '                    JOBS at a time) through every scheme'
+	@echo 'make programs BENCH=folder'
+	@echo '                    profile programs given as'
+	@echo '                    prog/NAME/{prog.bc,link.sh,run-train.sh}'
+	@echo 'make projects       real projects, built by p3-rewrite build and tested by'
+	@echo '                    p3-rewrite suite (minutes each; ONLY="gzip lua")'
+	@echo 'make shadows        programs with effects under many shadows, 20 rounds each;'
+	@echo '                    1,000 shadows for each treated system call (an hour;'
+	@echo '                    ONLY="sqlite redis")'
+	@echo 'make residual       ten runs of five programs, each against those before it'
+	@echo '                    (--paths new:), beside runs that count all paths'
+	@echo 'make kernels        what shadows cost and find in small programs of the usual'
+	@echo '                    kinds, one run of ten seconds of each (RUNS=5; ONLY="queens'
+	@echo '                    events")'
+	@echo 'make cross          the runtime with gcc 12, clang 14 and newer, and a program'
+	@echo '                    by each engine, for x86-64, aarch64 and RISC-V under qemu'
+	@echo "make build LLVM='19 22'"
+	@echo "                    release builds with an engine for each of these versions,"
+	@echo "                    installing what is missing (as it is: for those that are"
+	@echo "                    here)"
+	@echo 'make engines        an engine for each LLVM that is here, in'
+	@echo '                    target/debug/engines, for tests; make test-engines tries'
+	@echo '                    them (a quarter of an hour)'
+	@echo 'make book           docs/ as a book in target/book (mdBook, by cargo where it is'
+	@echo '                    missing), after a test of the commands in it'
+	@echo 'make man            man pages and completions in target/share (p3-rewrite'
+	@echo '                    manual)'
+	@echo 'make deb            a Debian package in target/debian (cargo-deb, by cargo where'
+	@echo '                    it is missing); make test-deb tries it in a clean Debian 12'
+	@echo '                    (as root)'
+	@echo 'make test-docker    the image of the Dockerfile, built by buildah and used (as'
+	@echo '                    root; a quarter of an hour)'
+	@echo 'make coverage-peers branches, MC/DC, prime paths, pairs and paths of the same'
+	@echo '                    runs, by clang, gcc 15 and p3-prof (as root; minutes)'
+	@echo 'make bench-selected what counting only some paths costs, with callgrind: tables,'
+	@echo '                    and the plot of docs/RESULTS.md (an hour; PARTS="kernels'
+	@echo '                    functions inputs", or "programs redis"; ONLY="queens life")'
+	@echo 'make cost           executed instructions of small programs beside LLVM edge'
+	@echo '                    counters alone, in two halves (COST=folder, ONLY=names)'
+	@echo 'make bench          what profiling costs on real programs, docs/FIGURES.md'
+	@echo '                    (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
@@ -108,7 +143,7 @@ test-others: cached setup-engines
 demo:
 	@$(MAKE) --no-print-directory build LLVM=$(firstword $(LLVM))
 	@mkdir -p $(OUT)
-	clang-$(firstword $(LLVM)) -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
+	clang-$(firstword $(LLVM)) -O1 -g -finline-hint-functions -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
 	$(RELEASE)/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out
 	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(RELEASE)/p3-prof
 	$(MAKE) -s -C $(OUT)/out report TOP=2 P3_PROF=$(RELEASE)/p3-prof

@@ -109,6 +109,14 @@ impl Error {
         }
     }
 
+    /// A failed walk through the files below `root`.
+    pub fn walk(root: impl Into<PathBuf>, problem: walkdir::Error) -> Self {
+        let path = problem.path().map_or_else(|| root.into(), PathBuf::from);
+        let source = problem.into_io_error();
+        let circle = || std::io::Error::other("links lead round in a circle");
+        Error::read(path, source.unwrap_or_else(circle))
+    }
+
     /// A failed write of `path`.
     pub fn write(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Error::Write {

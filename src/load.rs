@@ -273,10 +273,7 @@ fn folder(root: &Path, out: Option<&Path>) -> Result<Vec<Input>> {
     };
     let walk = WalkDir::new(root).sort_by_file_name().into_iter();
     for entry in walk.filter_entry(|e| !is_out(e)) {
-        let entry = entry.map_err(|e| {
-            let path = e.path().unwrap_or(root).to_path_buf();
-            Error::read(path, e.into())
-        })?;
+        let entry = entry.map_err(|e| Error::walk(root, e))?;
         if !entry.file_type().is_file() {
             continue;
         }

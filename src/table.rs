@@ -116,7 +116,10 @@ impl Rest {
         match self {
             Rest::Whole(text) => text.into(),
             Rest::List(text) => {
-                let most = (room / 2).max(name.least());
+                // What has no items that can be left out stays whole, as far as the name allows.
+                let is_list = text.contains([',', ';']);
+                let half = if is_list { room / 2 } else { 0 };
+                let most = half.max(name.least());
                 let name = display_width(name.whole()).min(most);
                 shortened(text, room.saturating_sub(name))
             }
@@ -410,6 +413,15 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
 pub fn grouped(n: impl Into<u128>) -> String {
     let n = n.into();
     if n >= 1_000_000_000_000 {
+        return format!("{:.1e}", n as f64);
+    }
+    exactly(n)
+}
+
+/// The same with two digits from a thousand million on: of what is only roughly of interest, in columns.
+pub fn roughly(n: impl Into<u128>) -> String {
+    let n = n.into();
+    if n >= 1_000_000_000 {
         return format!("{:.1e}", n as f64);
     }
     exactly(n)

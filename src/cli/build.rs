@@ -17,7 +17,9 @@ use crate::manifest::Manifest;
 use crate::names::{first_names, is_shared_library, printable};
 use crate::output::check_folder;
 use crate::profile::locate::MERGED;
+use crate::profile::measurement::Measurement;
 use crate::profile::merge::summary;
+use crate::profile::verdict::Trust;
 use crate::strategy::Scheme;
 use crate::table::number_of;
 use std::collections::BTreeMap;
@@ -74,8 +76,15 @@ impl CopiesArgs {
     /// The same as options of `p3-rewrite`, but for the number of copies.
     ///
     /// # Errors
-    /// A selection that cannot be read, or a scheme that takes none.
+    /// A selection or profile that cannot be read, a profile of estimates, or a scheme that takes no selection.
     pub(super) fn flags(self) -> Result<Vec<String>> {
+        if let Some(profile) = &self.profile {
+            // Every link reads it; what is wrong with it is reported before anything runs.
+            let profile = Trust::default().read(profile)?;
+            if matches!(profile.measured, Measurement::Estimated(_)) {
+                return Err(profile.only_estimates());
+            }
+        }
         // Links run in folders of their own.
         let profile = self.profile.map(|p| std::path::absolute(&p).unwrap_or(p));
         let profile = profile.map(|p| p.to_string_lossy().into_owned());
@@ -231,6 +240,12 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         report_selection(&built.programs);
     }
     report_outdated(&find_outdated(&built.earlier, &build.flags));
+    if built.status == 0 {
+        let folders = Vec::from_iter(build.out.clone());
+        if let Err(e) = suite::check_places(&folders, &built.earlier) {
+            warn(&e.to_string());
+        }
+    }
     if !args.quiet {
         built.programs.iter().for_each(|p| say(&described(p)));
         report_warnings(&built.programs);
@@ -413,7 +428,7 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
     };
     watch(OnSignal::PutInOrder);
     let gathered = suite.run(|progress| {
-        if !args.quiet {
+        if !args.quiet || matches!(progress, Progress::OtherBuild(_)) {
             report_progress(progress);
         }
     });
@@ -443,6 +458,13 @@ pub(super) fn report_progress(progress: Progress) {
         Progress::Repeats { copy, why } => say(&format!(
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),
+        Progress::OtherBuild(programs) => {
+            let names = first_names(programs.iter().map(|p| shown(&p.program)));
+            warn(&format!(
+                "{names}: last linked by another build than the one that is run now; \
+                 build again if sources changed in between"
+            ));
+        }
     }
 }
 
@@ -475,18 +497,21 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     }
     report_failures(&gathered.failures);
     let all = number_of(gathered.programs.len() as u64, "program");
-    if !idle.is_empty() {
-        let number = idle.len();
-        let names = first_names(idle.into_iter());
+    let none_ran = !idle.is_empty() && gathered.programs.iter().all(|(_, m)| m.is_none());
+    let number = idle.len();
+    let names = first_names(idle.into_iter());
+    if none_ran {
         let has_profile = |(program, _): &(Record, _)| program.folder.join(MERGED).exists();
-        let is_kept =
-            number == gathered.programs.len() && gathered.programs.iter().any(has_profile);
-        let kept = if is_kept {
+        let kept = if gathered.programs.iter().any(has_profile) {
             "; profiles of earlier runs are kept"
         } else {
             ""
         };
-        say(&format!("{number} of {all} did not run: {names}{kept}"));
+        warn(&format!(
+            "no program of this build ran ({names}): the command has to run them where they were built{kept}"
+        ));
+    } else if number > 0 {
+        say(&format!("{number} of {all} did not run: {names}"));
     }
     if unselected > 0 {
         let verb = if unselected == 1 { "has" } else { "have" };
@@ -509,14 +534,22 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     }
     // Tests that failed in a round that was repeated failed nevertheless.
     let Some(failed) = gathered.rounds.iter().find(|r| r.status != 0) else {
-        return 0;
+        return if none_ran { NOTHING_RAN } else { 0 };
     };
     let (copy, status) = (failed.copy, failed.status);
+    let left_out = if gathered.stopped {
+        "the other rounds are left out, and "
+    } else {
+        ""
+    };
     warn(&format!(
-        "the command itself ended with status {status} in the round of copy {copy}: the exit status is the same"
+        "your command ended with status {status} in the round of copy {copy}; {left_out}this status is passed on"
     ));
     status
 }
+
+/// The exit status of a suite whose command succeeded and ran none of the programs.
+const NOTHING_RAN: i32 = 2;
 
 /// Puts copies in their places.
 ///

@@ -14,9 +14,10 @@ mod screen;
 mod selection;
 mod values;
 
-use crate::names::printable;
+use crate::names::{REGEX_PROBLEM, describe_regex_problem, printable};
 use crate::table::Layout;
 use clap::ValueEnum;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::Write;
 
 /// When to colour output.
@@ -99,9 +100,50 @@ pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
             return print_help(&e);
         }
         let said = in_one_line(&e.render().to_string());
-        anstream::eprintln!("{}; see --help", printable(&said));
+        let given = std::env::args_os().skip(1);
+        let given: Vec<String> = given.map(|a| a.to_string_lossy().into_owned()).collect();
+        let remedy = match name_separator(&T::command(), &given, &e) {
+            Some(corrected) => format!("put -- before the command, as in {corrected}"),
+            None => "see --help".into(),
+        };
+        anstream::eprintln!("{}", printable(&format!("{said}; {remedy}")));
         std::process::ExitCode::from(2)
     })
+}
+
+/// The command line with the `--` that is missing in it, if that is what is wrong: a subcommand takes a command behind
+/// `--`, and the first word of this was taken for an argument of the subcommand.
+fn name_separator(of: &clap::Command, given: &[String], error: &clap::Error) -> Option<String> {
+    let subcommand = of.find_subcommand(given.first()?)?;
+    let takes_command = subcommand.get_positionals().any(clap::Arg::is_last_set);
+    if !takes_command || given.iter().any(|word| word == "--") {
+        return None;
+    }
+    let name = format!("{} {}", of.get_name(), subcommand.get_name());
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument => {
+            let before = shlex::try_join(given[1..].iter().map(String::as_str)).ok()?;
+            let space = if before.is_empty() { "" } else { " " };
+            Some(format!("{name} {before}{space}-- COMMAND"))
+        }
+        ErrorKind::UnknownArgument => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+                return None;
+            };
+            if word.starts_with('-') {
+                return None;
+            }
+            let mut words: Vec<&str> = given[1..].iter().map(String::as_str).collect();
+            let at: Vec<usize> = (0..words.len()).filter(|i| words[*i] == word).collect();
+            match at[..] {
+                [at] => words.insert(at, "--"),
+                // One of them may be the value of an option.
+                _ => words = vec!["--", "COMMAND"],
+            }
+            Some(format!("{name} {}", shlex::try_join(words).ok()?))
+        }
+        _ => None,
+    }
 }
 
 /// Prints help or a version.
@@ -115,8 +157,32 @@ fn print_help(text: &clap::Error) -> std::process::ExitCode {
     }
 }
 
+/// What Rust's parsers of numbers say, and what is meant.
+const NUMBERS: [(&str, &str); 6] = [
+    ("invalid digit found in string", "give a whole number"),
+    (
+        "cannot parse integer from empty string",
+        "give a whole number",
+    ),
+    (
+        "number too large to fit in target type",
+        "give a smaller number",
+    ),
+    (
+        "number too small to fit in target type",
+        "give a larger number",
+    ),
+    ("invalid float literal", "give a number"),
+    ("cannot parse float from empty string", "give a number"),
+];
+
 /// What is wrong with arguments, and what comes near to them, of what clap says in several paragraphs.
 fn in_one_line(text: &str) -> String {
+    if let Some((argument, problem)) = text.split_once(REGEX_PROBLEM) {
+        let problem = problem.split("\n\n").next().unwrap_or(problem);
+        let problem = describe_regex_problem(&format!("{REGEX_PROBLEM}{problem}"));
+        return format!("{argument}{problem}");
+    }
     let joined = |paragraph: &str| {
         let lines: Vec<&str> = paragraph.lines().map(str::trim).collect();
         lines.join(" ")
@@ -127,5 +193,41 @@ fn in_one_line(text: &str) -> String {
     let tip = tips
         .clone()
         .find(|l| l.starts_with("tip: ") && l.contains("similar"));
-    tip.map_or(first.clone(), |tip| format!("{first}; {tip}"))
+    let mut said = tip.map_or(first.clone(), |tip| format!("{first}; {tip}"));
+    // What Rust says of numbers, in plain words.
+    for (problem, plain) in NUMBERS {
+        if let Some(argument) = said.strip_suffix(problem) {
+            said = format!("{argument}{plain}");
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_numbers_are_described_in_plain_words() {
+        let of_clap = |problem: &str| {
+            in_one_line(&format!(
+                "error: invalid value 'x' for '--top <N>': {problem}\n\nFor more information, try '--help'.\n"
+            ))
+        };
+        for value in ["x", "-1", "1.5", "", "99999999999999999999"] {
+            let said = of_clap(&value.parse::<u64>().unwrap_err().to_string());
+            assert!(
+                said.ends_with(" number") && said.contains(": give a "),
+                "{said}"
+            );
+        }
+        for value in ["x", ""] {
+            let said = of_clap(&value.parse::<f64>().unwrap_err().to_string());
+            assert!(said.ends_with(": give a number"), "{said}");
+        }
+        assert_eq!(
+            of_clap("0 is not in 1..=9"),
+            "error: invalid value 'x' for '--top <N>': 0 is not in 1..=9"
+        );
+    }
 }

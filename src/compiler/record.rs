@@ -1,6 +1,7 @@
 //! What was built where: a file in the folder of every program.
 
 use crate::error::{Error, Result};
+use crate::manifest::Manifest;
 use crate::output::write_whole;
 use crate::profile::raw::absent;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,34 @@ pub struct Record {
 }
 
 const FORMAT: &str = "p3-record 1";
+
+/// What is in a program's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InPlace {
+    /// What the build put there, or a copy that a suite or `p3-rewrite use` did, whatever was stripped of it; or the same
+    /// program, linked again.
+    Ours,
+    /// A copy of another build, of the same sources or of others.
+    OtherBuild,
+    /// A program that was linked later: without copies, or with copies beside it.
+    Newer,
+}
+
+/// What every copy's runtime has in its data: the name of the variable that it reads.
+const RUNTIME: &[u8] = b"P3_PROFILE_FILE\0";
+
+/// Whether `bytes` are somewhere in `file`. Pieces are compared only where the first byte is right.
+fn contains(file: &[u8], bytes: &[u8]) -> bool {
+    let (first, rest) = bytes.split_first().expect("something is looked for");
+    let mut at = 0;
+    while let Some(next) = file[at..].iter().position(|b| b == first) {
+        at += next + 1;
+        if file[at..].starts_with(rest) {
+            return true;
+        }
+    }
+    false
+}
 
 impl Record {
     /// A record that is not written yet.
@@ -108,6 +137,65 @@ impl Record {
     /// The executable, or library, of a copy.
     pub fn copy(&self, copy: u32) -> PathBuf {
         self.folder.join(format!("bin/copy-{copy}"))
+    }
+
+    /// What is in the program's place, beside what the build put there. A program that was stripped, signed or given
+    /// another search path still has its rewriting's id.
+    ///
+    /// # Errors
+    /// The program, a copy or the manifest cannot be read.
+    pub fn inspect_place(&self) -> Result<InPlace> {
+        let read = |path: &Path| std::fs::read(path).map_err(|e| Error::read(path, e));
+        let copies = (0..self.copies).map(|copy| self.copy(copy));
+        let all = copies.chain([self.folder.join("bin/native")]);
+        let built: Vec<PathBuf> = all.filter(|path| path.is_file()).collect();
+        let program = read(&self.program)?;
+        for file in &built {
+            let has_its_size =
+                std::fs::metadata(file).is_ok_and(|m| m.len() == program.len() as u64);
+            if has_its_size && read(file)? == program {
+                return Ok(InPlace::Ours);
+            }
+        }
+        let manifest = Manifest::read(&self.manifest())?;
+        let id = manifest.program_bytes();
+        if contains(&program, &id) {
+            return Ok(InPlace::Ours);
+        }
+        if contains(&program, RUNTIME) {
+            let beside = self.compare_with_copy_beside(&manifest, &program);
+            return Ok(beside.unwrap_or(InPlace::OtherBuild));
+        }
+        // A copy of which no path is counted has no id, nor has what was stripped of it.
+        Ok(match built.first() {
+            Some(first) if contains(&read(first)?, &id) => InPlace::Newer,
+            _ => InPlace::Ours,
+        })
+    }
+
+    /// What `program` is, if it is a copy in the folder beside the program: a compiler linked it that knew no output
+    /// folder, of a suite's command or of a build system that was configured with p3-cc. Of the same modules, it is the
+    /// same program: some suites link programs again although no source changed.
+    fn compare_with_copy_beside(&self, manifest: &Manifest, program: &[u8]) -> Option<InPlace> {
+        let mut name = self.program.as_os_str().to_os_string();
+        name.push(".p3");
+        let linked_at =
+            |r: &Record| std::fs::metadata(r.folder.join(NAME)).and_then(|m| m.modified());
+        let beside = Record::read(Path::new(&name)).ok()?;
+        let other = Manifest::read(&beside.manifest()).ok()?;
+        if !contains(program, &other.program_bytes()) {
+            None
+        } else if other.modules == manifest.modules {
+            Some(InPlace::Ours)
+        } else {
+            let is_newer = linked_at(&beside).ok()? > linked_at(self).ok()?;
+            is_newer.then_some(InPlace::Newer)
+        }
+    }
+
+    /// Whether the copies are of an earlier program than the one in place, as far as can be said.
+    pub fn is_outdated(&self) -> bool {
+        matches!(self.inspect_place(), Ok(InPlace::Newer))
     }
 
     /// Its manifest.
@@ -270,10 +358,7 @@ pub fn find(folders: &[PathBuf]) -> Result<Vec<Record>> {
     for root in folders {
         let mut walk = WalkDir::new(root).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
-            let entry = entry.map_err(|e| {
-                let path = e.path().unwrap_or(root).to_path_buf();
-                Error::read(path, e.into())
-            })?;
+            let entry = entry.map_err(|e| Error::walk(root, e))?;
             let file = entry.path().join(NAME);
             if entry.file_type().is_dir() && file.is_file() {
                 let metadata = file.metadata().and_then(|m| m.modified());

@@ -11,16 +11,21 @@ pub use build::{Build, Built};
 use super::apart::Rounds;
 use super::interrupt::is_ending;
 use super::link::succeeded;
-use super::record::{self, Failure, Record};
+use super::record::{self, Failure, InPlace, Record};
 use super::rounds::find_odd_rounds;
 use super::{Compiler, Language, exit_code};
 use crate::error::{Error, Result};
+use crate::index::CopyId;
+use crate::manifest::Manifest;
+use crate::names::first_names;
 use crate::output::{Destination, FIXED_TIME};
 use crate::profile::file;
 use crate::profile::locate::MERGED;
 use crate::profile::merge::{FailureMode, Merged, merge};
-use build::environment;
+use crate::profile::verdict::idle;
+use build::{environment, names};
 use rayon::prelude::*;
+use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -56,6 +61,8 @@ pub enum Progress<'a> {
     },
     /// All copies' rounds ran the same processes and counted differently, and are repeated with the same random numbers.
     RepeatsAll,
+    /// Copies of another build were in the places of these programs: of the same sources, or of others.
+    OtherBuild(&'a [&'a Record]),
 }
 
 /// What a suite left.
@@ -66,6 +73,8 @@ pub struct Gathered {
     pub programs: Vec<(Record, Option<Merged>)>,
     /// Why other programs have no copies.
     pub failures: Vec<Failure>,
+    /// Whether the other rounds were left out, since the first one failed before any program ran.
+    pub stopped: bool,
     /// How many programs a round linked whose folders are gone: rounds that run at once keep nothing else.
     pub lost: usize,
 }
@@ -174,6 +183,11 @@ impl Suite {
                 return Err(Error::load(&program.folder, problem, remedy));
             }
         }
+        find_command(&self.command[0])?;
+        let other_build = check_places(folders, &programs)?;
+        if !other_build.is_empty() {
+            progress(Progress::OtherBuild(&other_build));
+        }
         let wrapped = wrap_command(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let preload = self
@@ -201,6 +215,40 @@ impl Suite {
     }
 }
 
+/// Holds that no program was linked again since it was built below `folders`: its copies would count what it was then.
+/// The programs in whose places copies of another build are.
+///
+/// # Errors
+/// A program was, or cannot be read.
+pub fn check_places<'a>(folders: &[PathBuf], programs: &'a [Record]) -> Result<Vec<&'a Record>> {
+    let (mut newer, mut other_build) = (Vec::new(), Vec::new());
+    for program in programs.iter().filter(|p| p.program.is_file()) {
+        match program.inspect_place()? {
+            InPlace::Ours => {}
+            InPlace::Newer => newer.push(program),
+            InPlace::OtherBuild => other_build.push(program),
+        }
+    }
+    if newer.is_empty() {
+        return Ok(other_build);
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = |p: &&Record| {
+        let program = p.program.strip_prefix(&here).unwrap_or(&p.program);
+        program.display().to_string()
+    };
+    let folders: Vec<String> = folders
+        .iter()
+        .map(|f| format!(" -o {}", f.display()))
+        .collect();
+    Err(Error::Usage(format!(
+        "{}: linked again after p3-rewrite build, so the copies are outdated; build again from scratch (make clean), \
+         or put the outdated copies back (p3-rewrite use 0{})",
+        first_names(newer.iter().map(shown)),
+        folders.concat()
+    )))
+}
+
 /// What every round of a suite is run with.
 struct Runner<'a, P> {
     suite: &'a Suite,
@@ -217,7 +265,8 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         let folders = &self.suite.folders;
         record::find(folders)?.iter().try_for_each(clear)?;
         let (mut rounds, mut lost) = self.rounds(&Vec::from_iter(0..copies))?;
-        if !self.suite.no_repeat {
+        let stopped = rounds.len() < copies as usize;
+        if !self.suite.no_repeat && !stopped {
             lost = lost.max(self.repeat_odd_rounds(&mut rounds)?);
         }
         let merged = |program: Record| {
@@ -230,6 +279,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
             rounds,
             programs: programs.collect::<Result<_>>()?,
             failures: failures.into_iter().map(|(f, _)| f).collect(),
+            stopped,
             lost,
         })
     }
@@ -275,19 +325,45 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         }
     }
 
-    /// Round after round, with each copy in the programs' places in turn.
+    /// Round after round, with each copy in the programs' places in turn; only the first one, if that failed before any
+    /// program ran: the command was not the one that was meant.
     fn run_in_turn(&self, copies: &[u32]) -> Result<Vec<Round>> {
         let folders = &self.suite.folders;
-        let round = |copy: &u32| {
-            take_turns(folders, *copy)?;
-            let round = self.round(started(&self.command), *copy)?;
-            (self.progress)(Progress::Ended(&round));
-            Ok(round)
+        let run_all = || -> Result<Vec<Round>> {
+            let mut rounds = Vec::new();
+            for copy in copies {
+                take_turns(folders, *copy)?;
+                let round = self.round(started(&self.command), *copy)?;
+                (self.progress)(Progress::Ended(&round));
+                rounds.push(round);
+                // The command itself may have linked a program again, of sources that changed.
+                check_places(folders, &record::find(folders)?)?;
+                if rounds.len() == 1 && round.status != 0 && self.is_without_counts(*copy)? {
+                    break;
+                }
+            }
+            Ok(rounds)
         };
-        let ran: Result<Vec<Round>> = copies.iter().map(round).collect();
-        // Whatever happened, the programs are what they were.
-        take_turns(folders, 0)?;
+        let ran = run_all();
+        // Whatever happened, the programs are what they were, or what they are by now.
+        let mut programs = record::find(folders)?;
+        programs.retain(|p| !p.is_outdated());
+        place_all(&programs, 0)?;
         ran
+    }
+
+    /// Whether no program left counts, although some have functions that this copy counts.
+    fn is_without_counts(&self, copy: u32) -> Result<bool> {
+        let programs = record::find(&self.suite.folders)?;
+        if programs.iter().any(|p| has_files(&p.raw())) {
+            return Ok(false);
+        }
+        for program in &programs {
+            if !idle(&Manifest::read(&program.manifest())?).contains(&CopyId(copy)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Rounds at the same time; and how many programs they linked, which are lost.
@@ -336,8 +412,14 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
 /// One cannot be written.
 pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     let programs = record::find(folders)?;
+    place_all(&programs, copy)?;
+    Ok(programs)
+}
+
+/// Puts a copy of each of `programs` in its place, and where the program was copied to.
+fn place_all(programs: &[Record], copy: u32) -> Result<()> {
     let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
-    let found = record::elsewhere(&here, &programs)?;
+    let found = record::elsewhere(&here, programs)?;
     let linked = programs
         .iter()
         .enumerate()
@@ -348,7 +430,7 @@ pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
             programs[i].place(&path, copy)?;
         }
     }
-    Ok(programs)
+    Ok(())
 }
 
 /// What a library replaces that is preloaded into all processes.
@@ -450,14 +532,50 @@ fn status(run: &mut Command, command: &[String]) -> Result<i32> {
     if is_ending() {
         return interrupted();
     }
-    let status: ExitStatus = run.status().map_err(|e| {
-        let name = &command[0];
-        Error::Usage(format!("{name}: {e}; name a command after --"))
-    })?;
+    let status: ExitStatus = run
+        .status()
+        .map_err(|e| cannot_run(&command[0], e.kind()))?;
     if is_ending() {
         return interrupted();
     }
     Ok(exit_code(status))
+}
+
+/// Why the command that starts with this word cannot be run.
+fn cannot_run(name: &str, problem: ErrorKind) -> Error {
+    let (problem, remedy) = match problem {
+        ErrorKind::NotFound if name.contains(char::is_whitespace) => (
+            "there is no such command".to_string(),
+            "leave out the quotes around it, or use sh -c",
+        ),
+        ErrorKind::NotFound => ("there is no such command".into(), "name one after --"),
+        ErrorKind::PermissionDenied => (
+            "this file cannot be executed".into(),
+            "name a program or script after --, or use chmod +x",
+        ),
+        other => (other.to_string(), "name a command after --"),
+    };
+    Error::Usage(format!("{name}: {problem}; {remedy}"))
+}
+
+/// Holds that a command is there: it is started by others, whose messages name others.
+fn find_command(name: &str) -> Result<()> {
+    let is_program = |path: &Path| access(path, Access::EXEC_OK).is_ok() && path.is_file();
+    let problem = if name.contains('/') {
+        match std::fs::metadata(name) {
+            Err(e) => e.kind(),
+            Ok(_) if is_program(Path::new(name)) => return Ok(()),
+            Ok(_) => ErrorKind::PermissionDenied,
+        }
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let usual = names().into_iter().any(|(compiler, _)| compiler == name);
+        if usual || std::env::split_paths(&path).any(|dir| is_program(&dir.join(name))) {
+            return Ok(());
+        }
+        ErrorKind::NotFound
+    };
+    Err(cannot_run(name, problem))
 }
 
 /// Removes what earlier runs counted. What was merged of it stays until there is something else.

@@ -319,12 +319,12 @@ fn analyse(
 }
 
 /// The options of the build's rewriting, with a scheme that counts paths in one copy: no copy of a baseline runs. Nothing of it ran,
-/// selected or not.
+/// selected or not, and so an earlier profile, which need not know the source, is of no use.
 fn baseline_flags(flags: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     let mut rest = flags.iter();
     while let Some(flag) = rest.next() {
-        if flag == "--scheme" || selects_paths(flag) {
+        if ["--scheme", "--profile"].contains(&flag.as_str()) || selects_paths(flag) {
             // Its value, unless that is in the same word.
             if !flag.contains('=') {
                 rest.next();

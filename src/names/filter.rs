@@ -83,12 +83,40 @@ fn matches(re: &Regex, symbol: &str) -> bool {
 }
 
 fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
-    let said = error.to_string();
-    let last = said.lines().last().unwrap_or_default().trim();
-    Error::Usage(format!(
-        "{option} {text:?}: {last}; see `regex` syntax, e.g. '^foo_'"
-    ))
+    let problem = describe_regex_problem(&error.to_string());
+    Error::Usage(format!("{option} {text:?}: {problem}"))
 }
+
+/// What the first line of an error of a regular expression is.
+pub(crate) const REGEX_PROBLEM: &str = "regex parse error:";
+
+/// What is wrong with a regular expression, and at which of its characters, in one line: `regex` prints it with a mark
+/// below and the problem behind.
+pub(crate) fn describe_regex_problem(error: &str) -> String {
+    const REMEDY: &str = "write \\ before a character that is meant literally";
+    let lines: Vec<&str> = error.lines().map(str::trim_end).collect();
+    let problem = lines.last().map_or("", |l| {
+        l.trim_start_matches("error: ").trim_end_matches('.')
+    });
+    let is_mark =
+        |line: &&str| line.ends_with('^') && line.trim_matches(' ').bytes().all(|b| b == b'^');
+    // Of several lines `regex` numbers each.
+    match lines[..] {
+        [REGEX_PROBLEM, _, mark, _] if is_mark(&mark) => {
+            let at = mark
+                .chars()
+                .take_while(|c| *c == ' ')
+                .count()
+                .saturating_sub(INDENT)
+                + 1;
+            format!("{problem} (character {at}); {REMEDY}")
+        }
+        _ => format!("{problem}; {REMEDY}"),
+    }
+}
+
+/// So far `regex` indents the expression.
+const INDENT: usize = 4;
 
 /// The readable names most similar to a pattern, the most similar first.
 pub(crate) fn nearest_names<'a>(pattern: &str, symbols: &[&'a str]) -> Vec<String> {
@@ -158,6 +186,34 @@ mod tests {
     fn unmatched(patterns: &[&str]) -> String {
         let result = filter(patterns).must_match(&SYMBOLS, |_| None);
         Error::from(result.unwrap_err()).to_string()
+    }
+
+    #[test]
+    fn wrong_expressions_are_described_in_one_line_with_the_position() {
+        let said = |pattern: &str| {
+            let error = Filter::parse("--include", &[pattern.to_string()]).unwrap_err();
+            error.to_string()
+        };
+        let remedy = "write \\ before a character that is meant literally";
+        for (pattern, problem) in [
+            ("(", "unclosed group (character 1)"),
+            ("foo)", "unopened group (character 4)"),
+            ("ö*[a", "unclosed character class (character 3)"),
+            (
+                "a\\",
+                "incomplete escape sequence, reached end of pattern prematurely (character 2)",
+            ),
+            ("(\n", "unclosed group"),
+            (
+                "x{1000}{1000}{1000}",
+                "Compiled regex exceeds size limit of 10485760 bytes",
+            ),
+        ] {
+            assert_eq!(
+                said(pattern),
+                format!("--include {pattern:?}: {problem}; {remedy}")
+            );
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod filter;
 mod printed;
 
 pub(crate) use brief::{Briefs, brief, is_closure, variants};
-pub(crate) use filter::{Filter, nearest_names};
+pub(crate) use filter::{Filter, REGEX_PROBLEM, describe_regex_problem, nearest_names};
 pub(crate) use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;
@@ -122,7 +122,8 @@ pub(crate) fn first_names(names: impl ExactSizeIterator<Item = String>) -> Strin
 }
 
 /// A readable name in at most `width` columns, as far as its parts allow: what stands between angle brackets becomes
-/// `<…>`, then parameters `(…)`, the longest first; then its middle goes.
+/// `<…>`, then parameters `(…)`, the longest first; then scopes go, the outermost first, since the last part tells
+/// most; then the middle of what is left.
 pub(crate) fn fitted(name: &str, width: usize) -> String {
     let mut name = name.to_string();
     for brackets in [('<', '>'), ('(', ')')] {
@@ -136,11 +137,28 @@ pub(crate) fn fitted(name: &str, width: usize) -> String {
     if length <= width {
         return name;
     }
+    let mut inner = scopes(&name).map(|end| format!("…{end}"));
+    if let Some(short) = inner.find(|s| s.chars().count() <= width) {
+        return short;
+    }
     let last = width.saturating_sub(1) / 2;
     let first = width.saturating_sub(1) - last;
     let front: String = name.chars().take(first).collect();
     let back: String = name.chars().skip(length - last).collect();
     format!("{front}…{back}")
+}
+
+/// A name from the end of each of its scopes on, the longest first: `::b::f` and `::f` of `a::b::f`.
+fn scopes(name: &str) -> impl Iterator<Item = &str> {
+    let is_whole = |scope: &str| {
+        let count = |c: char| scope.matches(c).count();
+        [('<', '>'), ('(', ')'), ('{', '}')]
+            .iter()
+            .all(|(open, close)| count(*open) == count(*close))
+    };
+    let ends = name.match_indices("::").map(|(i, _)| i);
+    ends.filter(move |i| is_whole(&name[..*i]))
+        .map(|i| &name[i..])
 }
 
 /// A file's name in at most `width` columns: of the folders before its last part those nearest to it stay, as far as
@@ -167,8 +185,9 @@ pub(crate) fn fitted_among<'a>(
     if fit == name {
         return fit;
     }
-    // What is cut keeps its front.
-    let begins = |other: &str| other.chars().take(3).eq(name.chars().take(3));
+    // What is cut keeps its front, or loses its scopes.
+    let lost_scopes = fit.starts_with('…');
+    let begins = |other: &str| lost_scopes || other.chars().take(3).eq(name.chars().take(3));
     let alike = others.filter(|o| *o != name && begins(o));
     let mut alike: Vec<&str> = alike.filter(|o| fitted(o, width) == fit).collect();
     if alike.is_empty() {
@@ -379,13 +398,28 @@ mod tests {
             (80, name),
             (60, "std::map<…>::at<long>(int const&, long) const"),
             (40, "std::map<…>::at<…>(…) const"),
-            (20, "std::map<……(…) const"),
+            (20, "…::at<…>(…) const"),
+            (14, "std::ma… const"),
         ] {
             let fitted = fitted(name, width);
             assert_eq!(fitted, expected);
             assert!(fitted.chars().count() <= width);
         }
         assert_eq!(fitted("operator<<(abc&, abcd)", 16), "operator<<(…)");
+        assert_eq!(
+            fitted("outer::inner::insert_if_absent", 30),
+            "outer::inner::insert_if_absent"
+        );
+        assert_eq!(
+            fitted("outer::inner::insert_if_absent", 29),
+            "…::inner::insert_if_absent"
+        );
+        assert_eq!(
+            fitted("outer::inner::insert_if_absent", 22),
+            "…::insert_if_absent"
+        );
+        // Brackets of operators are none: the middle goes.
+        assert_eq!(fitted("a::operator<<(abc&)::b::c", 12), "a::ope…:b::c");
         assert_eq!(fitted("", 3), "");
     }
 

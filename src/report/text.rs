@@ -13,7 +13,7 @@ use crate::profile::Profile;
 use crate::strategy::Scheme;
 use crate::table::{
     Align, Columns, Layout, cut, display_width, exact_number_of, exactly, grouped, number_of,
-    percent, plural, wrapped,
+    percent, plural, roughly, wrapped,
 };
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
@@ -246,7 +246,7 @@ pub(super) fn figures(report: &Report, f: FuncId) -> [String; 4] {
         percent(totals.instructions as f64 / report.total_instructions.max(1) as f64),
         format!("{at_least}{}", grouped(totals.calls)),
         grouped(totals.distinct as u64),
-        grouped(totals.possible),
+        roughly(totals.possible),
     ]
 }
 

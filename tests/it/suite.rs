@@ -1,7 +1,7 @@
 //! Suites: rounds that run unlike each other, arguments that are new every time, suites that are interrupted.
 
 use crate::build::{command, folder, rewrite, stderr};
-use crate::support::REWRITE;
+use crate::support::{REWRITE, llvm, run};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -230,8 +230,8 @@ fn suite_ends_with_status_of_its_command() {
     };
     let ended = |status: u32, copy: u32| {
         format!(
-            "warning: the command itself ended with status {status} in the round of copy {copy}: \
-             the exit status is the same\n"
+            "warning: your command ended with status {status} in the round of copy {copy}; \
+             this status is passed on\n"
         )
     };
     let differ = "the rounds ended with different statuses: the copies did not run alike";
@@ -253,4 +253,121 @@ fn suite_ends_with_status_of_its_command() {
         said.contains(differ) && said.contains(&ended(5, 0)),
         "{said}"
     );
+}
+
+/// What a suite prints of its own with these options, and its exit status.
+fn try_suite(dir: &Path, options: &[&str], command_of_suite: &[&str]) -> (Option<i32>, String) {
+    let all = [&["suite", "-q"], options, &["--"], command_of_suite].concat();
+    let output = command(REWRITE, dir).args(all).output().unwrap();
+    (output.status.code(), stderr(&output))
+}
+
+/// A newer program that another compiler linked is not replaced by copies of the earlier one; a copy that was stripped
+/// is of the same build.
+#[test]
+fn suite_refuses_programs_that_were_linked_again_without_copies() {
+    let dir = two_copies();
+    let dir = dir.path();
+    let run_suite = |out: &str| try_suite(dir, &["-o", out], &["./prog"]);
+    let fine = (Some(0), String::new());
+    run(command(llvm("llvm-strip"), dir).arg("prog"));
+    assert_eq!(run_suite("p3"), fine);
+    let profile = dir.join("p3/prog.p3/profile.p3prof");
+    let before = std::fs::read(&profile).unwrap();
+    std::fs::write(dir.join("new.c"), format!("{PROGRAM}int more;\n")).unwrap();
+    let link = || run(command(llvm("clang"), dir).args(["new.c", "-o", "prog"]));
+    link();
+    let refused = "prog: linked again after p3-rewrite build, so the copies are outdated; build again from scratch \
+                   (make clean), or put the outdated copies back (p3-rewrite use 0 -o p3)\n";
+    assert_eq!(run_suite("p3"), (Some(2), format!("error: {refused}")));
+    assert_eq!(std::fs::read(&profile).unwrap(), before);
+    // A build that finds nothing to do changes nothing of it.
+    let said = stderr(&rewrite(dir, &["build", "-q", "-o", "p3", "--", "true"]));
+    assert_eq!(said, format!("warning: {refused}"));
+    rewrite(dir, &["use", "0", "-o", "p3"]);
+    assert_eq!(run_suite("p3"), fine);
+
+    let build = [
+        "build", "-q", "-k", "2", "-o", "other", "--", "cc", "new.c", "-o", "prog",
+    ];
+    rewrite(dir, &build);
+    let warned = "warning: prog: last linked by another build than the one that is run now; build again if sources \
+                  changed in between\n";
+    assert_eq!(run_suite("p3"), (Some(0), warned.to_string()));
+    assert_eq!(run_suite("p3"), fine);
+}
+
+/// Sources changed after the build, and the command of the suite is what links the program again, beside it.
+#[test]
+fn suite_whose_command_links_a_newer_program_is_refused() {
+    let dir = folder(&[
+        ("prog.c", PROGRAM),
+        (
+            "Makefile",
+            "prog: prog.c\n\t$(CC) -O1 prog.c -o $@\ncheck: prog\n\t./prog\n",
+        ),
+    ]);
+    let dir = dir.path();
+    let build = ["build", "-q", "-k", "2", "-o", "p3", "--", "make", "-s"];
+    rewrite(dir, &build);
+    let run_suite = || try_suite(dir, &["-o", "p3"], &["make", "-s", "check"]);
+    let fine = (Some(0), String::new());
+    assert_eq!(run_suite(), fine);
+    // Linked again without a change, by default in four copies.
+    run(command("touch", dir).arg("prog.c"));
+    assert_eq!(run_suite(), fine);
+    assert!(dir.join("prog.p3/bin/copy-3").exists());
+    let newer = format!("{PROGRAM}int more(int n) {{ return n > 1 ? n : 2; }}\n");
+    std::fs::write(dir.join("prog.c"), newer).unwrap();
+    // The second time, the program in place is the newer one from the start.
+    for _ in 0..2 {
+        let (status, said) = run_suite();
+        assert!(
+            said.starts_with("error: prog: linked again after p3-rewrite build, so "),
+            "{said}"
+        );
+        assert_eq!((status, said.lines().count()), (Some(2), 1));
+    }
+    std::fs::remove_file(dir.join("prog")).unwrap();
+    rewrite(dir, &build);
+    assert_eq!(run_suite(), fine);
+}
+
+/// A command that fails before any program runs is run once, and earlier profiles are kept.
+#[test]
+fn suite_stops_after_a_first_round_that_failed_and_ran_nothing() {
+    let dir = two_copies();
+    let dir = dir.path();
+    rewrite(dir, &["suite", "-q", "-o", "p3", "--", "./prog"]);
+    let script = "echo >>rounds; exit 7";
+    let (status, said) = try_suite(dir, &["-o", "p3"], &["sh", "-c", script]);
+    let expected = "warning: no program of this build ran (prog): the command has to run them where they were built; \
+                    profiles of earlier runs are kept\n\
+                    warning: your command ended with status 7 in the round of copy 0; \
+                    the other rounds are left out, and this status is passed on\n";
+    assert_eq!((status, said.as_str()), (Some(7), expected));
+    assert_eq!(std::fs::read(dir.join("rounds")).unwrap().len(), 1);
+    assert!(dir.join("p3/prog.p3/profile.p3prof").exists());
+}
+
+/// The message names what was typed, and not the tools by which rounds are started.
+#[test]
+fn suite_names_a_command_that_cannot_be_run() {
+    let dir = two_copies();
+    let dir = dir.path();
+    for (command, problem) in [
+        ("./porg", "there is no such command; name one after --"),
+        ("mkae", "there is no such command; name one after --"),
+        (
+            "make check",
+            "there is no such command; leave out the quotes around it, or use sh -c",
+        ),
+        (
+            "./prog.c",
+            "this file cannot be executed; name a program or script after --, or use chmod +x",
+        ),
+    ] {
+        let expected = (Some(2), format!("error: {command}: {problem}\n"));
+        assert_eq!(try_suite(dir, &["-o", "p3"], &[command]), expected);
+    }
 }

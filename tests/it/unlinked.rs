@@ -104,6 +104,25 @@ fn source_that_no_link_took_is_uncovered_until_it_is_linked() {
     );
     assert!(lcov.contains("\nFNDA:1,used\n"), "{lcov}");
 
+    // An earlier profile does not know such sources.
+    let again = [
+        "build",
+        "-k",
+        "1",
+        "-o",
+        "p3",
+        "--profile",
+        "p3/t.p3",
+        "--",
+        "make",
+        "-s",
+        "-B",
+        "CFLAGS=-g -O0",
+    ];
+    let said = stderr(&rewrite(dir, &again));
+    let both = said.contains("2 sources were compiled but never linked");
+    assert!(both && !said.contains("leaves out"), "{said}");
+
     // An object that is gone takes its source with it.
     let said = build(dir, "rm extra.o && make -s");
     assert!(

@@ -31,7 +31,7 @@ pub struct Build {
 }
 
 /// Names by which build systems call compilers: the usual ones; and those with a version or a target, if such a compiler is here.
-fn names() -> Vec<(String, Language)> {
+pub(super) fn names() -> Vec<(String, Language)> {
     let usual = [
         ("cc", Language::C),
         ("gcc", Language::C),

@@ -261,7 +261,7 @@ fn each_ending(
 ) -> Result<()> {
     for folder in arguments.iter().filter(|a| a.is_dir()) {
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
-            let entry = entry.map_err(|e| Error::read(folder, e.into()))?;
+            let entry = entry.map_err(|e| Error::walk(folder, e))?;
             let path = entry.path();
             let trusted = || path.parent().is_none_or(|p| !p.ends_with(absent::FOLDER));
             let wanted = path.extension().is_some_and(|e| e == extension);

@@ -92,7 +92,7 @@ fn manifests(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
             continue;
         }
         for entry in walkdir::WalkDir::new(argument).sort_by_file_name() {
-            let entry = entry.map_err(|e| Error::read(argument, e.into()))?;
+            let entry = entry.map_err(|e| Error::walk(argument, e))?;
             if entry.file_name() == MANIFEST {
                 found.push(entry.into_path());
             }

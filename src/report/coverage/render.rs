@@ -100,16 +100,14 @@ fn describe_left_out(row: &FunctionCoverage) -> String {
 }
 
 /// How many paths cannot run, if some cannot: of all, or of those near executed ones where there are too many to look
-/// at each.
+/// at each. Why is told once, below all functions.
 fn contradictory(row: &FunctionCoverage) -> Option<String> {
     let (n, near) = match (row.contradictory, row.contradictory_near) {
         (0, 0) => return None,
         (0, near) => (near, " near those that ran"),
         (all, _) => (all, ""),
     };
-    let on = if n == 1 { "on it" } else { "on each" };
-    let why = format!("cannot run: the outcomes {on} contradict each other");
-    Some(format!("{}{near} {why}", number_of(n, "more path")))
+    Some(format!("{}{near} cannot run", number_of(n, "more path")))
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -119,6 +117,9 @@ fn notes(coverage: &Coverage, layout: Layout) -> String {
         let more = (coverage.functions - coverage.rows.len()) as u64;
         let more = number_of(more, "more function");
         let _ = writeln!(out, "… and {more} (--top {})", coverage.functions);
+    }
+    if coverage.rows.iter().any(|row| contradictory(row).is_some()) {
+        out += "paths cannot run if outcomes on them contradict each other\n";
     }
     if coverage.never_ran > 0 && !coverage.lists_never_ran && coverage.patch.is_none() {
         let n = number_of(coverage.never_ran as u64, "function");

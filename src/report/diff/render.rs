@@ -96,6 +96,8 @@ fn described(steps: &Steps, change: &Change, layout: Layout) -> String {
 
 #[derive(Serialize)]
 struct Json<'a> {
+    /// How many paths shares are of.
+    totals: Totals,
     appeared: Vec<JsonPath<'a>>,
     vanished: Vec<JsonPath<'a>>,
     changed: Vec<JsonPath<'a>>,
@@ -112,6 +114,12 @@ struct Json<'a> {
 }
 
 #[derive(Serialize)]
+struct Totals {
+    before: u128,
+    after: u128,
+}
+
+#[derive(Serialize)]
 struct JsonPath<'a> {
     module: &'a str,
     name: &'a str,
@@ -125,7 +133,9 @@ struct JsonPath<'a> {
 
 /// For other programs.
 pub fn json(diff: &Diff) -> String {
+    let [before, after] = diff.totals;
     let json = Json {
+        totals: Totals { before, after },
         appeared: paths(diff.after, &diff.appeared),
         vanished: paths(diff.before, &diff.vanished),
         changed: paths(diff.after, &diff.changed),

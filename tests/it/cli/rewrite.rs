@@ -1,7 +1,7 @@
 //! Inputs of `p3-rewrite`: what it refuses, and what it reads nevertheless.
 
 use super::{bitcode, one_line_error, snapshot, transcript};
-use crate::support::{REWRITE, compile, disassemble, rewrite, run};
+use crate::support::{PROF, REWRITE, compile, disassemble, rewrite, run};
 use p3_rewrite::llvm::LINKED;
 use std::process::Command;
 
@@ -73,6 +73,47 @@ fn bad_inputs() {
         all += &format!("$ p3-rewrite {}\n{text}", arguments.join(" "));
     }
     snapshot("bad_inputs", &all);
+}
+
+/// What is wrong with arguments of `build` and `suite` is reported before their command runs.
+#[test]
+fn bad_arguments_of_builds() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    std::fs::write(dir.join("text.txt"), "hello\n").unwrap();
+    let mut all = String::new();
+    for arguments in [
+        &["suite", "-o", "p3", "make", "-j2", "check"][..],
+        &["suite", "make"],
+        &["suite", "suite"],
+        &["suite", "-o", "make", "make", "check"],
+        &["suite", "-o", "p3"],
+        &["suite", "-j", "x", "--", "make"],
+        &["suite", "--fixed", "make"],
+        &["suite", "-o", "p3", "--", "make"],
+        &["build", "-k2", "sh", "-c", "touch built"],
+        &["build", "--profile", "none.p3prof", "--", "touch", "built"],
+        &["build", "--profile", "text.txt", "--", "touch", "built"],
+        &["build", "--", "no-such-command", "built"],
+        &["build", "--", "touch built"],
+        &["build", "--", "./text.txt"],
+    ] {
+        let text = transcript(Command::new(REWRITE).args(arguments), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {}\n{text}", arguments.join(" "));
+        assert!(!dir.join("built").exists());
+    }
+    for arguments in [
+        &["show", "x", "--top", "x"][..],
+        &["show", "x", "--function", "a("],
+        &["diff", "x", "y", "--least", "x"],
+        &["merge", "-m", "none/", "x", "-o", "y"],
+    ] {
+        let text = transcript(Command::new(PROF).args(arguments), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-prof {}\n{text}", arguments.join(" "));
+    }
+    snapshot("bad_arguments_of_builds", &all);
 }
 
 /// Inputs that can be read once only, and names that are no text: what is made is the same.
