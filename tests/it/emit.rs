@@ -487,6 +487,43 @@ fn tail_calls_stay_jumps() {
     }
 }
 
+/// Recursion by tail calls needs no stack natively. Callees behind pointers may never come back, so that no count can
+/// stand in front of them but for the path's end being there.
+#[test]
+fn tail_calls_need_no_stack() {
+    const SOURCE: &str = r#"
+#include <stdio.h>
+typedef int fn(unsigned, unsigned);
+extern fn *table[2];
+int even(unsigned n, unsigned k) {
+    if (!n) return (int)k;
+    if (n & 4) k ^= n;
+    return table[n & 1](n - 1, k);
+}
+int odd(unsigned n, unsigned k) {
+    if (!n) return 0;
+    if (n % 3 == 0) k += n;
+    return table[n & 1](n - 1, k);
+}
+fn *table[2] = { even, odd };
+int main(void) {
+    printf("%d\n", even(1000000, 1));
+    return 0;
+}
+"#;
+    let dir = crate::support::folder();
+    let input = crate::support::module("deep.c", SOURCE, &["-O2"], dir.path());
+    let out = dir.path().join("out");
+    rewrite(&[input], &["--scheme", "sbl", "-k", "1"], &out);
+    let exe = dir.path().join("deep");
+    let runtime = crate::support::runtime();
+    crate::support::link(&[only_module(&out, 0)], runtime, &["-O2"], &exe);
+    let script = "ulimit -s 256; P3_PROFILE_FILE=deep.p3raw exec ./deep";
+    run(Command::new("sh")
+        .args(["-c", script])
+        .current_dir(dir.path()));
+}
+
 /// Local functions and variables with names of ours get others, and calls of the runtime reach the runtime.
 #[test]
 fn local_names_make_way() {
