@@ -35,7 +35,7 @@ use inkwell::values::{
 };
 use register::{Held, find_keys, is_key_before};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-pub(crate) use tail::{Tails, return_itself};
+pub(crate) use tail::{Tails, return_at_once};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub(crate) fn instrument<'ctx>(
@@ -59,7 +59,10 @@ pub(crate) fn instrument<'ctx>(
     let builder = context.create_builder();
     let hits = data.hit_counter(index);
     let tails = match hits {
-        None => tail::return_at_once(&builder, &blocks, cfg, plan),
+        None => return_at_once(&builder, &blocks, cfg, &plan.order().rpo, |block, to| {
+            let edge = Site::Edge(CfgEdge { block, succ: 0 });
+            !plan.ops(edge).is_empty() || !plan.ops(Site::Exit(to)).is_empty()
+        }),
         Some(_) => Tails::new(),
     };
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
@@ -241,31 +244,28 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if ops.is_empty() || !is_reached {
             return;
         }
-        let block = self.blocks[b];
-        let place = place::exit(block);
-        let end = sys::terminator(block);
-        let is_by_return = place == end || sys::opcode(end) == LLVMOpcode::LLVMRet;
-        let how = if self.branches(ops) && is_by_return {
-            self.split_before(block, place)
-        } else {
-            sys::position_before(&self.builder, place);
-            How::Here
-        };
-        self.code(ops, self.register_at(b), how, true);
+        let place = place::exit(self.blocks[b]);
+        self.end_path(b, ops, place);
     }
 
     /// The code of an edge whose source returns itself, and of the exit that it led to, in front of the call.
     fn tail(&mut self, edge: CfgEdge, call: InstructionValue<'ctx>) {
         let exit = self.plan.ops(Site::Exit(self.cfg.target(edge)));
         let ops = [self.plan.ops(Site::Edge(edge)), exit].concat();
-        let how = if self.branches(&ops) {
-            self.split_before(self.blocks[edge.block], call)
+        self.end_path(edge.block, &ops, call);
+    }
+
+    /// Emits `ops`, behind which a path is over, at `place` in block `b`, which has no successors.
+    fn end_path(&mut self, b: BlockId, ops: &[Op], place: InstructionValue<'ctx>) {
+        let end = sys::terminator(self.blocks[b]);
+        let is_by_return = place == end || sys::opcode(end) == LLVMOpcode::LLVMRet;
+        let how = if self.branches(ops) && is_by_return {
+            self.split_before(self.blocks[b], place)
         } else {
-            sys::position_before(&self.builder, call);
+            sys::position_before(&self.builder, place);
             How::Here
         };
-        let is_key = self.plan.table.hashes();
-        self.code(&ops, self.register_at(edge.block), how, is_key);
+        self.code(ops, self.register_at(b), how, self.plan.table.hashes());
     }
 
     /// Moves what stands in `block` from `place` on, to its end without successors, to a block behind it, where code goes on

@@ -150,12 +150,9 @@ fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> Instructi
 /// or a deoptimization, which nothing but `ret` may follow; in a block that ends in `unreachable` before the last call,
 /// which is the one that does not return.
 pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
-    let end = sys::terminator(block);
-    let before = std::iter::successors(end.get_previous_instruction(), |i| {
-        i.get_previous_instruction()
-    });
+    let (end, mut before) = (sys::terminator(block), backwards(block));
     let found = match sys::opcode(end) {
-        LLVMOpcode::LLVMUnreachable => before.into_iter().find(|i| leaves(*i)),
+        LLVMOpcode::LLVMUnreachable => before.find(|i| leaves(*i)),
         LLVMOpcode::LLVMRet => {
             let must = before.take(2).find(|i| ends_in_ret(*i));
             must.or_else(|| tail_call(block))
@@ -209,23 +206,21 @@ fn last_call(block: BasicBlock) -> Option<InstructionValue> {
 
 /// What stands before the terminator of `block`, but for intrinsics that may follow a call in tail position.
 fn before_end(block: BasicBlock) -> Option<InstructionValue> {
-    let end = sys::terminator(block);
-    let before = std::iter::successors(end.get_previous_instruction(), |i| {
-        i.get_previous_instruction()
-    });
     let follows = |i: &InstructionValue| {
         sys::is_call(*i) && sys::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
     };
-    before.into_iter().find(|i| !follows(i))
+    backwards(block).find(|i| !follows(i))
+}
+
+/// What stands before the terminator of `block`, the last first.
+fn backwards(block: BasicBlock) -> impl Iterator<Item = InstructionValue> {
+    let last = sys::terminator(block).get_previous_instruction();
+    std::iter::successors(last, |i| i.get_previous_instruction())
 }
 
 /// Whether the block ends in a call that `ret` has to follow.
 pub(crate) fn has_musttail(block: BasicBlock) -> bool {
-    let end = sys::terminator(block);
-    let before = std::iter::successors(end.get_previous_instruction(), |i| {
-        i.get_previous_instruction()
-    });
-    before.take(2).any(ends_in_ret)
+    backwards(block).take(2).any(ends_in_ret)
 }
 
 /// Whether LLVM wants `ret` behind a call, with no more than a cast in between.

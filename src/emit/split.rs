@@ -34,7 +34,8 @@ impl<'ctx> Places<'ctx> {
     }
 }
 
-/// Finds the places ([`place::of_edges`]) and splits what must be split; the edges of `tails` are there no longer. O(V + E + entries of φs in targets).
+/// Finds the places ([`place::of_edges`]) and splits what must be split; the edges of `tails` are there no longer.
+/// O(V + E + entries of φs in targets).
 pub(crate) fn split<'ctx>(
     context: &'ctx Context,
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,

@@ -2,17 +2,15 @@
 //! use it as their oracle.
 
 use super::edit::Edit;
-use super::function::return_itself;
+use super::function::return_at_once;
 use super::shared::declare;
-use super::sys::Blocks;
 use super::{place, sys};
 use crate::dag::Order;
 use crate::index::{BlockId, FuncId};
-use crate::ir::{Cfg, FunctionBody, Terminator};
+use crate::ir::{FunctionBody, Terminator};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValue};
-use std::collections::BTreeMap;
 
 /// Inserts the calls: `frame = __p3_trace_enter(function)` at the entry,
 /// `__p3_trace_block(frame, block)` in every reachable block, `__p3_trace_resume(frame, block)`
@@ -29,13 +27,14 @@ pub(super) fn instrument<'ctx>(
         edit,
         builder: edit.context.create_builder(),
     };
-    let tails = tracer.return_at_once(&blocks, &body.cfg);
-    let frame = tracer.enter(blocks[BlockId(0)], func);
     // Not that of the analysis, which the trace is there to test.
-    for b in Order::new(&body.cfg).rpo {
-        if let Some(&(to, call)) = tails.get(&b) {
+    let order = Order::new(&body.cfg).rpo;
+    let tails = return_at_once(&tracer.builder, &blocks, &body.cfg, &order, |_, _| true);
+    let frame = tracer.enter(blocks[BlockId(0)], func);
+    for b in order {
+        if let Some(&call) = tails.get(&b) {
             sys::position_before(&tracer.builder, call);
-            tracer.report("__p3_trace_block", to, frame);
+            tracer.report("__p3_trace_block", body.cfg.block(b).succs[0], frame);
             tracer.report_exit(frame);
         }
         tracer.block(blocks[b], b, frame);
@@ -101,24 +100,6 @@ impl<'ctx> Tracer<'_, 'ctx> {
         let number = i32.const_int(u64::from(b.0), false).into();
         let call = self.builder.build_call(callee, &[frame.into(), number], "");
         call.expect("positioned");
-    }
-
-    /// The blocks that return themselves behind a call in tail position, where a path ends before the call: the block in
-    /// which they did so, and the call.
-    fn return_at_once(
-        &self,
-        blocks: &Blocks<'ctx>,
-        cfg: &Cfg,
-    ) -> BTreeMap<BlockId, (BlockId, InstructionValue<'ctx>)> {
-        let mut tails = BTreeMap::new();
-        for (b, block) in cfg.blocks.iter_enumerated() {
-            if let [to] = block.succs[..]
-                && let Some(call) = return_itself(&self.builder, blocks[b], blocks[to])
-            {
-                tails.insert(b, (to, call));
-            }
-        }
-        tails
     }
 
     fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {

@@ -1,15 +1,14 @@
 //! Calls in tail position whose result another block returns.
 //!
 //! LLVM's code generator gives a block that ends in such a call a `ret` of its own, and makes a jump of both, so that the
-//! function may need no frame. Code between the call and the `ret` would keep it from that. So the blocks return
-//! themselves, and what the plan has on the edge and at the exit behind it stands in front of the call.
+//! function may need no frame. Code between the call and the `ret` would prevent that. So each of these blocks gets its
+//! own `ret` here already, and the plan's code for the edge and for the exit behind it goes in front of the call.
 
 use super::super::place;
 use super::super::sys::{self, Blocks};
 use super::super::values::{self, Inst};
-use crate::index::{BlockId, CfgEdge};
+use crate::index::BlockId;
 use crate::ir::{Cfg, Terminator};
-use crate::plan::{FunctionPlan, Site};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::InstructionValue;
@@ -18,24 +17,21 @@ use std::collections::BTreeMap;
 /// By block that returns behind a call in tail position: the call.
 pub(crate) type Tails<'ctx> = BTreeMap<BlockId, InstructionValue<'ctx>>;
 
-/// Lets blocks return that jump to a block with no more than a `ret` behind a call in tail position, where the plan has code
-/// on that way. O(blocks + entries of φs in blocks that return).
-pub(super) fn return_at_once<'ctx>(
+/// Changes blocks that end in a call in tail position and jump to a block that does no more than return: they return
+/// themselves. Of the blocks in `reached`, those for which there is code on the way, as `has_code` says of a block and the
+/// one behind it. O(blocks + entries of φs in blocks that return).
+pub(crate) fn return_at_once<'ctx>(
     builder: &Builder<'ctx>,
     blocks: &Blocks<'ctx>,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    reached: &[BlockId],
+    has_code: impl Fn(BlockId, BlockId) -> bool,
 ) -> Tails<'ctx> {
     let mut tails = Tails::new();
-    for &block in &plan.order().rpo {
-        let [to] = cfg.block(block).succs[..] else {
-            continue;
-        };
-        let edge = CfgEdge { block, succ: 0 };
-        let has_code =
-            !plan.ops(Site::Edge(edge)).is_empty() || !plan.ops(Site::Exit(to)).is_empty();
-        if cfg.block(to).terminator == Terminator::Return
-            && has_code
+    for &block in reached {
+        if let [to] = cfg.block(block).succs[..]
+            && cfg.block(to).terminator == Terminator::Return
+            && has_code(block, to)
             && let Some(call) = return_itself(builder, blocks[block], blocks[to])
         {
             tails.insert(block, call);
@@ -45,7 +41,7 @@ pub(super) fn return_at_once<'ctx>(
 }
 
 /// Lets `block` return what its call in tail position does, if it jumps to `to` for no more than that; the call.
-pub(crate) fn return_itself<'ctx>(
+fn return_itself<'ctx>(
     builder: &Builder<'ctx>,
     block: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,

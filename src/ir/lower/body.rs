@@ -143,12 +143,12 @@ struct Leaving {
 }
 
 impl Leaving {
-    /// Notes a call of nobody knows what.
-    fn in_unknown(&mut self, returns: bool, in_tail_position: bool) {
-        if in_tail_position && !returns {
-            self.in_tail = Some(None);
-        } else {
-            self.otherwise |= !returns;
+    /// Notes a call that may not return, of this function if it is known.
+    fn note_call(&mut self, callee: Option<String>, in_tail_position: bool) {
+        match callee {
+            callee if in_tail_position => self.in_tail = Some(callee),
+            Some(name) => self.callees.push(name),
+            None => self.otherwise = true,
         }
     }
 }
@@ -218,25 +218,18 @@ impl Lowering<'_> {
             }
             CalleeView::Symbol(name) => {
                 block.returns_twice |= RETURN_TWICE.contains(&&*name);
-                if !call.returns && !self.returning.contains(&name) {
-                    let name = name.clone().into_owned();
-                    if call.in_tail_position {
-                        leaving.in_tail = Some(Some(name));
-                    } else {
-                        leaving.callees.push(name);
-                    }
-                }
                 Callee::External(name.into_owned())
             }
-            CalleeView::Pointer => {
-                leaving.in_unknown(call.returns, call.in_tail_position);
-                Callee::Indirect
-            }
-            CalleeView::Asm => {
-                leaving.in_unknown(call.returns, call.in_tail_position);
-                Callee::Asm
-            }
+            CalleeView::Pointer => Callee::Indirect,
+            CalleeView::Asm => Callee::Asm,
         };
+        let name = match &callee {
+            Callee::External(name) => Some(name),
+            _ => None,
+        };
+        if !call.returns && !name.is_some_and(|n| self.returning.contains(n.as_str())) {
+            leaving.note_call(name.cloned(), call.in_tail_position);
+        }
         note(callee, block);
         true
     }
