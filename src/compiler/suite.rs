@@ -337,8 +337,9 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
                 (self.progress)(Progress::Ended(&round));
                 rounds.push(round);
                 // The command itself may have linked a program again, of sources that changed.
-                check_places(folders, &record::find(folders)?)?;
-                if rounds.len() == 1 && round.status != 0 && self.is_without_counts(*copy)? {
+                let programs = record::find(folders)?;
+                check_places(folders, &programs)?;
+                if rounds.len() == 1 && round.status != 0 && are_without_counts(&programs, *copy)? {
                     break;
                 }
             }
@@ -350,20 +351,6 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         programs.retain(|p| !p.is_outdated());
         place_all(&programs, 0)?;
         ran
-    }
-
-    /// Whether no program left counts, although some have functions that this copy counts.
-    fn is_without_counts(&self, copy: u32) -> Result<bool> {
-        let programs = record::find(&self.suite.folders)?;
-        if programs.iter().any(|p| has_files(&p.raw())) {
-            return Ok(false);
-        }
-        for program in &programs {
-            if !idle(&Manifest::read(&program.manifest())?).contains(&CopyId(copy)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Rounds at the same time; and how many programs they linked, which are lost.
@@ -576,6 +563,19 @@ fn find_command(name: &str) -> Result<()> {
         ErrorKind::NotFound
     };
     Err(cannot_run(name, problem))
+}
+
+/// Whether none of `programs` left counts, although some have functions that this copy counts.
+fn are_without_counts(programs: &[Record], copy: u32) -> Result<bool> {
+    if programs.iter().any(|p| has_files(&p.raw())) {
+        return Ok(false);
+    }
+    for program in programs {
+        if !idle(&Manifest::read(&program.manifest())?).contains(&CopyId(copy)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Removes what earlier runs counted. What was merged of it stays until there is something else.
