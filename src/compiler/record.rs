@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
 use crate::profile::raw::absent;
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, FileTimes, Permissions};
@@ -60,19 +61,6 @@ pub enum InPlace {
 
 /// What every copy's runtime has in its data: the name of the variable that it reads.
 const RUNTIME: &[u8] = b"P3_PROFILE_FILE\0";
-
-/// Whether `bytes` are somewhere in `file`. Pieces are compared only where the first byte is right.
-fn contains(file: &[u8], bytes: &[u8]) -> bool {
-    let (first, rest) = bytes.split_first().expect("something is looked for");
-    let mut at = 0;
-    while let Some(next) = file[at..].iter().position(|b| b == first) {
-        at += next + 1;
-        if file[at..].starts_with(rest) {
-            return true;
-        }
-    }
-    false
-}
 
 impl Record {
     /// A record that is not written yet.
@@ -159,16 +147,16 @@ impl Record {
         }
         let manifest = Manifest::read(&self.manifest())?;
         let id = manifest.program_bytes();
-        if contains(&program, &id) {
+        if memmem::find(&program, &id).is_some() {
             return Ok(InPlace::Ours);
         }
-        if contains(&program, RUNTIME) {
+        if memmem::find(&program, RUNTIME).is_some() {
             let beside = self.compare_with_copy_beside(&manifest, &program);
             return Ok(beside.unwrap_or(InPlace::OtherBuild));
         }
         // A copy of which no path is counted has no id, nor has what was stripped of it.
         Ok(match built.first() {
-            Some(first) if contains(&read(first)?, &id) => InPlace::Newer,
+            Some(first) if memmem::find(&read(first)?, &id).is_some() => InPlace::Newer,
             _ => InPlace::Ours,
         })
     }
@@ -183,7 +171,7 @@ impl Record {
             |r: &Record| std::fs::metadata(r.folder.join(NAME)).and_then(|m| m.modified());
         let beside = Record::read(Path::new(&name)).ok()?;
         let other = Manifest::read(&beside.manifest()).ok()?;
-        if !contains(program, &other.program_bytes()) {
+        if memmem::find(program, &other.program_bytes()).is_none() {
             None
         } else if other.modules == manifest.modules {
             Some(InPlace::Ours)

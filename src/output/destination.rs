@@ -335,7 +335,7 @@ fn has_mark(file: &File, mark: Mark, new: &[u8]) -> std::io::Result<bool> {
 }
 
 fn holds(bytes: &[u8], words: &str) -> bool {
-    bytes.windows(words.len()).any(|w| w == words.as_bytes())
+    memchr::memmem::find(bytes, words.as_bytes()).is_some()
 }
 
 /// A reader that stops early is no error.

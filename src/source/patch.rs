@@ -35,8 +35,8 @@ impl Patch {
         if bytes.trim_ascii().is_empty() {
             return Ok(patch); // nothing changed
         }
-        let is_git =
-            bytes.starts_with(b"diff --git ") || bytes.windows(12).any(|w| w == b"\ndiff --git ");
+        let is_git = bytes.starts_with(b"diff --git ")
+            || memchr::memmem::find(bytes, b"\ndiff --git ").is_some();
         let options = if is_git {
             ParseOptions::gitdiff()
         } else {
