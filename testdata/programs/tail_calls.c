@@ -35,27 +35,15 @@ __attribute__((noinline)) static void finishes(int n, void (*then)(int)) {
 
 __attribute__((noinline)) static void says(int n) { left ^= n; }
 
+#define MAYBE(bit) if (r >> bit & 1) says(sum + bit);
+
 /* More paths than an array has room for. */
 __attribute__((noinline)) static int counts_in_table(int n, unsigned r) {
-    int sum = n;
-    for (int bit = 0; bit < 1; bit++) {
-        sum += r & 1 ? left : 5;
-        sum ^= r & 2 ? 7 : left;
-        if (r & 4) says(sum);
-        if (r & 8) says(sum + 1);
-        if (r & 16) says(sum + 2);
-        if (r & 32) says(sum + 3);
-        if (r & 64) says(sum + 4);
-        if (r & 128) says(sum + 5);
-        if (r & 256) says(sum + 6);
-        if (r & 512) says(sum + 7);
-        if (r & 1024) says(sum + 8);
-        if (r & 2048) says(sum + 9);
-        if (r & 4096) says(sum + 10);
-        if (r & 8192) says(sum + 11);
-        if (r & 16384) says(sum + 12);
-        if (r & 32768) says(sum + 13);
-    }
+    int sum = n + (r & 1 ? left : 5);
+    sum ^= r & 2 ? 7 : left;
+    MAYBE(2) MAYBE(3) MAYBE(4) MAYBE(5) MAYBE(6) MAYBE(7) MAYBE(8)
+    MAYBE(9) MAYBE(10) MAYBE(11) MAYBE(12) MAYBE(13) MAYBE(14) MAYBE(15)
+    MAYBE(16) MAYBE(17) MAYBE(18) MAYBE(19) MAYBE(20) MAYBE(21)
     if (sum & 1)
         return leaves(sum & 0xff);
     if (sum & 2)
@@ -98,7 +86,7 @@ int main(void) {
         }
         finishes(i % 11, says);
         sum += chooses(i, leaves);
-        sum += counts_in_table(i, next() << 8 | next());
+        sum += counts_in_table(i, next() << 16 | next() << 8 | next());
     }
     printf("%d %d %d\n", sum, left, even(5001));
     fflush(stdout);
