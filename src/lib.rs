@@ -14,7 +14,7 @@
 //! engine    programs for each LLVM, and which of them reads the inputs
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
-//! numbering Ball–Larus and PSPP labels, dense ids, decoding
+//! numbering Ball–Larus and PSPP labels, ids by ends, decoding
 //! weights   how often each edge is expected to run
 //! spantree  maximum spanning tree, event counting
 //! versions  control flow with blocks several times: iterations of loops apart

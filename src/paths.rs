@@ -4,7 +4,7 @@ use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
 use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus};
+use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus, by_ends};
 use crate::spantree::SpanningTree;
 use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
@@ -122,7 +122,7 @@ impl Paths {
         let shape = Shape::new(cfg);
         let mut cuts = choose_cuts(cfg, &shape, MAX_PATHS);
         if !cuts.is_empty() {
-            // Where paths must be cut at all, dense ids, which are larger, get room too.
+            // Ids of two digits once needed the room. Without it there would be fewer cuts, and other canonical ids.
             cuts = choose_cuts(cfg, &shape, MAX_PATHS / MAX_ARRAY_SLOTS);
         }
         Self::with_shape(cfg, shape, cuts).expect("enough edges are cut")
@@ -288,6 +288,21 @@ impl Measuring {
         } else {
             MAX_ARRAY_SLOTS
         }
+    }
+
+    /// Ids by ends, where a copy that counts all paths needs a hash table and they spare it some look-ups.
+    /// O(V + E log E).
+    pub(crate) fn by_ends(&self, cfg: &Cfg) -> Option<Numbering> {
+        let hashes = self.numbering.total() > self.array_slots();
+        let may_leave = self.dag.left_in_the_middle(cfg);
+        hashes.then(|| {
+            by_ends(
+                &self.dag,
+                &self.dag.vertex_set(),
+                &may_leave,
+                MAX_ARRAY_SLOTS,
+            )
+        })?
     }
 
     /// The paths, to keep or to measure otherwise.

@@ -16,6 +16,7 @@ mod subsets;
 #[cfg(test)]
 mod tests;
 
+use crate::ir::Cfg;
 pub(crate) use cuts::{MAX_PATHS, choose_cuts};
 pub(crate) use dominators::Dominators;
 pub(crate) use order::{LoopForest, Order, Shape};
@@ -251,6 +252,14 @@ impl Dag {
             values[v] = value(v, &values);
         }
         values
+    }
+
+    /// The vertices that control may leave in their middle, of the DAG of `cfg`. O(V).
+    pub(crate) fn left_in_the_middle(&self, cfg: &Cfg) -> IdSet<VertexId> {
+        let mut set = self.vertex_set();
+        let leaves = |b| cfg.block(b).may_leave;
+        set.extend(self.order().filter(|&v| self.block(v).is_some_and(leaves)));
+        set
     }
 
     /// The out-edges of `v`, in order.

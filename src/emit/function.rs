@@ -33,7 +33,7 @@ use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
 };
-use register::{Held, find_keys, is_key_before};
+use register::{Held, find_keys};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub(crate) use tail::{Tails, return_at_once};
 
@@ -82,13 +82,13 @@ pub(crate) fn instrument<'ctx>(
         blocks,
         places,
         tails,
-        registers,
         phis: BTreeMap::new(),
         after: HashMap::new(),
         flagged: HashMap::new(),
         hashed: HashMap::new(),
         keys,
-        is_key: find_keys(cfg, plan.order(), plan),
+        is_key: find_keys(cfg, plan.order(), plan, &registers),
+        registers,
         i64: context.i64_type(),
         register: match plan.table {
             Table::Array { .. } if holds_address => {
@@ -301,11 +301,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let read = || register.expect("the plan sets the register before it reads it");
             match *op {
                 Op::Set(c) => {
-                    let is_key = is_key_before(&ops[i + 1..], is_key);
                     register = Some(self.value(c, is_key));
                 }
                 Op::Add(c) => {
-                    let is_key = is_key_before(&ops[i + 1..], is_key);
                     let before = self.converted(read(), is_key);
                     register = Some(self.sum(before, c));
                 }
@@ -315,7 +313,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
                     self.count_key(key, how, is_last);
                 }
                 Op::Count(c) | Op::CountInWindow(c) => {
-                    let slot = self.slot(self.sum(read(), c));
+                    let held = match read() {
+                        Held::Key(key) => Held::Id(self.id_of(key, c).into()),
+                        id @ Held::Id(_) => self.sum(id, c),
+                    };
+                    let slot = self.slot(held);
                     self.count_at(slot, how);
                 }
                 Op::CountConst(id) => self.count_at(self.counter(id), how),

@@ -4,7 +4,7 @@
 //! A function with more paths than an array has room for counts them in a hash table, at a dozen
 //! instructions each. Most of its executions keep to a small part of its edges. The paths inside
 //! that part are few; with blocks of their own, which they leave by the first edge that is not
-//! warm, their ids are dense ([`crate::numbering::dense`]), whatever else there is:
+//! warm, few ways lead to their ends, so their ids are the lowest ([`crate::numbering::by_ends`]):
 //!
 //! ```text
 //! warm ──warm edge──▶ warm        rest ──any edge──▶ rest        at a path's end, both go to the next start's warm version
@@ -46,7 +46,7 @@ pub(super) fn warm_edges(cfg: &Cfg, paths: &Measuring, room: u64) -> Option<(Vec
 }
 
 /// How many paths run that begin in iterations that are apart, given how often each edge does: they
-/// have dense ids as they are.
+/// have small ids as they are.
 pub(super) fn flow_apart(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
     let dag = &paths.dag;
     let Some(apart) = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart) else {

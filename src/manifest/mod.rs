@@ -24,8 +24,8 @@ use std::path::Path;
 
 /// The value of [`Manifest::format`].
 pub const FORMAT: &str = "p3-manifest";
-/// The version that this build reads and writes.
-pub const VERSION: u32 = 4;
+/// The version that this build reads and writes. Copies of version 4 counted under other ids.
+pub const VERSION: u32 = 5;
 
 impl Manifest {
     fn identity(&self, options: &str) -> String {

@@ -1,17 +1,17 @@
 //! Path numbering: labels on DAG edges whose sum along a path is its id.
 //!
 //! [`ball_larus`] numbers all paths densely; [`pspp`] gives a chosen subset ids that no other
-//! path shares; [`dense()`] numbers all paths, those of chosen starts densely. [`Numbering::decode`] leads back.
+//! path shares; [`by_ends()`] numbers all paths by where they end. [`Numbering::decode`] leads back.
 
 mod ball_larus;
-mod dense;
+mod by_ends;
 mod pspp;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use ball_larus::ball_larus;
-pub use dense::dense;
+pub use by_ends::by_ends;
 pub use pspp::pspp;
 #[cfg(test)]
 pub(crate) use tests::enumerate;
@@ -45,8 +45,8 @@ enum Decoding {
         labels: TiVec<EdgeId, u64>,
         interesting: IdSet<EdgeId>,
     },
-    /// Ids of two digits.
-    Dense(dense::Dense),
+    /// Back from EXIT.
+    ByEnds(by_ends::ByEnds),
 }
 
 impl Numbering {
@@ -71,8 +71,8 @@ impl Numbering {
     /// Ball & Larus 1996, §3.2 (regeneration): at each vertex the out-edge with the largest label
     /// not above the rest. O(edges at the vertices of the path).
     pub fn decode(&self, dag: &Dag, id: u64) -> Option<Vec<EdgeId>> {
-        if let Some(Decoding::Dense(dense)) = &self.decoding {
-            return dense.decode(dag, &self.labels, id);
+        if let Some(Decoding::ByEnds(ends)) = &self.decoding {
+            return ends.decode(dag, &self.labels, id);
         }
         let (mut v, mut rest) = (dag.entry(), id);
         let mut edges = Vec::new();
@@ -104,19 +104,16 @@ impl Numbering {
         }
     }
 
-    /// Where the paths of chosen starts are numbered densely: their ids are those below this.
-    pub fn window(&self) -> Option<u64> {
+    /// Where all paths along `e` have ids that an array may count: one more than the largest of them.
+    pub fn window_up_to(&self, e: EdgeId) -> Option<u64> {
         match &self.decoding {
-            Some(Decoding::Dense(dense)) => Some(dense.window()),
+            Some(Decoding::ByEnds(by_ends)) => by_ends.window_up_to(e),
             _ => None,
         }
     }
 
-    /// Whether a path that is counted on `e` has an id below the window. (It has one above it elsewhere.)
-    pub fn counts_in_window(&self, dag: &Dag, e: EdgeId) -> bool {
-        match &self.decoding {
-            Some(Decoding::Dense(dense)) => dense.is_inside(dag, e),
-            _ => false,
-        }
+    /// Whether an array may count some of the paths.
+    pub fn has_window(&self) -> bool {
+        matches!(self.decoding, Some(Decoding::ByEnds(_)))
     }
 }

@@ -11,7 +11,7 @@
 //! nothing else leads.
 
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, TiSlice, TiVec, ti_vec};
+use crate::index::{BlockId, CfgEdge, IdSet, TiSlice, TiVec, ti_vec};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::plan::{FunctionPlan, Op, Site, SiteCode};
 use crate::versions::Versions;
@@ -73,6 +73,7 @@ pub(crate) fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
             own_order,
             versions,
             probes,
+            mostly_in_window: shifted_set(&plan.mostly_in_window),
             branches: Vec::new(),
             entries: false,
             ..*plan
@@ -196,6 +197,12 @@ fn after(register: Option<i64>, op: &Op) -> Option<i64> {
 
 fn shifted(b: BlockId) -> BlockId {
     BlockId(b.0 + 1)
+}
+
+fn shifted_set(blocks: &IdSet<BlockId>) -> IdSet<BlockId> {
+    let mut set = IdSet::with_capacity(blocks.capacity() + 1);
+    set.extend(blocks.iter().map(shifted));
+    set
 }
 
 /// `cfg` behind a block that leads to `targets`.

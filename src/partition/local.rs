@@ -6,7 +6,7 @@ use super::{Part, Ranges};
 use crate::dag::Dag;
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
+use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, by_ends, pspp};
 use crate::paths::Measuring;
 use crate::versions::{Versions, apart::Apart};
 use crate::weights::Weights;
@@ -25,8 +25,8 @@ pub struct Local {
     pub origins: TiVec<EdgeId, EdgeId>,
     /// The edges of the paths of interest, if not all are.
     pub interesting: Option<IdSet<EdgeId>>,
-    /// Ids of `dag`'s paths: dense ones for iterations where there are too many for an array; else Ball–Larus ids, or
-    /// for a subset those of PSPP.
+    /// Ids of `dag`'s paths: by ends where there are too many for an array; else Ball–Larus ids, or for a subset those of
+    /// PSPP.
     pub numbering: Numbering,
     /// The vertices from which an edge leads on in a foreign version, where nothing is counted.
     pub open: IdSet<VertexId>,
@@ -69,11 +69,18 @@ impl Local {
         let dag = versions.dag(&paths.shape.order, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
-        let regions = product.regions(&dag);
-        let all = all(&dag, &regions, paths.array_slots(), MAX_ARRAY_SLOTS)?;
+        let apart = product.apart(&dag);
+        let may_leave = dag.left_in_the_middle(&versions.cfg);
+        let all = all(
+            &dag,
+            &apart,
+            &may_leave,
+            paths.array_slots(),
+            MAX_ARRAY_SLOTS,
+        )?;
         let numbering = match &interesting {
-            // Dense ids are worth more than fewer labels: foreign paths keep theirs, which nobody asks for.
-            Some(set) if all.window().is_none() => pspp(&dag, set),
+            // A window is worth more than fewer labels: foreign paths keep theirs, which nobody asks for.
+            Some(set) if !all.has_window() => pspp(&dag, set),
             _ => all,
         };
         Some(Local {
@@ -88,8 +95,10 @@ impl Local {
     }
 
     fn selected(selected: Selected, slots: u64, window: u64) -> Local {
-        let Selected { dag, regions, .. } = selected;
-        let numbering = all(&dag, &regions, slots, window);
+        let Selected { dag, preferred, .. } = selected;
+        let mut may_leave = dag.left_in_the_middle(&selected.versions.cfg);
+        may_leave.union_with(&selected.open);
+        let numbering = all(&dag, &preferred, &may_leave, slots, window);
         Local {
             numbering: numbering.expect("no more paths than the function has"),
             versions: selected.versions,
@@ -164,20 +173,18 @@ fn versions_of(set: &IdSet<EdgeId>, origins: &TiSlice<EdgeId, EdgeId>) -> IdSet<
     versions
 }
 
-/// Ids of all paths, which fit an array of `slots` or, as far as one of `window` goes, are dense in `region`, where that is possible.
+/// Ids of all paths: Ball–Larus ids where they fit an array of `slots`, else by ends, those at `preferred` vertices in a
+/// window of up to `window`. `None` when there are more than [`crate::dag::MAX_PATHS`].
 fn all(
     dag: &Dag,
-    region: &TiSlice<VertexId, Option<VertexId>>,
+    preferred: &IdSet<VertexId>,
+    may_leave: &IdSet<VertexId>,
     slots: u64,
     window: u64,
 ) -> Option<Numbering> {
     match ball_larus(dag) {
         Some(few) if few.total() <= slots => Some(few),
-        many => {
-            let mut windows =
-                std::iter::successors(Some(window), |w| Some(w / 2).filter(|w| *w > 0));
-            windows.find_map(|w| dense(dag, region, w)).or(many)
-        }
+        many => by_ends(dag, preferred, may_leave, window).or(many),
     }
 }
 

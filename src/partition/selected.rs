@@ -15,7 +15,7 @@
 
 use super::ranges::{Held, Ranges};
 use crate::dag::{Dag, Edge, EdgeKind};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiSlice, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::paths::Measuring;
 use crate::versions::apart::Apart;
@@ -50,8 +50,8 @@ pub(super) struct Selected {
     pub open: IdSet<VertexId>,
     /// The edges that end paths which are not counted, and where the next one begins.
     pub foreign_ends: Vec<(CfgEdge, BlockId)>,
-    /// By vertex of `dag`: see [`crate::numbering::dense`].
-    pub regions: TiVec<VertexId, Option<VertexId>>,
+    /// The vertices of `dag` whose ends come first ([`crate::numbering::by_ends`]).
+    pub preferred: IdSet<VertexId>,
 }
 
 impl Selected {
@@ -89,13 +89,15 @@ impl Selected {
                 foreign_ends.push((c, all.back_target(e)));
             }
         }
-        let apart = |v| {
-            let block = dag.block(v)?;
-            selection.region(versions.origin[block], states[block]?)
-        };
+        let mut preferred = dag.vertex_set();
+        preferred.extend(dag.order().filter(|&v| {
+            let block = dag.block(v);
+            let state = block.and_then(|b| Some((versions.origin[b], states[b]?)));
+            state.is_some_and(|(block, state)| selection.is_likely(block, state))
+        }));
         Selected {
             origins: own.iter().map(|e| own_edges[*e]).collect(),
-            regions: regions(&dag, apart),
+            preferred,
             versions,
             dag,
             open,
@@ -115,7 +117,7 @@ impl Selection<'_> {
     fn begin(&self, start: EdgeId, version: u32) -> State {
         let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
         match self.state_at(dag.edge(start).dst, PathId(labels[start]), version) {
-            // Iterations that are apart have dense ids as they are.
+            // Iterations that are apart have small ids as they are.
             State::Own { version: 0 } if self.ranges.is_warm(start) => State::Warm,
             state => state,
         }
@@ -165,88 +167,18 @@ impl Selection<'_> {
         }
     }
 
-    /// Where paths in this state may have small ids of their own, if their function has many: those that began at
-    /// the header of the loop they are in, hot ones, and warm ones.
-    fn region(&self, block: BlockId, state: State) -> Option<Region> {
-        let is_apart = match state {
+    /// Whether paths in this state are likely: those that began at the header of the loop they are in, hot ones, and
+    /// warm ones.
+    fn is_likely(&self, block: BlockId, state: State) -> bool {
+        match state {
             State::Foreign => false,
-            State::Warm => return Some(Region::Warm),
+            State::Warm => true,
             State::Own { version } => version != 0,
             State::Prefix { id, version } => {
                 let v = self.paths.dag.vertex(block).expect("it is reached");
                 let end = id.plus(self.paths.numbering.paths[v]);
                 version != 0 || self.ranges.has_hot(id, end)
             }
-        };
-        is_apart.then_some(Region::OfOneStart)
-    }
-}
-
-/// What regions a vertex may be in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Region {
-    /// One of paths that begin alike
-    OfOneStart,
-    /// That of warm paths, wherever they begin
-    Warm,
-}
-
-/// By vertex of `dag`: the first of its region, for those of `candidates` that only one edge from ENTRY leads to, or nothing but
-/// warm edges do, and from which a way leads to EXIT inside. O(V + E) for each vertex that drops out, of which there are few.
-pub(super) fn regions(
-    dag: &Dag,
-    candidates: impl Fn(VertexId) -> Option<Region>,
-) -> TiVec<VertexId, Option<VertexId>> {
-    let mut left: TiVec<VertexId, Option<Region>> = dag.by_vertex(None);
-    for v in dag.order() {
-        left[v] = candidates(v);
-    }
-    loop {
-        let region = entered_once(dag, &left);
-        let mut dropped = false;
-        for v in dag.order().rev() {
-            if left[v].is_none() {
-                continue;
-            }
-            let stays =
-                |w: VertexId| w == dag.exit() || left[w].is_some() && region[w] == region[v];
-            if region[v].is_none() || !dag.outs(v).any(|e| stays(dag.edge(e).dst)) {
-                left[v] = None;
-                dropped = true;
-            }
-        }
-        if !dropped {
-            return region;
         }
     }
-}
-
-/// By vertex of `candidates`: the vertex behind the only edge from ENTRY that leads to it, of warm ones the first that an edge from
-/// ENTRY leads to.
-fn entered_once(
-    dag: &Dag,
-    candidates: &TiSlice<VertexId, Option<Region>>,
-) -> TiVec<VertexId, Option<VertexId>> {
-    let mut region: TiVec<VertexId, Option<VertexId>> = dag.by_vertex(None);
-    let mut warm = None;
-    for v in dag.order() {
-        let mut sources = dag.ins(v).iter().map(|&e| dag.edge(e).src);
-        region[v] = match candidates[v] {
-            None => None,
-            Some(Region::Warm) => {
-                let home = *warm.get_or_insert(v);
-                let stays = |s| s == dag.entry() || region[s] == Some(home);
-                sources.all(stays).then_some(home)
-            }
-            Some(Region::OfOneStart) => {
-                let first = sources.next().expect("every vertex is reachable");
-                if first == dag.entry() {
-                    sources.next().is_none().then_some(v)
-                } else {
-                    region[first].filter(|&r| sources.all(|s| region[s] == Some(r)))
-                }
-            }
-        };
-    }
-    region
 }

@@ -13,7 +13,6 @@
 
 use super::iterations::Iterations;
 use super::selected::Selected;
-use super::selected::{Region, regions};
 use crate::dag::{Dag, Edge, EdgeKind, useful_edges};
 use crate::index::{CfgEdge, EdgeId, IdSet};
 use crate::ir::Cfg;
@@ -83,12 +82,15 @@ impl Selected {
                 foreign_ends.push((c, all.back_target(e)));
             }
         }
+        let mut preferred = dag.vertex_set();
+        let state = |v| states[dag.block(v)?];
+        preferred.extend(
+            dag.order()
+                .filter(|&v| state(v).is_some_and(|s| s.version != 0)),
+        );
         Selected {
             origins: ids.iter().map(|e| own_edges[*e]).collect(),
-            regions: regions(&dag, |v| {
-                let state = states[dag.block(v)?]?;
-                (state.version != 0).then_some(Region::OfOneStart)
-            }),
+            preferred,
             versions,
             dag,
             open,

@@ -500,7 +500,7 @@ fn subsets_of_many_paths_keep_the_window() {
         let mut set = IdSet::full(paths.dag.edges().len());
         set.remove(paths.dag.edge_of(arm).unwrap());
         let subset = Local::new(&graph, &paths, Part::Edges(&set)).unwrap();
-        assert_eq!(subset.numbering.window().is_some(), many);
+        assert_eq!(subset.numbering.has_window(), many);
         let selective = pspp(&subset.dag, subset.interesting.as_ref().unwrap());
         assert_eq!(subset.numbering.labels == selective.labels, !many);
     }

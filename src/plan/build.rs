@@ -7,7 +7,7 @@ use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::edges_by_counter;
 use crate::index::{
-    BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec,
+    BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
 };
 use crate::ir::{Cfg, Terminator};
 use crate::numbering::{Numbering, pspp};
@@ -47,8 +47,8 @@ pub(crate) struct FunctionCode<'a> {
 pub(crate) enum Ids<'a> {
     /// The canonical ones.
     Canonical(&'a Numbering),
-    /// Those of PSPP.
-    Selective(Numbering),
+    /// Others of the same paths: those of PSPP, or by ends.
+    Own(Numbering),
     /// Those of the versions of its blocks.
     Local(Box<Local>),
 }
@@ -97,6 +97,42 @@ impl FunctionCode<'_> {
         instructions(self.table, op)
     }
 
+    /// See [`FunctionPlan::mostly_in_window`]. O(V + E).
+    fn mostly_in_window(&self) -> IdSet<BlockId> {
+        let dag = match &self.ids {
+            Ids::Local(local) => &local.dag,
+            _ => &self.paths.dag,
+        };
+        if !matches!(self.table, Table::Window { .. }) {
+            return IdSet::with_capacity(0);
+        }
+        // Of the counts that read the register at a vertex, the part that goes to the hash table.
+        let parts: TiVec<VertexId, Option<f64>> = dag.fold_from_exit(None, |v, parts| {
+            let (mut hashed, mut all) = (0.0, 0.0);
+            for e in dag.outs(v) {
+                let part = match self.placement.code[e] {
+                    Some(Op::Count(_)) => Some(1.0),
+                    Some(Op::CountInWindow(_)) => Some(0.0),
+                    Some(Op::CountConst(_) | Op::Set(_)) => None,
+                    Some(Op::Add(_)) | None => parts[dag.edge(e).dst],
+                };
+                if let Some(part) = part {
+                    hashed += self.weights[e] * part;
+                    all += self.weights[e];
+                }
+            }
+            (all > 0.0).then(|| hashed / all)
+        });
+        let mostly = parts
+            .iter_enumerated()
+            .filter(|(_, part)| part.is_some_and(|part| part < 0.5));
+        let mostly: Vec<BlockId> = mostly.filter_map(|(v, _)| dag.block(v)).collect();
+        let mut blocks =
+            IdSet::with_capacity(mostly.iter().map(|b| b.index() + 1).max().unwrap_or(0));
+        blocks.extend(mostly);
+        blocks
+    }
+
     /// The code by site.
     fn sites(&self) -> Vec<SiteCode> {
         match &self.ids {
@@ -124,7 +160,7 @@ impl Ids<'_> {
         };
         match self {
             Ids::Canonical(_) => own,
-            Ids::Selective(_) => Ground {
+            Ids::Own(_) => Ground {
                 interesting: match part {
                     Part::Edges(set) => Some(set),
                     _ => None,
@@ -162,7 +198,7 @@ impl Ids<'_> {
     pub(crate) fn numbering(&self) -> &Numbering {
         match self {
             Ids::Canonical(numbering) => numbering,
-            Ids::Selective(numbering) => numbering,
+            Ids::Own(numbering) => numbering,
             Ids::Local(local) => &local.numbering,
         }
     }
@@ -182,7 +218,7 @@ impl Ids<'_> {
     pub(crate) fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
         match self {
             Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(PathId(id.0)),
-            Ids::Selective(numbering) => {
+            Ids::Own(numbering) => {
                 let edges = numbering.decode(&paths.dag, id.0)?;
                 Some(paths.id(&edges))
             }
@@ -198,8 +234,11 @@ impl Ids<'_> {
 pub(crate) fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
     match (Local::new(cfg, paths, part), part) {
         (Some(local), _) => Ids::Local(Box::new(local)),
-        (None, Part::Edges(set)) => Ids::Selective(pspp(&paths.dag, set)),
-        (None, _) => Ids::Canonical(&paths.numbering),
+        (None, Part::Edges(set)) => Ids::Own(pspp(&paths.dag, set)),
+        (None, _) => match paths.by_ends(cfg) {
+            Some(numbering) => Ids::Own(numbering),
+            None => Ids::Canonical(&paths.numbering),
+        },
     }
 }
 
@@ -220,7 +259,7 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
     // costs nothing depends on which paths it counts. The second is the function's, but of copies whose DAG is their own.
     let ends = Ends::new(&ground);
     let all = match &ids {
-        Ids::Canonical(_) | Ids::Selective(_) if joined.is_empty() => Cow::Borrowed(paths.tree()),
+        Ids::Canonical(_) | Ids::Own(_) if joined.is_empty() => Cow::Borrowed(paths.tree()),
         _ => Cow::Owned(SpanningTree::maximum(dag, &weights)),
     };
     let mut free = ends.free(dag);
@@ -245,7 +284,7 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
     let cheapest = costs.min_by(|(a, _), (b, _)| a.total_cmp(b));
     let (_, placement) = cheapest.expect("there are two trees");
     // The table, for all sums that can come up.
-    let table = table(dag, numbering, paths.array_slots());
+    let table = table(dag, numbering, &placement, paths.array_slots());
     let statements = placement.code.iter().zip(weights.iter());
     let cost =
         statements.filter_map(|(op, weight)| Some(weight * instructions(table, (*op)?) as f64));
@@ -318,10 +357,19 @@ fn largest_id(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> u64 {
 }
 
 /// In an array of `slots` at most, if that is enough.
-fn table(dag: &Dag, numbering: &Numbering, slots: u64) -> Table {
+fn table(dag: &Dag, numbering: &Numbering, placement: &Placement, slots: u64) -> Table {
     let ids = largest_id(dag, &numbering.labels) + 1;
-    match numbering.window() {
-        _ if ids <= slots => Table::Array { slots: ids },
+    if ids <= slots {
+        return Table::Array { slots: ids };
+    }
+    let in_window = placement
+        .code
+        .iter_enumerated()
+        .filter_map(|(e, op)| match op {
+            Some(Op::CountInWindow(_)) => numbering.window_up_to(e),
+            _ => None,
+        });
+    match in_window.max() {
         Some(slots) => Table::Window { slots, ids },
         None => Table::Hash { ids },
     }
@@ -341,6 +389,7 @@ pub(crate) fn copy_plan(
         let Counting {
             versions,
             table,
+            mostly_in_window,
             probes,
             branches,
         } = match &paths.counted {
@@ -352,6 +401,7 @@ pub(crate) fn copy_plan(
             own_order: Arc::clone(&paths.shape.order),
             versions,
             table,
+            mostly_in_window,
             // Of some paths only, entries say nothing.
             entries: share.first() == Some(copy)
                 && share.counts_all(&paths.dag)
@@ -374,6 +424,7 @@ pub(crate) fn copy_plan(
 struct Counting {
     versions: Option<Arc<Versions>>,
     table: Table,
+    mostly_in_window: IdSet<BlockId>,
     probes: Vec<SiteCode>,
     branches: Vec<Branch>,
 }
@@ -383,6 +434,7 @@ fn count_paths(cfg: &Cfg, paths: &Measuring, part: Part) -> Counting {
     let code = function_code(cfg, paths, part);
     Counting {
         table: code.table,
+        mostly_in_window: code.mostly_in_window(),
         probes: code.sites(),
         branches: weigh_branches(cfg, paths, code.ids.versioned(), &code.weights),
         versions: code.into_versions(),
@@ -408,6 +460,7 @@ fn count_edges(cfg: &Cfg, paths: &Measuring, counted: &IdSet<EdgeId>) -> Countin
     Counting {
         versions: None,
         table: Table::Array { slots },
+        mostly_in_window: IdSet::with_capacity(0),
         probes,
         branches: weigh_branches(cfg, paths, None, &paths.weights),
     }

@@ -92,7 +92,7 @@ impl<'a> Activation<'a> {
     fn count(&mut self, op: Op, id: u64) -> Result<(), String> {
         let fits = match (self.plan.table, op) {
             (Table::Window { slots, .. }, Op::CountInWindow(_)) => id < slots,
-            (Table::Window { slots, ids }, Op::Count(_)) => (slots..ids).contains(&id),
+            (Table::Window { ids, .. }, Op::Count(_)) => id < ids,
             (Table::Hash { .. }, Op::CountInWindow(_)) => false,
             (table, _) => id < table.ids(),
         };

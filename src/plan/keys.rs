@@ -42,8 +42,13 @@ impl Keys {
 
     /// The id with this key; `None` when no id has it.
     pub(crate) fn id(self, key: u64) -> Option<u64> {
-        let product = key.wrapping_mul(inverse(self.factor())) & self.mask();
+        let product = key.wrapping_mul(self.inverse()) & self.mask();
         (key <= self.mask()).then(|| product.checked_sub(1))?
+    }
+
+    /// What a key is multiplied by for the id plus one.
+    pub(crate) fn inverse(self) -> u64 {
+        inverse(self.factor()) & self.mask()
     }
 
     fn mask(self) -> u64 {

@@ -8,7 +8,7 @@
 //! activation of the function and holds the label sum since the path began.
 
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet};
 use crate::versions::Versions;
 use std::sync::Arc;
 
@@ -47,6 +47,9 @@ pub(crate) struct FunctionPlan {
     pub versions: Option<Arc<Versions>>,
     /// Where its counts are kept.
     pub table: Table,
+    /// Where some counts go to an array and others to a hash table: the blocks, of versions if there are any, behind
+    /// which more of them are expected in the array.
+    pub mostly_in_window: IdSet<BlockId>,
     /// Whether this copy also counts how often the function is entered: one copy does, where
     /// activations may end without completing their path.
     pub entries: bool,
@@ -106,9 +109,9 @@ pub(crate) enum Op {
     Set(i64),
     /// `r += value`
     Add(i64),
-    /// `count[r + offset]++`; in [`Table::Window`] an id at or above its slots
+    /// `count[r + offset]++`; in [`Table::Window`] in the hash table
     Count(i64),
-    /// The same for an id below the slots of [`Table::Window`]
+    /// The same in the array of [`Table::Window`], for an id below its slots
     CountInWindow(i64),
     /// `count[id]++`, where the id is known: `r` is not read.
     CountConst(u64),

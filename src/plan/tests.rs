@@ -47,7 +47,7 @@ fn some_operations_count() {
 /// A statement takes one instruction, but a count in a hash table more.
 #[test]
 fn what_statements_take() {
-    for (n, count) in [(3, 1), (MAX_ARRAY_SLOTS.ilog2() + 1, 14)] {
+    for (n, count) in [(3, 1), (MAX_ARRAY_SLOTS.ilog2() + 2, 14)] {
         let graph = diamonds(n);
         let paths = Measuring::from_cfg(&graph);
         let code = function_code(&graph, &paths, Part::All);
@@ -112,7 +112,15 @@ fn as_many_ids_as_fit_have_an_array() {
     let slots = MAX_ARRAY_SLOTS;
     assert_eq!(slots, 1 << 14);
     assert_eq!(table(14), Table::Array { slots });
-    assert_eq!(table(15), Table::Hash { ids: 2 * slots });
+    // One of the two arms that paths end by fits, and then none does.
+    assert_eq!(
+        table(15),
+        Table::Window {
+            slots,
+            ids: 2 * slots
+        }
+    );
+    assert_eq!(table(16), Table::Hash { ids: 4 * slots });
 }
 
 /// Wide arrays go to the functions with the fewest paths, as far as there is room.
@@ -199,6 +207,7 @@ fn loop_plan(block: u32, inside: &[Op]) -> (Cfg, FunctionPlan) {
         own_order: Order::new(&graph).into(),
         versions: None,
         table: Table::Array { slots: 9 },
+        mostly_in_window: IdSet::with_capacity(0),
         entries: false,
         probes: vec![
             code(Site::Entry, &[Op::Set(5)]),

@@ -13,7 +13,7 @@ pub(crate) mod apart;
 mod tests;
 
 use crate::dag::{Dag, EdgeKind, Order};
-use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::ir::{Block, Cfg, Terminator};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -190,19 +190,12 @@ impl Versions {
 }
 
 impl Product<u32> {
-    /// By vertex of `dag`, the DAG of the versioned control flow: the first vertex in the same state, other than 0.
-    /// Where each such state is entered at one place ([`apart`]), [`crate::numbering::dense`] takes them as regions.
-    /// O(V).
-    pub fn regions(&self, dag: &Dag) -> TiVec<VertexId, Option<VertexId>> {
-        let mut first = HashMap::new();
-        let mut region = dag.by_vertex(None);
-        for v in dag.order() {
-            let state = dag.block(v).and_then(|b| self.states[b]);
-            if let Some(state) = state.filter(|&s| s != 0) {
-                region[v] = Some(*first.entry(state).or_insert(v));
-            }
-        }
-        region
+    /// The vertices of `dag`, the DAG of the versioned control flow, in other states than 0. O(V).
+    pub fn apart(&self, dag: &Dag) -> IdSet<VertexId> {
+        let mut apart = dag.vertex_set();
+        let state = |v| self.states[dag.block(v)?];
+        apart.extend(dag.order().filter(|&v| state(v).is_some_and(|s| s != 0)));
+        apart
     }
 }
 

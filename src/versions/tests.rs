@@ -260,46 +260,58 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 500 } else { 5000 }))]
 
-    /// Dense ids are unique, below their bound, in the window exactly when a path stays in its region, and decode. The
-    /// window has room for as many regions as fit, the smallest first.
+    /// Ids by ends are dense, and decode. Those in the window are of preferred ends and then of others, those
+    /// with the fewest ways, as far as there is room; and nothing else is in it.
     #[test]
-    fn dense_ids(graph in any_cfg(16), limit in prop_oneof![1..8u64, 1..200u64]) {
+    fn ids_by_ends(graph in any_cfg(16), limit in prop_oneof![0..8u64, 1..200u64], leaves: u64) {
         let product = taken_apart(&graph);
         let v = &product.versions;
         let dag = v.dag(&Order::new(&graph), &[]);
         prop_assume!(few_paths(&dag));
-        let region = product.regions(&dag);
-        let mut stay: BTreeMap<VertexId, u64> = BTreeMap::new();
-        for path in crate::numbering::enumerate(&dag) {
-            let start = dag.edge(path[0]).dst;
-            let home = |e: &EdgeId| region[dag.edge(*e).src] == Some(start);
-            if path[1..].iter().all(home) {
-                *stay.entry(start).or_default() += 1;
-            }
-        }
-        let mut sizes: Vec<u64> = stay.into_values().collect();
-        sizes.sort_unstable();
-        let sums = sizes.iter().scan(0, |sum, n| {
-            *sum += n;
-            Some(*sum)
-        });
-        let fits = sums.take_while(|&sum| sum <= limit).last();
-        let numbering = crate::numbering::dense(&dag, &region, limit);
-        prop_assert_eq!(numbering.as_ref().and_then(|n| n.window()), fits);
-        let (Some(numbering), Some(window)) = (numbering, fits) else {
-            return Ok(());
+        let preferred = product.apart(&dag);
+        let mut may_leave = dag.vertex_set();
+        may_leave.extend(dag.order().filter(|v| leaves >> (v.0 % 64) & 1 == 1));
+        // Behind the end of a path, each vertex has one way out and is not left in its middle.
+        let end = |path: &[EdgeId]| {
+            let src = |e: EdgeId| dag.edge(e).src;
+            let goes_on = |e: EdgeId| dag.out_degree(src(e)) == 1 && !may_leave.contains(src(e));
+            let behind = path[1..].iter().rev().take_while(|e| goes_on(**e)).count();
+            path[path.len() - 1 - behind]
         };
+        let mut ways: BTreeMap<EdgeId, u64> = BTreeMap::new();
+        for path in crate::numbering::enumerate(&dag) {
+            *ways.entry(end(&path)).or_default() += 1;
+        }
+        let is_preferred = |e: &EdgeId| preferred.contains(dag.edge(*e).src);
+        let mut sizes: Vec<(bool, u64)> = ways.iter().map(|(e, n)| (!is_preferred(e), *n)).collect();
+        sizes.sort_unstable();
+        let mut window = 0;
+        for (_, n) in sizes {
+            window += if window + n <= limit { n } else { 0 };
+        }
+        let numbering = crate::numbering::by_ends(&dag, &preferred, &may_leave, limit);
+        prop_assert_eq!(numbering.is_none(), window == 0);
+        let Some(numbering) = numbering else { return Ok(()) };
+        let in_window = ways.iter().filter(|(e, _)| numbering.window_up_to(**e).is_some());
+        prop_assert_eq!(in_window.map(|(_, n)| n).sum::<u64>(), window);
         let mut ids = BTreeSet::new();
+        let mut largest = dag.by_edge(0u64);
         for path in crate::numbering::enumerate(&dag) {
             let id = numbering.id(&path);
-            prop_assert!(ids.insert(id) && id < numbering.total());
-            let last = *path.last().unwrap();
-            prop_assert_eq!(id < window, numbering.counts_in_window(&dag, last));
+            prop_assert!(ids.insert(id));
+            prop_assert_eq!(numbering.window_up_to(end(&path)).is_some(), id < window);
+            for &e in &path {
+                largest[e] = largest[e].max(id);
+            }
             prop_assert_eq!(numbering.decode(&dag, id), Some(path));
         }
-        prop_assert!(ids.iter().copied().take_while(|&id| id < window).eq(0..window));
-        for id in (0..numbering.total().min(5000)).filter(|id| !ids.contains(id)) {
+        prop_assert!(ids.iter().copied().eq(0..numbering.total()));
+        for id in numbering.total()..numbering.total() + 9 {
             prop_assert_eq!(numbering.decode(&dag, id), None);
+        }
+        for e in dag.edge_ids() {
+            let slots = Some(largest[e] + 1).filter(|slots| *slots <= window);
+            prop_assert_eq!(numbering.window_up_to(e), slots);
         }
     }
 }

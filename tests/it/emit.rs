@@ -150,7 +150,7 @@ unsigned walk(unsigned n) {
     rewrite(&[module], &["--scheme", "sbl"], &out);
     let text = printed(&out.join("copy-0/m0.bc"));
     let text = body(&text, "walk");
-    assert_eq!(text.matches("@__p3_missed(").count(), 6, "{text}");
+    assert_eq!(text.matches("@__p3_missed(").count(), 7, "{text}");
     assert!(!text.contains(" mul "), "{text}");
 }
 

@@ -108,6 +108,7 @@ programs! {
     exceptions
     exits
     irreducible
+    interpreters
     iterations
     joined_loops
     labels

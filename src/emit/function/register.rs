@@ -1,14 +1,15 @@
 //! The path register of one function: an id, the address of an id's counter, or the key of an id.
 //!
 //! Where some counts of a function go to an array and others to a hash table ([`Table::Window`]), a block's register is
-//! an id if a count in the array can follow with that value, and else a key: outside second versions of loops the
-//! register becomes a key by one multiplication where such a version is left, instead of one at every count.
+//! an id if most counts that follow are expected in the array, and else a key. An id becomes a key by one multiplication
+//! on the way to such a block, instead of one at every count. A key stays one: of 32 bits, it has lost the sign of what an
+//! id is before its last increment. A count in the array takes the id from it.
 
 use super::{Emitter, sys};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
-use crate::plan::register::Value;
+use crate::plan::register::{Registers, Value};
 use crate::plan::{FunctionPlan, Op, Site, Table};
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
@@ -24,36 +25,32 @@ pub(super) enum Held<'ctx> {
     Key(IntValue<'ctx>),
 }
 
-/// By block: whether its register is a key. O(V + E).
-pub(super) fn find_keys(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> TiVec<BlockId, bool> {
+/// By block: whether its register is a key. What is one stays one. O(V + E).
+pub(super) fn find_keys(
+    cfg: &Cfg,
+    order: &Order,
+    plan: &FunctionPlan,
+    registers: &Registers,
+) -> TiVec<BlockId, bool> {
     let mut is_key = cfg.by_block(plan.table.hashes());
-    if matches!(plan.table, Table::Window { .. }) {
-        for &block in order.rpo.iter().rev() {
-            let edges =
-                (0..cfg.block(block).succs.len() as u32).map(|succ| CfgEdge { block, succ });
-            let is_key_on = |edge| {
-                let to = cfg.target(edge);
-                // A path ends on a retreating edge: its value goes no further.
-                let behind = order.is_retreating(block, to) || is_key[to];
-                is_key_before(plan.ops(Site::Edge(edge)), behind)
-            };
-            let exits = is_key_before(plan.ops(Site::Exit(block)), true);
-            let all = edges.map(is_key_on).fold(exits, |all, one| all && one);
-            is_key[block] = all;
+    if !matches!(plan.table, Table::Window { .. }) {
+        return is_key;
+    }
+    let mut becomes_key = cfg.by_block(false);
+    for &block in &order.rpo {
+        is_key[block] = becomes_key[block] || !plan.mostly_in_window.contains(block);
+        let comes_as_key = match registers.at[block] {
+            Some(Value::Phi(b)) => is_key[b],
+            Some(Value::Sum(e)) => is_key[cfg.target(e)],
+            Some(Value::Const(_)) | None => false,
+        };
+        let edges = cfg.taken_edges(block).filter(|_| comes_as_key);
+        for (edge, to) in edges {
+            let sets = |op: &Op| matches!(op, Op::Set(_));
+            becomes_key[to] |= !plan.ops(Site::Edge(edge)).iter().any(sets);
         }
     }
     is_key
-}
-
-/// Whether a register is a key before `ops` which, if these neither set it nor count in the array, is one behind them
-/// if `behind`.
-pub(super) fn is_key_before(ops: &[Op], behind: bool) -> bool {
-    let decides = |op: &Op| match op {
-        Op::Set(_) => Some(true),
-        Op::CountInWindow(_) => Some(false),
-        Op::Add(_) | Op::Count(_) | Op::CountConst(_) => None,
-    };
-    ops.iter().find_map(decides).unwrap_or(behind)
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
@@ -163,9 +160,19 @@ impl<'ctx> Emitter<'_, 'ctx> {
     pub(super) fn converted(&self, held: Held<'ctx>, is_key: bool) -> Held<'ctx> {
         match held {
             Held::Id(id) if is_key => Held::Key(self.key_of(id, 0)),
-            Held::Key(_) if !is_key => unreachable!("a count in the array reads a key"),
+            Held::Key(_) if !is_key => unreachable!("a key stays one"),
             _ => held,
         }
+    }
+
+    /// The id that is `c` above the one with this key.
+    pub(super) fn id_of(&self, key: IntValue<'ctx>, c: i64) -> IntValue<'ctx> {
+        let (b, ty) = (&self.builder, key.get_type());
+        let inverse = ty.const_int(self.keys.inverse(), false);
+        let next = b.build_int_mul(key, inverse, "p3.r").expect("positioned");
+        let id = self.plus(next, ty.const_int(c.wrapping_sub(1) as u64, true));
+        let id = b.build_int_z_extend_or_bit_cast(id, self.i64, "p3.r");
+        id.expect("positioned")
     }
 
     /// The key of the id `c` above one that is not known.

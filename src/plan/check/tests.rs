@@ -443,6 +443,7 @@ fn mistakes_say_what_is_wrong() {
         ),
     ];
     let plan = |code: &[(Site, Vec<Op>)], slots| FunctionPlan {
+        mostly_in_window: IdSet::with_capacity(0),
         branches: Vec::new(),
         func: FuncId(0),
         own_order: case.paths.shape.order.clone(),

@@ -3,7 +3,6 @@
 use super::Ground;
 use crate::dag::Dag;
 use crate::index::{EdgeId, IdSet, VertexId};
-use crate::ir::Cfg;
 
 /// Where paths are counted, whatever their ids.
 #[derive(Clone, Debug)]
@@ -18,7 +17,7 @@ pub(crate) struct Ends {
 impl Ends {
     /// The ends of the paths of interest. O(V + E).
     pub(crate) fn new(ground: &Ground) -> Ends {
-        let mut may_leave = may_leave(ground.cfg, ground.dag);
+        let mut may_leave = ground.dag.left_in_the_middle(ground.cfg);
         if let Some(open) = ground.open {
             may_leave.union_with(open);
         }
@@ -90,12 +89,4 @@ fn counted_ends(dag: &Dag, subset: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
     let ends = ends.filter(|e| reached.contains(dag.edge(**e).src));
     counted.extend(ends.copied());
     counted
-}
-
-/// The vertices that control may leave in their middle. O(V).
-fn may_leave(cfg: &Cfg, dag: &Dag) -> IdSet<VertexId> {
-    let mut set = dag.vertex_set();
-    let leaves = |b| cfg.block(b).may_leave;
-    set.extend(dag.order().filter(|&v| dag.block(v).is_some_and(leaves)));
-    set
 }

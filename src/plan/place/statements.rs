@@ -108,9 +108,7 @@ impl Increments<'_> {
         if self.ends.counted.contains(e) {
             return Some(match after {
                 Known::Const(id) => Op::CountConst(id as u64),
-                Known::Varies if self.numbering.counts_in_window(self.dag, e) => {
-                    Op::CountInWindow(inc)
-                }
+                Known::Varies if self.numbering.window_up_to(e).is_some() => Op::CountInWindow(inc),
                 Known::Varies => Op::Count(inc),
             });
         }
