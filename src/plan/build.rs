@@ -229,8 +229,8 @@ impl Ids<'_> {
 
 /// The ids of the paths in `part`. O(E log E).
 ///
-/// Those of versions ([`Local`]) where there are any. Else Ball–Larus ids for all paths,
-/// PSPP's for a subset (`docs/ALGORITHMS.md` §4).
+/// Those of versions ([`Local`]) where there are any. Else for all paths Ball–Larus ids, or ids by ends where an array has
+/// no room for them (`docs/ALGORITHMS.md` §9), and PSPP's for a subset (§4).
 pub(crate) fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
     match (Local::new(cfg, paths, part), part) {
         (Some(local), _) => Ids::Local(Box::new(local)),
