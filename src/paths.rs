@@ -4,7 +4,7 @@ use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
 use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus, by_ends};
+use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus, number_by_ends};
 use crate::spantree::SpanningTree;
 use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
@@ -290,19 +290,15 @@ impl Measuring {
         }
     }
 
-    /// Ids by ends, where a copy that counts all paths needs a hash table and they spare it some look-ups.
-    /// O(V + E log E).
-    pub(crate) fn by_ends(&self, cfg: &Cfg) -> Option<Numbering> {
-        let hashes = self.numbering.total() > self.array_slots();
-        let may_leave = self.dag.left_in_the_middle(cfg);
-        hashes.then(|| {
-            by_ends(
-                &self.dag,
-                &self.dag.vertex_set(),
-                &may_leave,
-                MAX_ARRAY_SLOTS,
-            )
-        })?
+    /// Ids by ends ([`number_by_ends`]) for a copy that counts all paths; `None` if an array has room for the canonical ids,
+    /// or if there is no window. O(V + E log E).
+    pub(crate) fn number_by_ends(&self, cfg: &Cfg) -> Option<Numbering> {
+        let dag = &self.dag;
+        if self.numbering.total() <= self.array_slots() {
+            return None;
+        }
+        let may_leave = dag.find_vertices(|b| cfg.block(b).may_leave);
+        number_by_ends(dag, &dag.vertex_set(), &may_leave, MAX_ARRAY_SLOTS)
     }
 
     /// The paths, to keep or to measure otherwise.

@@ -16,7 +16,6 @@ mod subsets;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::Cfg;
 pub(crate) use cuts::{MAX_PATHS, choose_cuts};
 pub(crate) use dominators::Dominators;
 pub(crate) use order::{LoopForest, Order, Shape};
@@ -254,12 +253,12 @@ impl Dag {
         values
     }
 
-    /// The vertices that control may leave in their middle, of the DAG of `cfg`. O(V).
-    pub(crate) fn left_in_the_middle(&self, cfg: &Cfg) -> IdSet<VertexId> {
-        let mut set = self.vertex_set();
-        let leaves = |b| cfg.block(b).may_leave;
-        set.extend(self.order().filter(|&v| self.block(v).is_some_and(leaves)));
-        set
+    /// The vertices of the blocks that `is_one` accepts. O(V).
+    pub fn find_vertices(&self, is_one: impl Fn(BlockId) -> bool) -> IdSet<VertexId> {
+        let mut vertices = self.vertex_set();
+        let found = self.order().filter(|&v| self.block(v).is_some_and(&is_one));
+        vertices.extend(found);
+        vertices
     }
 
     /// The out-edges of `v`, in order.

@@ -4,7 +4,7 @@
 //! A function with more paths than an array has room for counts them in a hash table, at a dozen
 //! instructions each. Most of its executions keep to a small part of its edges. The paths inside
 //! that part are few; with blocks of their own, which they leave by the first edge that is not
-//! warm, few ways lead to their ends, so their ids are the lowest ([`crate::numbering::by_ends`]):
+//! warm, few ways lead to their ends, so their ids are the lowest ([`crate::numbering::number_by_ends`]):
 //!
 //! ```text
 //! warm ──warm edge──▶ warm        rest ──any edge──▶ rest        at a path's end, both go to the next start's warm version

@@ -1,5 +1,6 @@
 //! Sets of dense indices: a bit each.
 
+use super::TiSlice;
 use fixedbitset::FixedBitSet;
 use std::marker::PhantomData;
 
@@ -61,6 +62,17 @@ impl<I> IdSet<I> {
 }
 
 impl<I: From<usize> + Into<usize>> IdSet<I> {
+    /// The indices of `images` whose image is a member.
+    pub fn inverse_image<J: From<usize> + Into<usize>>(&self, images: &TiSlice<J, I>) -> IdSet<J>
+    where
+        I: Copy,
+    {
+        let mut set = IdSet::with_capacity(images.len());
+        let inside = images.iter_enumerated().filter(|(_, i)| self.contains(**i));
+        set.extend(inside.map(|(j, _)| j));
+        set
+    }
+
     /// Whether `i` is a member; no index beyond the capacity is.
     pub fn contains(&self, i: I) -> bool {
         self.bits.contains(i.into())

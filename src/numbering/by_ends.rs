@@ -14,7 +14,7 @@
 //! Unique: every path has one end, the first edge on it behind which nothing is to be decided; the ids of an end are as
 //! many as the ways to it, and those are told apart by the labels before it.
 
-use super::{Decoding, Numbering};
+use super::{Decoding, Numbering, largest_rests};
 use crate::dag::{Dag, MAX_PATHS};
 use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
@@ -34,13 +34,13 @@ pub(super) struct ByEnds {
 /// leave in their middle: no path is counted ahead of them. O(V + E log E).
 ///
 /// `None` when there are more than [`MAX_PATHS`], or when all ends have too many ids for that.
-pub fn by_ends(
+pub fn number_by_ends(
     dag: &Dag,
     preferred: &IdSet<VertexId>,
     may_leave: &IdSet<VertexId>,
     limit: u64,
 ) -> Option<Numbering> {
-    let decided = decided(dag, may_leave);
+    let decided = find_decided_vertices(dag, may_leave);
     let mut labels = dag.by_edge(0u64);
     let ways = number_ways(dag, &decided, &mut labels)?;
     let ways_to = |e: &EdgeId| ways[dag.edge(*e).src];
@@ -65,7 +65,7 @@ pub fn by_ends(
     for e in few.into_iter().chain(many) {
         ends.push((next, e));
         labels[e] = next;
-        next = within_bounds(next.checked_add(ways_to(&e)))?;
+        next = check_bound(next.checked_add(ways_to(&e)))?;
     }
     // A fold from EXIT counts the ways on: all of them add up to no more than the paths.
     let paths = dag.fold_from_exit(1u64, |v, paths| {
@@ -82,12 +82,13 @@ pub fn by_ends(
     })
 }
 
-fn within_bounds(ids: Option<u64>) -> Option<u64> {
+/// A number of ids, if it is not above [`MAX_PATHS`].
+fn check_bound(ids: Option<u64>) -> Option<u64> {
     ids.filter(|&n| n <= MAX_PATHS)
 }
 
 /// The vertices from which one way leads on to EXIT, and EXIT. O(V).
-fn decided(dag: &Dag, may_leave: &IdSet<VertexId>) -> IdSet<VertexId> {
+fn find_decided_vertices(dag: &Dag, may_leave: &IdSet<VertexId>) -> IdSet<VertexId> {
     let mut decided = dag.vertex_set();
     decided.insert(dag.exit());
     for v in dag.order_from_exit().filter(|&v| v != dag.entry()) {
@@ -120,7 +121,7 @@ fn number_ways(
         let mut n = 0u64;
         for &e in dag.ins(v) {
             labels[e] = n;
-            n = within_bounds(n.checked_add(ways[dag.edge(e).src]))?;
+            n = check_bound(n.checked_add(ways[dag.edge(e).src]))?;
         }
         ways[v] = n;
     }
@@ -134,10 +135,7 @@ fn largest_ids(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, u64> {
         let through = |e: &EdgeId| before[dag.edge(*e).src] + labels[*e];
         before[v] = dag.ins(v).iter().map(through).max().unwrap_or(0);
     }
-    let behind = dag.fold_from_exit(0u64, |v, behind| {
-        let through = |e: EdgeId| labels[e] + behind[dag.edge(e).dst];
-        dag.outs(v).map(through).max().unwrap_or(0)
-    });
+    let behind = largest_rests(dag, labels);
     let most = |e: EdgeId| before[dag.edge(e).src] + labels[e] + behind[dag.edge(e).dst];
     dag.edge_ids().map(most).collect()
 }

@@ -1,7 +1,7 @@
 //! Path numbering: labels on DAG edges whose sum along a path is its id.
 //!
 //! [`ball_larus`] numbers all paths densely; [`pspp`] gives a chosen subset ids that no other
-//! path shares; [`by_ends()`] numbers all paths by where they end. [`Numbering::decode`] leads back.
+//! path shares; [`number_by_ends`] numbers all paths by where they end. [`Numbering::decode`] leads back.
 
 mod ball_larus;
 mod by_ends;
@@ -11,13 +11,13 @@ mod pspp;
 pub(crate) mod tests;
 
 pub use ball_larus::ball_larus;
-pub use by_ends::by_ends;
+pub use by_ends::number_by_ends;
 pub use pspp::pspp;
 #[cfg(test)]
 pub(crate) use tests::enumerate;
 
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet, TiVec, VertexId};
+use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// Functions with at most this many path ids count in an array, most others in a hash table.
 pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
@@ -116,4 +116,12 @@ impl Numbering {
     pub fn has_window(&self) -> bool {
         matches!(self.decoding, Some(Decoding::ByEnds(_)))
     }
+}
+
+/// By vertex: the largest sum of labels on the way from it to EXIT. O(V + E).
+pub(crate) fn largest_rests(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, u64> {
+    dag.fold_from_exit(0u64, |v, rests| {
+        let through = |e: EdgeId| labels[e] + rests[dag.edge(e).dst];
+        dag.outs(v).map(through).max().unwrap_or(0)
+    })
 }

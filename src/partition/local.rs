@@ -6,7 +6,7 @@ use super::{Part, Ranges};
 use crate::dag::Dag;
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, by_ends, pspp};
+use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, number_by_ends, pspp};
 use crate::paths::Measuring;
 use crate::versions::{Versions, apart::Apart};
 use crate::weights::Weights;
@@ -68,9 +68,9 @@ impl Local {
         let versions = &product.versions;
         let dag = versions.dag(&paths.shape.order, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
-        let interesting = edges.map(|set| versions_of(set, &origins));
-        let apart = product.apart(&dag);
-        let may_leave = dag.left_in_the_middle(&versions.cfg);
+        let interesting = edges.map(|set| set.inverse_image(&origins));
+        let apart = dag.find_vertices(|b| product.states[b].is_some_and(|state| state != 0));
+        let may_leave = dag.find_vertices(|b| versions.cfg.block(b).may_leave);
         let all = all(
             &dag,
             &apart,
@@ -96,7 +96,7 @@ impl Local {
 
     fn selected(selected: Selected, slots: u64, window: u64) -> Local {
         let Selected { dag, preferred, .. } = selected;
-        let mut may_leave = dag.left_in_the_middle(&selected.versions.cfg);
+        let mut may_leave = dag.find_vertices(|b| selected.versions.cfg.block(b).may_leave);
         may_leave.union_with(&selected.open);
         let numbering = all(&dag, &preferred, &may_leave, slots, window);
         Local {
@@ -165,14 +165,6 @@ impl Local {
     }
 }
 
-/// The edges whose origins are in `set`.
-fn versions_of(set: &IdSet<EdgeId>, origins: &TiSlice<EdgeId, EdgeId>) -> IdSet<EdgeId> {
-    let mut versions = IdSet::with_capacity(origins.len());
-    let inside = origins.iter_enumerated().filter(|(_, e)| set.contains(**e));
-    versions.extend(inside.map(|(version, _)| version));
-    versions
-}
-
 /// Ids of all paths: Ball–Larus ids where they fit an array of `slots`, else by ends, those at `preferred` vertices in a
 /// window of up to `window`. `None` when there are more than [`crate::dag::MAX_PATHS`].
 fn all(
@@ -184,7 +176,7 @@ fn all(
 ) -> Option<Numbering> {
     match ball_larus(dag) {
         Some(few) if few.total() <= slots => Some(few),
-        many => by_ends(dag, preferred, may_leave, window).or(many),
+        many => number_by_ends(dag, preferred, may_leave, window).or(many),
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Selected {
     pub open: IdSet<VertexId>,
     /// The edges that end paths which are not counted, and where the next one begins.
     pub foreign_ends: Vec<(CfgEdge, BlockId)>,
-    /// The vertices of `dag` whose ends come first ([`crate::numbering::by_ends`]).
+    /// The vertices of `dag` whose ends come first ([`crate::numbering::number_by_ends`]).
     pub preferred: IdSet<VertexId>,
 }
 
@@ -89,12 +89,8 @@ impl Selected {
                 foreign_ends.push((c, all.back_target(e)));
             }
         }
-        let mut preferred = dag.vertex_set();
-        preferred.extend(dag.order().filter(|&v| {
-            let block = dag.block(v);
-            let state = block.and_then(|b| Some((versions.origin[b], states[b]?)));
-            state.is_some_and(|(block, state)| selection.is_likely(block, state))
-        }));
+        let is_likely = |state, b| selection.is_likely(versions.origin[b], state);
+        let preferred = dag.find_vertices(|b| states[b].is_some_and(|state| is_likely(state, b)));
         Selected {
             origins: own.iter().map(|e| own_edges[*e]).collect(),
             preferred,

@@ -82,12 +82,7 @@ impl Selected {
                 foreign_ends.push((c, all.back_target(e)));
             }
         }
-        let mut preferred = dag.vertex_set();
-        let state = |v| states[dag.block(v)?];
-        preferred.extend(
-            dag.order()
-                .filter(|&v| state(v).is_some_and(|s| s.version != 0)),
-        );
+        let preferred = dag.find_vertices(|b| states[b].is_some_and(|state| state.version != 0));
         Selected {
             origins: ids.iter().map(|e| own_edges[*e]).collect(),
             preferred,

@@ -10,7 +10,7 @@ use crate::index::{
     BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
 };
 use crate::ir::{Cfg, Terminator};
-use crate::numbering::{Numbering, pspp};
+use crate::numbering::{Numbering, largest_rests, pspp};
 use crate::partition::{Local, Part, Share};
 use crate::paths::{Counted, FunctionInput, Measuring};
 use crate::spantree::SpanningTree;
@@ -97,15 +97,12 @@ impl FunctionCode<'_> {
         instructions(self.table, op)
     }
 
-    /// See [`FunctionPlan::mostly_in_window`]. O(V + E).
-    fn mostly_in_window(&self) -> IdSet<BlockId> {
-        let dag = match &self.ids {
-            Ids::Local(local) => &local.dag,
-            _ => &self.paths.dag,
-        };
+    /// See [`FunctionPlan::mostly_in_window`]; `ground` is that of its ids. O(V + E).
+    fn find_blocks_mostly_in_window(&self, ground: &Ground) -> IdSet<BlockId> {
         if !matches!(self.table, Table::Window { .. }) {
             return IdSet::with_capacity(0);
         }
+        let dag = ground.dag;
         // Of the counts that read the register at a vertex, the part that goes to the hash table.
         let parts: TiVec<VertexId, Option<f64>> = dag.fold_from_exit(None, |v, parts| {
             let (mut hashed, mut all) = (0.0, 0.0);
@@ -126,10 +123,8 @@ impl FunctionCode<'_> {
         let mostly = parts
             .iter_enumerated()
             .filter(|(_, part)| part.is_some_and(|part| part < 0.5));
-        let mostly: Vec<BlockId> = mostly.filter_map(|(v, _)| dag.block(v)).collect();
-        let mut blocks =
-            IdSet::with_capacity(mostly.iter().map(|b| b.index() + 1).max().unwrap_or(0));
-        blocks.extend(mostly);
+        let mut blocks = IdSet::with_capacity(ground.cfg.len());
+        blocks.extend(mostly.filter_map(|(v, _)| dag.block(v)));
         blocks
     }
 
@@ -235,7 +230,7 @@ pub(crate) fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
     match (Local::new(cfg, paths, part), part) {
         (Some(local), _) => Ids::Local(Box::new(local)),
         (None, Part::Edges(set)) => Ids::Own(pspp(&paths.dag, set)),
-        (None, _) => match paths.by_ends(cfg) {
+        (None, _) => match paths.number_by_ends(cfg) {
             Some(numbering) => Ids::Own(numbering),
             None => Ids::Canonical(&paths.numbering),
         },
@@ -349,11 +344,7 @@ fn instructions(table: Table, op: Op) -> u64 {
 /// The largest sum of labels along any path: others than those of interest are counted too, under ids
 /// that PSPP lets them share. O(E).
 fn largest_id(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> u64 {
-    let largest = dag.fold_from_exit(0u64, |v, largest| {
-        let through = |e: EdgeId| labels[e] + largest[dag.edge(e).dst];
-        dag.outs(v).map(through).max().unwrap_or(0)
-    });
-    largest[dag.entry()]
+    largest_rests(dag, labels)[dag.entry()]
 }
 
 /// In an array of `slots` at most, if that is enough.
@@ -434,7 +425,7 @@ fn count_paths(cfg: &Cfg, paths: &Measuring, part: Part) -> Counting {
     let code = function_code(cfg, paths, part);
     Counting {
         table: code.table,
-        mostly_in_window: code.mostly_in_window(),
+        mostly_in_window: code.find_blocks_mostly_in_window(&code.ids.ground(cfg, paths, part)),
         probes: code.sites(),
         branches: weigh_branches(cfg, paths, code.ids.versioned(), &code.weights),
         versions: code.into_versions(),

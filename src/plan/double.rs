@@ -2,7 +2,7 @@
 //! tested with this by itself. Both versions have the code of the block's plan, so nothing else changes.
 
 use super::{FunctionPlan, Site, SiteCode};
-use crate::index::{BlockId, CfgEdge, FuncId, IdSet};
+use crate::index::{CfgEdge, FuncId};
 use crate::ir::Cfg;
 use crate::versions::{Versions, can_be_copied};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) fn doubled(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
     let versions = Versions::product(cfg, &plan.own_order, false, next).versions;
     FunctionPlan {
         probes: in_all_versions(&plan, &versions),
-        mostly_in_window: of_all_versions(&plan.mostly_in_window, &versions),
+        mostly_in_window: plan.mostly_in_window.inverse_image(&versions.origin),
         versions: Some(Arc::new(versions)),
         branches: Vec::new(),
         ..plan
@@ -36,17 +36,6 @@ fn switches(func: FuncId, e: CfgEdge, second: bool) -> bool {
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     (z ^ z >> 31) % 5 < 2
-}
-
-/// All versions of `blocks`.
-fn of_all_versions(blocks: &IdSet<BlockId>, versions: &Versions) -> IdSet<BlockId> {
-    let all = versions.origin.iter_enumerated();
-    let mut of = IdSet::with_capacity(versions.origin.len());
-    of.extend(
-        all.filter(|(_, own)| blocks.contains(**own))
-            .map(|(b, _)| b),
-    );
-    of
 }
 
 /// The code of every site at all of its versions.

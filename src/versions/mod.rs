@@ -13,7 +13,7 @@ pub(crate) mod apart;
 mod tests;
 
 use crate::dag::{Dag, EdgeKind, Order};
-use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::ir::{Block, Cfg, Terminator};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -186,16 +186,6 @@ impl Versions {
         dag.edge_ids()
             .map(|e| origin(e).expect("paths end at the same edges"))
             .collect()
-    }
-}
-
-impl Product<u32> {
-    /// The vertices of `dag`, the DAG of the versioned control flow, in other states than 0. O(V).
-    pub fn apart(&self, dag: &Dag) -> IdSet<VertexId> {
-        let mut apart = dag.vertex_set();
-        let state = |v| self.states[dag.block(v)?];
-        apart.extend(dag.order().filter(|&v| state(v).is_some_and(|s| s != 0)));
-        apart
     }
 }
 

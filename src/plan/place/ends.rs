@@ -17,7 +17,7 @@ pub(crate) struct Ends {
 impl Ends {
     /// The ends of the paths of interest. O(V + E).
     pub(crate) fn new(ground: &Ground) -> Ends {
-        let mut may_leave = ground.dag.left_in_the_middle(ground.cfg);
+        let mut may_leave = ground.dag.find_vertices(|b| ground.cfg.block(b).may_leave);
         if let Some(open) = ground.open {
             may_leave.union_with(open);
         }
