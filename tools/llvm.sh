@@ -40,16 +40,16 @@ tools)
     case " $* " in *" $main "*) echo "opt-$main llvm-profdata-$main ld.lld-$main" ;; esac
     ;;
 packages)
-    for v; do echo "clang-$v llvm-$v llvm-$v-dev"; done
-    case " $* " in *" $main "*) echo "libpolly-$main-dev lld-$main libclang-rt-$main-dev" ;; esac
+    for v; do echo "clang-$v llvm-$v llvm-$v-dev libclang-rt-$v-dev"; done
+    case " $* " in *" $main "*) echo "libpolly-$main-dev lld-$main" ;; esac
     ;;
 missing)
     for v; do
         has_headers "$v" || echo "llvm-$v-dev"
-        [ "$v" = "$main" ] || continue
         at=$(prefix "$v")
-        [ -e "$at/lib/libPolly.a" ] || echo "libpolly-$v-dev"
+        # Tests of each version compare with what its clang counts; clang's package does not bring the runtime of that.
         ls "$at/lib/clang/$v/lib"/*/libclang_rt.profile* >/dev/null 2>&1 || echo "libclang-rt-$v-dev"
+        [ "$v" != "$main" ] || [ -e "$at/lib/libPolly.a" ] || echo "libpolly-$v-dev"
     done
     ;;
 *) echo 'llvm.sh all|main|found|tools|packages|missing [V...]' >&2 && exit 2 ;;
