@@ -2,8 +2,8 @@
 
 use super::branches::{Branch, weigh_branches};
 use super::check;
-use super::place::{Ends, Ground, Increments, Placement};
-use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
+use super::place::{CountCosts, Ends, Ground, Increments, Placement};
+use super::{CopyPlan, FunctionPlan, HASH_INSTRUCTIONS, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::edges_by_counter;
 use crate::index::{
@@ -19,12 +19,6 @@ use crate::weights::Weights;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// What a count in a hash table is taken to cost: eight or nine instructions where the cache names its slot (measured
-/// in bzip2), and some 250 where it does not, which this allows for one count in 45. Over native functions, 805,000
-/// counts of `sbl` in bzip2 took 12.2 instructions where they stand and 0.5 in the runtime; 17,700 in a function of
-/// zstd, on a short run, 10.3 and 3.9.
-const HASH_INSTRUCTIONS: u64 = 14;
 
 /// How one copy profiles one function.
 #[derive(Clone, Debug)]
@@ -250,17 +244,20 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
     } else {
         Cow::Owned(weigh_as_jumps(dag, &own_weights, &joined))
     };
-    // Trees: the heaviest of edges where increments cost something, and of all. The first is a copy's own, because what
-    // costs nothing depends on which paths it counts. The second is the function's, but of copies whose DAG is their own.
+    // Trees: the heaviest by what increments cost, and by weight. The first is a copy's own, because what costs nothing
+    // depends on which paths it counts. The second is the function's, but of copies whose DAG is their own.
     let ends = Ends::new(&ground);
     let all = match &ids {
         Ids::Canonical(_) | Ids::Own(_) if joined.is_empty() => Cow::Borrowed(paths.tree()),
         _ => Cow::Owned(SpanningTree::maximum(dag, &weights)),
     };
-    let mut free = ends.free(dag);
-    free.difference_with(&joined);
-    let free = SpanningTree::with_free_chords(dag, &weights, &free);
-    let trees = [&free, &*all];
+    let counts = CountCosts::new(numbering, largest_id(dag, labels) + 1, paths.array_slots());
+    let mut costs = ends.costs_of_increments(dag, &weights, &counts);
+    for e in joined.iter() {
+        costs[e] = weights[e];
+    }
+    let by_costs = SpanningTree::maximum(dag, &costs);
+    let trees = [&by_costs, &*all];
     // Increments with the sums of the labels: on the chords of a tree, or the labels of a subset, many of which are 0.
     let on_chords = trees.iter().map(|t| t.increments(dag, labels));
     let as_labels = ground.interesting.map(|_| as_increments(labels));
@@ -275,7 +272,7 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
         };
         increments.place()
     });
-    let costs = placements.map(|p| (p.cost(&weights), p));
+    let costs = placements.map(|p| (p.cost(&weights, &counts), p));
     let cheapest = costs.min_by(|(a, _), (b, _)| a.total_cmp(b));
     let (_, placement) = cheapest.expect("there are two trees");
     // The table, for all sums that can come up.

@@ -27,6 +27,12 @@ pub(crate) mod text;
 pub(crate) use branches::Branch;
 pub use how::{Counters, Names, Update};
 
+/// What a count in a hash table is taken to cost: eight or nine instructions where the cache names its slot (measured
+/// in bzip2), and some 250 where it does not, which this allows for one count in 45. Over native functions, 805,000
+/// counts of `sbl` in bzip2 took 12.2 instructions where they stand and 0.5 in the runtime; 17,700 in a function of
+/// zstd, on a short run, 10.3 and 3.9.
+const HASH_INSTRUCTIONS: u64 = 14;
+
 /// Everything one copy inserts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CopyPlan {

@@ -1,6 +1,7 @@
 //! Plans as data and as text; the register in SSA form against the register as plans set it.
 
 use super::build::{copy_plan, function_code, ids};
+use super::place::CountCosts;
 use super::register::{Registers, Value};
 use super::*;
 use crate::dag::Order;
@@ -156,7 +157,8 @@ fn a_diamond_is_counted_where_it_parts() {
     let code = function_code(&graph, &paths, Part::All);
     assert_eq!(code.placement.probes(), 2);
     let weights = ti_vec![9.0, 0.25, 3.75, 8.0, 8.0, 9.0];
-    assert_eq!(code.placement.cost(&weights), 4.0);
+    let counts = CountCosts::new(&paths.numbering, 2, MAX_ARRAY_SLOTS);
+    assert_eq!(code.placement.cost(&weights, &counts), 4.0);
 }
 
 /// A count whose register varies stays behind ways in that have no statement: one site instead of two.

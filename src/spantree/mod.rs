@@ -50,22 +50,7 @@ pub(crate) struct SpanningTree {
 impl SpanningTree {
     /// A tree of maximum weight (Kruskal); ties by edge id. O(E log E).
     pub(crate) fn maximum(dag: &Dag, weights: &TiSlice<EdgeId, f64>) -> SpanningTree {
-        Self::of(dag, heaviest_first(dag.edge_ids(), weights))
-    }
-
-    /// The same, but an edge in `free` weighs less than any other: an increment on it costs nothing, so it may
-    /// as well be a chord. O(E log E).
-    pub(crate) fn with_free_chords(
-        dag: &Dag,
-        weights: &TiSlice<EdgeId, f64>,
-        free: &IdSet<EdgeId>,
-    ) -> SpanningTree {
-        let mut order = heaviest_first(dag.edge_ids(), weights);
-        order.sort_by_key(|e| free.contains(*e));
-        Self::of(dag, order)
-    }
-
-    fn of(dag: &Dag, order: Vec<EdgeId>) -> SpanningTree {
+        let order = heaviest_first(dag.edge_ids(), weights);
         let ends = |e| (dag.edge(e).src.0, dag.edge(e).dst.0);
         let root = (dag.entry().0, dag.exit().0);
         SpanningTree {

@@ -1,8 +1,8 @@
 //! Where paths are counted, and where increments cost nothing.
 
-use super::Ground;
+use super::{CountCosts, Ground};
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet, VertexId};
+use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// Where paths are counted, whatever their ids.
 #[derive(Clone, Debug)]
@@ -41,22 +41,33 @@ impl Ends {
         self.counted.extend(dag.ins(v).iter().copied());
     }
 
-    /// The edges on which an increment costs nothing, because a statement is there anyway or none is needed:
-    /// - edges into EXIT, and those to which their counts can be lifted: `count[r + c]++`;
-    /// - edges out of vertices that one way leads to from ENTRY, where `r` is known: `r = c`.
+    /// What an increment on each edge would cost, where a statement costs its edge's weight:
+    /// - nothing on edges out of vertices that one way leads to from ENTRY, where `r` is known: `r = c`;
+    /// - nothing on edges into EXIT, and those on the way of their counts when they are lifted, if constants of counts cost
+    ///   nothing there: `count[r + c]++`.
     ///
-    /// Ball & Larus weigh these edges as all others, so the hottest of them (a loop's back edge is two of them)
-    /// stay in the tree, and colder ones inside the loop become chords that cost an addition. O(V + E).
-    pub(crate) fn free(&self, dag: &Dag) -> IdSet<EdgeId> {
+    /// To Ball & Larus, such edges cost as much as others, so the hottest of them (a loop's back edge is two of them)
+    /// stay in the tree, and colder ones inside the loop become chords. O(V + E).
+    pub(crate) fn costs_of_increments(
+        &self,
+        dag: &Dag,
+        weights: &TiSlice<EdgeId, f64>,
+        counts: &CountCosts,
+    ) -> TiVec<EdgeId, f64> {
+        let mut costs = weights.to_owned();
         let mut lifted = self.clone();
-        let mut free = dag.edge_set();
-        free.extend(dag.ins(dag.exit()).iter().copied());
+        let mut counting = dag.ins(dag.exit()).to_vec();
         for v in dag.order_from_exit() {
             if let Some(only) = lifted.liftable(dag, v) {
                 lifted.lift(dag, v, only);
+                counting.extend(dag.ins(v));
             }
         }
-        free.union_with(&lifted.counted);
+        for e in counting {
+            if counts.are_constants_free(e) {
+                costs[e] = 0.0;
+            }
+        }
         let mut known = dag.vertex_set();
         known.insert(dag.entry());
         for v in dag.order() {
@@ -66,10 +77,12 @@ impl Ends {
                 known.insert(v);
             }
             if known.contains(v) {
-                free.extend(dag.outs(v));
+                for e in dag.outs(v) {
+                    costs[e] = 0.0;
+                }
             }
         }
-        free
+        costs
     }
 }
 

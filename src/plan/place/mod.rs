@@ -1,6 +1,6 @@
 //! Labels on DAG edges → the fewest statements that have their effect (Ball & Larus 1996, §3.3–3.5; `docs/ALGORITHMS.md` §3).
 //!
-//! Which edges get increments is up to a spanning tree: [`Ends::free`] says where they cost nothing.
+//! Which edges get increments is up to a spanning tree: [`Ends::costs_of_increments`] says where they cost nothing.
 //! Along every path the increments sum to its id and the last edge counts it. From that:
 //! - counts move up over blocks with one way out, into the edges where the last increments are;
 //! - what is known of `r` as a constant is not computed: `r` is set where constants meet, and a
@@ -13,10 +13,11 @@ mod statements;
 pub(crate) use ends::Ends;
 pub(crate) use statements::Increments;
 
-use super::{Op, Site, SiteCode};
+use super::{HASH_INSTRUCTIONS, Op, Site, SiteCode};
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
+use crate::numbering::Numbering;
 use crate::versions::Versions;
 use std::collections::BTreeMap;
 
@@ -37,6 +38,44 @@ pub(crate) struct Ground<'a> {
     pub foreign_ends: &'a [(CfgEdge, BlockId)],
 }
 
+/// What counts cost, before it is known where they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountCosts<'a> {
+    numbering: &'a Numbering,
+    /// Whether a hash table counts ids outside the window: `c` of `count[r + c]++` takes an addition there, unless it is 0.
+    hashes: bool,
+    /// Whether `c` may be too large to be a part of an instruction's address.
+    has_large_constants: bool,
+}
+
+/// The largest `c` of `8 * c(…)` in an instruction of x86-64, about; other targets have less.
+const LARGEST_DISPLACEMENT: u64 = (1 << 28) - 1;
+
+impl<'a> CountCosts<'a> {
+    /// Of a function with so many `ids` by `numbering`, where an array counts `slots` of them at most.
+    pub(crate) fn new(numbering: &'a Numbering, ids: u64, slots: u64) -> Self {
+        CountCosts {
+            numbering,
+            hashes: ids > slots,
+            has_large_constants: ids > LARGEST_DISPLACEMENT,
+        }
+    }
+
+    /// Whether `c` costs nothing, whatever it is, if paths are counted on `e`.
+    fn are_constants_free(&self, e: EdgeId) -> bool {
+        !self.hashes || !self.has_large_constants && self.numbering.window_up_to(e).is_some()
+    }
+
+    /// What a statement takes, about; a constant id nothing more than a statement, wherever it is counted.
+    fn instructions(&self, op: Op) -> f64 {
+        match op {
+            Op::Count(c) if self.hashes => HASH_INSTRUCTIONS as f64 + f64::from(u8::from(c != 0)),
+            Op::CountInWindow(c) if c.unsigned_abs() > LARGEST_DISPLACEMENT => 2.0,
+            _ => 1.0,
+        }
+    }
+}
+
 /// The statement on each DAG edge, if any: at most one is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
@@ -51,14 +90,12 @@ impl Placement {
         edges.iter().filter(|e| self.code[**e].is_some()).count() as u64
     }
 
-    /// Expected executions of all statements under `weights`.
-    pub(crate) fn cost(&self, weights: &TiSlice<EdgeId, f64>) -> f64 {
-        self.code
-            .iter()
-            .zip(weights)
-            .filter(|(op, _)| op.is_some())
-            .map(|(_, w)| w)
-            .sum()
+    /// Expected instructions of all statements under `weights`, by what counts cost.
+    pub(crate) fn cost(&self, weights: &TiSlice<EdgeId, f64>, counts: &CountCosts) -> f64 {
+        let statements = self.code.iter().zip(weights);
+        let costs =
+            statements.filter_map(|(op, weight)| Some(weight * counts.instructions((*op)?)));
+        costs.sum()
     }
 
     /// The number of statements.

@@ -65,7 +65,7 @@ impl Increments<'_> {
             let Some(only) = self.ends.liftable(self.dag, v) else {
                 continue;
             };
-            if self.pays(v, known) {
+            if self.pays(v, only, known) {
                 let inc = std::mem::take(&mut self.inc[only]);
                 self.ends.lift(self.dag, v, only);
                 for &e in self.dag.ins(v) {
@@ -75,13 +75,16 @@ impl Increments<'_> {
         }
     }
 
-    /// Whether an edge into `v` has a statement that the count would swallow; a single edge in
-    /// costs nothing and may lead on.
-    fn pays(&self, v: VertexId, known: &TiSlice<VertexId, Known>) -> bool {
+    /// Whether a count on `only`, the way out of `v`, had better be on the ways in: an edge into `v` has a statement that the
+    /// count would swallow, or an array may count what comes along it. A single edge in costs nothing and may lead on.
+    fn pays(&self, v: VertexId, only: EdgeId, known: &TiSlice<VertexId, Known>) -> bool {
         let ins = self.dag.ins(v);
         let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src], Known::Const(_));
+        let in_window = |e: EdgeId| self.numbering.window_up_to(e).is_some();
         let varies = known[v] == Known::Varies;
-        ins.len() == 1 || varies && ins.iter().any(|&e| self.inc[e] != 0 || constant(e))
+        ins.len() == 1
+            || varies && ins.iter().any(|&e| self.inc[e] != 0 || constant(e))
+            || !in_window(only) && ins.iter().any(|&e| in_window(e))
     }
 
     /// The vertices from which a count that is still to come can be reached.
