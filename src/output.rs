@@ -18,7 +18,6 @@ use list::List;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::{BufWriter, ErrorKind, Seek, Write};
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::NamedTempFile;
@@ -443,8 +442,13 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let runtime: Vec<&str> = runtime_objects(manifest.scheme).collect();
     // LLVM optimises the modules once more: it would join counts at the ends of blocks that lead to one block, which
     // takes a register for the address and a move for each.
-    let passes = iter::once("-simplifycfg-sink-common=false");
-    let passes = passes.chain(code_options(manifest.scheme == Scheme::Edge));
+    let passes = [
+        "-simplifycfg-sink-common=false",
+        "-instcombine-code-sinking=false",
+    ];
+    let passes = passes
+        .into_iter()
+        .chain(code_options(manifest.scheme == Scheme::Edge));
     let passes = passes.map(|option| format!(" -mllvm {option}"));
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
