@@ -448,6 +448,24 @@ fn calls_that_end_paths_in_tables() {
     in_every_way(&input, |_| {});
 }
 
+/// A module may have no data layout, and then LLVM takes atomic accesses of eight bytes for calls of a library, unless they
+/// say how they are aligned.
+#[test]
+fn atomic_counts_call_no_library() {
+    let dir = crate::support::folder();
+    let input = dir.path().join("atomic.ll");
+    std::fs::write(&input, many_paths("large", "ret i32 %n")).unwrap();
+    let out = dir.path().join("out");
+    rewrite(&[input], &["--scheme", "sbl", "--update", "atomic"], &out);
+    let assembly = dir.path().join("code.s");
+    run(Command::new(llvm("llc"))
+        .args(["-O2", "-mtriple=x86_64-linux-gnu", "-o"])
+        .args([&assembly, &only_module(&out, 0)]));
+    let code = std::fs::read_to_string(assembly).unwrap();
+    assert!(code.contains("__p3_count_atomic"), "counts stand inline");
+    assert!(!code.contains("__atomic_"), "{code}");
+}
+
 /// A path ends before a call in tail position, so that the function still needs no frame for it; also where it counts in a
 /// table.
 #[test]

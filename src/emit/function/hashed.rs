@@ -106,6 +106,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let value = value.expect(POSITIONED).into_int_value();
         if self.data.atomic {
             let load = value.as_instruction().expect("a load");
+            // Without a data layout, LLVM takes i64 for aligned to four bytes, and this load for a call.
+            load.set_alignment(8).expect("a load has an alignment");
             load.set_atomic_ordering(AtomicOrdering::Monotonic)
                 .expect("a load can be atomic");
         }
