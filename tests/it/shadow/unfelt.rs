@@ -16,21 +16,26 @@ fn compare(program: &Program, mode: &str, rounds: &str) -> u64 {
     program.shown(mode)["shadows"].as_u64().unwrap()
 }
 
+/// The same, again if no shadow came: on a busy machine, a program that runs for milliseconds may get none.
+fn compare_with_shadows(mode: &str, rounds: &str) {
+    let has_shadows = |_| {
+        let dir = crate::support::folder();
+        let program = Program::new("open.c", &["-O1"], dir.path());
+        compare(&program, mode, rounds) > 0
+    };
+    assert!((0..10).any(has_shadows), "{mode}");
+}
+
 #[test]
 fn files_are_not_kept_open() {
-    let dir = crate::support::folder();
-    let program = Program::new("open.c", &["-O1"], dir.path());
-    let modes = [("programs", "60"), ("locks", "60"), ("ends", "200")];
-    for (mode, rounds) in modes {
-        assert!(compare(&program, mode, rounds) > 0, "{mode}");
+    for (mode, rounds) in [("programs", "60"), ("locks", "60"), ("ends", "200")] {
+        compare_with_shadows(mode, rounds);
     }
 }
 
 #[test]
 fn signals_of_the_timer_are_not_pending() {
-    let dir = crate::support::folder();
-    let program = Program::new("open.c", &["-O1"], dir.path());
-    assert!(compare(&program, "masks", "60") > 0);
+    compare_with_shadows("masks", "60");
 }
 
 /// A signal that somebody else sends is pending where the program has it blocked; there are no shadows from there on.
