@@ -441,7 +441,8 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
     let runtime: Vec<&str> = runtime_objects(manifest.scheme).collect();
     // LLVM optimises the modules once more: it would join counts at the ends of blocks that lead to one block, which
-    // takes a register for the address and a move for each.
+    // takes a register for the address and a move for each. And it would move values into blocks that are there for
+    // a count.
     let passes = [
         "-simplifycfg-sink-common=false",
         "-instcombine-code-sinking=false",

@@ -251,7 +251,8 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
         Ids::Canonical(_) | Ids::Own(_) if joined.is_empty() => Cow::Borrowed(paths.tree()),
         _ => Cow::Owned(SpanningTree::maximum(dag, &weights)),
     };
-    let counts = CountCosts::new(numbering, largest_id(dag, labels) + 1, paths.array_slots());
+    let (total, slots) = (largest_id(dag, labels) + 1, paths.array_slots());
+    let counts = CountCosts::new(numbering, total, slots);
     let mut costs = ends.costs_of_increments(dag, &weights, &counts);
     for e in joined.iter() {
         costs[e] = weights[e];
@@ -276,7 +277,7 @@ pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> 
     let cheapest = costs.min_by(|(a, _), (b, _)| a.total_cmp(b));
     let (_, placement) = cheapest.expect("there are two trees");
     // The table, for all sums that can come up.
-    let table = table(dag, numbering, &placement, paths.array_slots());
+    let table = table(total, numbering, &placement, slots);
     let statements = placement.code.iter().zip(weights.iter());
     let cost =
         statements.filter_map(|(op, weight)| Some(weight * instructions(table, (*op)?) as f64));
@@ -344,9 +345,8 @@ fn largest_id(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> u64 {
     largest_rests(dag, labels)[dag.entry()]
 }
 
-/// In an array of `slots` at most, if that is enough.
-fn table(dag: &Dag, numbering: &Numbering, placement: &Placement, slots: u64) -> Table {
-    let ids = largest_id(dag, &numbering.labels) + 1;
+/// For so many `ids`: an array of `slots` at most, if that is enough.
+fn table(ids: u64, numbering: &Numbering, placement: &Placement, slots: u64) -> Table {
     if ids <= slots {
         return Table::Array { slots: ids };
     }
