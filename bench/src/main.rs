@@ -39,6 +39,9 @@ struct Cli {
     /// Where everything is built, and the JSON kept
     #[arg(long, default_value = "bench-out/programs", global = true)]
     out: PathBuf,
+    /// What counts instructions; qemu if it is usable, unless given
+    #[arg(long, global = true)]
+    counter: Option<instructions::Counter>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,7 +61,7 @@ enum Command {
     },
     /// Count instructions beside LLVM's edge counters alone, on small inputs
     Cost(cost::CostArgs),
-    /// Hold what each function is expected to take against callgrind
+    /// Hold what each function is expected to take against what it executes
     Predicted(predicted::PredictedArgs),
     /// Time the rewriting of programs and of synthetic modules
     Rewriting {
@@ -85,6 +88,7 @@ fn main() -> Result<()> {
     let cli = Cli::parse();
     std::fs::create_dir_all(&cli.out)?;
     let out = cli.out.canonicalize()?;
+    instructions::choose(cli.counter, &out);
     match cli.command {
         Command::Measure(args) => measure::all(&args, &out),
         Command::Edges {

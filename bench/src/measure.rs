@@ -1,4 +1,4 @@
-//! What a program costs under each scheme: probes by `simulate`, instructions by callgrind, and time, each process alone.
+//! What a program costs under each scheme: probes by `simulate`, instructions, and time, each process alone.
 //!
 //! Everything is measured on the smaller of a program's two inputs, `run-train.sh`; what is called trained has weights by
 //! the profile of the other one, `run.sh`. The instructions of every copy are counted, and the slowest one is timed.

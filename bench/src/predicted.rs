@@ -1,4 +1,4 @@
-//! What the cost model expects of each function (`p3-prof simulate --functions`) beside what it takes, by callgrind.
+//! What the cost model expects of each function (`p3-prof simulate --functions`) beside what it executes.
 //!
 //! Rules may be chosen by one half of the programs ([`is_chosen_by`]); the other is reported only. Functions that
 //! were inlined in the native program or in the copy are left out; how many is said.
