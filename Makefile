@@ -13,6 +13,9 @@ VIEWERS = genhtml dot callgrind_annotate go npm chromium
 # Build systems that projects come with
 BUILDERS = cmake meson ninja pkg-config mlir-opt-$(MAIN)
 BUILDERS_APT = cmake meson ninja-build pkgconf mlir-$(MAIN)-tools
+# What counts instructions for p3-bench
+COUNTERS = qemu-x86_64 valgrind
+COUNTERS_APT = qemu-user valgrind
 # What runs copies elsewhere
 LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sbin/slurmd /usr/sbin/munged ip mpicc mpirun
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
@@ -240,12 +243,13 @@ peers: setup
 # Measured before is not measured again: bench-out/programs/results.json
 BENCH ?= bench-out/recipes
 bench: build
+	@sh tools/setup.sh '$(COUNTERS)' '$(COUNTERS_APT)'
 	sh tools/bench.sh $(BENCH)
 
 # Small inputs: half of the programs are for choosing rules, half for reporting (bench/src/cost.rs)
 COST ?= bench-out/cost
 cost: build
-	@sh tools/setup.sh 'valgrind' 'valgrind'
+	@sh tools/setup.sh '$(COUNTERS)' '$(COUNTERS_APT)'
 	[ -d $(COST)/prog ] || bash bench/recipes/cost.sh $(COST)
 	$(CARGO) run -q --release --locked -p p3-bench -- --out $(COST) cost $(COST) $(if $(ONLY),--only $(ONLY))
 
