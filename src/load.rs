@@ -82,7 +82,7 @@ impl Deref for Admitted {
     }
 }
 
-/// What attributes of callees, types and assembler code say of a block.
+/// What attributes of callees, types, assembler code and uses of values say of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
     /// The ordinal of the definition.
@@ -95,6 +95,22 @@ pub struct Hidden {
     pub returns_twice: bool,
     /// Whether it jumps to addresses that are all known ([`crate::ir::Block::known_labels`]).
     pub known_labels: bool,
+    /// See [`crate::ir::Block::pressure`].
+    pub pressure: u32,
+}
+
+impl Hidden {
+    /// A block that hides nothing.
+    pub fn nothing(body: usize, block: usize) -> Hidden {
+        Hidden {
+            body,
+            block,
+            single: false,
+            returns_twice: false,
+            known_labels: false,
+            pressure: 0,
+        }
+    }
 }
 
 const REMEDY: &str =

@@ -1,8 +1,10 @@
-//! What loaders do not show: attributes of functions, declared ones too, tokens, assembler code, tables of labels.
+//! What loaders do not show: attributes of functions, declared ones too, tokens, assembler code, tables of labels,
+//! register pressure.
 //! Found by LLVM in modules that are admitted, for whichever loader reads them.
 
 use super::inspect::ATTRIBUTES;
 use super::labels;
+use super::pressure;
 use super::read::sys::{self, Block, Value};
 use crate::load::Hidden;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -21,20 +23,23 @@ const SINGLE: &[&str] = &[
 /// Directives that define what must be defined once.
 const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
 
-/// The blocks of `module` that hide something from loaders, ascending. O(instructions).
+/// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what [`pressure::find`] takes.
 pub(super) fn find(module: &Module) -> Vec<Hidden> {
     let kinds = ["noduplicate", "returns_twice"].map(sys::attribute);
+    let registers = pressure::registers(&module.get_triple().as_str().to_string_lossy());
     let mut found = Vec::new();
     let definitions = sys::functions(module).filter(|f| f.is_definition());
     for (body, f) in definitions.enumerate() {
         let known = labels::known(f);
+        let pressure = pressure::find(f, registers);
         for (number, block) in f.blocks().enumerate() {
             let mut hidden = look(block, kinds);
             // The entry is in no loop. (Most allocas stand there, and text takes time.)
             hidden.single |= number > 0 && block.instructions().any(is_swift_error);
             hidden.known_labels = known.binary_search(&number).is_ok();
-            if hidden.single || hidden.returns_twice || hidden.known_labels {
-                (hidden.body, hidden.block) = (body, number);
+            hidden.pressure = pressure[number];
+            (hidden.body, hidden.block) = (body, number);
+            if hidden != Hidden::nothing(body, number) {
                 found.push(hidden);
             }
         }
@@ -54,13 +59,7 @@ pub(super) fn forbidden(module: &Module) -> Vec<Option<&'static str>> {
 
 /// What a block hides; its number is not known here.
 fn look(block: Block, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
-    let mut hidden = Hidden {
-        body: 0,
-        block: 0,
-        single: false,
-        returns_twice: false,
-        known_labels: false,
-    };
+    let mut hidden = Hidden::nothing(0, 0);
     for i in block.instructions() {
         hidden.single |= i.is_token();
         if i.is_call() {

@@ -26,6 +26,7 @@ mod parsed;
 pub mod pgo;
 pub(crate) mod place;
 mod positions;
+mod pressure;
 mod read;
 mod session;
 pub(crate) mod shared;

@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::room::LARGE_FUNCTION;
 use super::warm::flow_apart;
 use crate::index::EdgeId;
-use crate::ir::Cfg;
+use crate::ir::{Block, Cfg};
 use crate::partition::{Part, Ranges, Units, WHOLE};
 use crate::paths::{FunctionInput, Measuring};
 use crate::plan::build::{FunctionCode, function_code};
@@ -28,6 +28,9 @@ pub(super) struct VersionCosts {
     /// The part of what counting takes in a function that hot paths must save where one copy
     /// profiles it all.
     pub least_hot_saving: f64,
+    /// Instructions that versions for hot paths take for each instruction that the function executes and each value
+    /// that is live there and finds no register ([`crate::ir::Block::pressure`]).
+    pub spilled_value: f64,
     /// Of the paths that start alike, at most this many are hot.
     pub hot_paths: usize,
 }
@@ -53,6 +56,10 @@ pub(super) const MEASURED: VersionCosts = VersionCosts {
     // which a tenth would have been saved. In bzip2, sqlite and xz, of 43 functions in which a
     // fifth or more is saved two get slower, by less than three instructions a path.
     least_hot_saving: 0.2,
+    // In 20 small programs, bzip2 and minisat, one copy without a profile: functions that save less than 0.002
+    // instructions for each value too many and instruction all lose, by up to 12 instructions in a hundred of theirs. Of
+    // those that save more, but one, all gain.
+    spilled_value: 0.003,
     // The six hottest carry nearly all of the flow.
     hot_paths: 6,
 };
@@ -89,6 +96,17 @@ impl Splitting {
         }
     }
 
+    /// Instructions that a function is taken to need for spills if it has hot paths. O(E).
+    fn spill_cost(self, cfg: &Cfg, paths: &Measuring) -> f64 {
+        match self {
+            Splitting::WhereItPays => {
+                let pressure = |b: &Block| f64::from(weight(b)) * f64::from(b.pressure);
+                MEASURED.spilled_value * sum_of_blocks(cfg, paths, |e| paths.weights[e], pressure)
+            }
+            Splitting::Everywhere => 0.0,
+        }
+    }
+
     /// What `all` paths are taken to need in versions for warm edges, of which `apart` begin in
     /// iterations that are apart.
     pub(super) fn warm_cost(self, all: f64, apart: f64) -> f64 {
@@ -117,6 +135,8 @@ pub(super) struct Facts<'a> {
     pub cost: f64,
     /// What its paths take where it is split, in instructions.
     pub in_versions: f64,
+    /// What spills take if it has hot paths, in instructions.
+    pub spills: f64,
     /// Whether its paths may have versions of their own: it can be copied, is not too large, and
     /// stands for itself.
     pub may_be_hot: bool,
@@ -149,6 +169,7 @@ impl<'a> Program<'a> {
             let instructions = code.cost();
             let flow = Flow::new(paths);
             let executed = executed(f.cfg, paths, |e| paths.weights[e]);
+            let spills = splitting.spill_cost(f.cfg, paths);
             let in_versions = splitting.split_cost(flow.total(), executed);
             let order = &paths.shape.order;
             let size = size(f.cfg, order);
@@ -162,6 +183,7 @@ impl<'a> Program<'a> {
                 code: may_be_hot.then_some(code),
                 instructions,
                 in_versions,
+                spills,
                 cost: costs.worth(i, instructions),
                 may_be_hot,
                 splits: may_be_hot && in_versions < instructions / 2.0,
@@ -241,10 +263,20 @@ pub(crate) fn instructions_in_versions(
 
 /// The instructions of a function that are executed, given how often each edge of its DAG is. O(E).
 fn executed(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
+    sum_of_blocks(cfg, paths, ran, |b| f64::from(weight(b)))
+}
+
+/// The sum of `of` over the blocks that are executed, given how often each edge of the DAG is. O(E).
+fn sum_of_blocks(
+    cfg: &Cfg,
+    paths: &Measuring,
+    ran: impl Fn(EdgeId) -> f64,
+    of: impl Fn(&Block) -> f64,
+) -> f64 {
     let dag = &paths.dag;
     let behind = |e: EdgeId| {
         let block = dag.block(dag.edge(e).dst)?;
-        Some(ran(e) * f64::from(weight(cfg.block(block))))
+        Some(ran(e) * of(cfg.block(block)))
     };
     dag.edge_ids().filter_map(behind).sum()
 }

@@ -136,7 +136,8 @@ impl Program<'_> {
         // Warm edges may save more, and take the same room.
         let warm = facts.warm.as_ref();
         let by_warm = warm.map_or(0.0, |w| facts.cost - facts.cost_of(w.instructions));
-        let pays = total > by_warm.max(facts.cost * MEASURED.least_hot_saving)
+        let least = facts.cost * MEASURED.least_hot_saving;
+        let pays = total > by_warm.max(least).max(facts.cost_of(facts.spills))
             || self.splitting == Splitting::Everywhere;
         if matches!(share, Share::Whole(_)) && !pays {
             savings.clear(); // it would get versions for them alone

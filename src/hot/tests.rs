@@ -144,6 +144,28 @@ fn functions_with_long_paths_are_not_split() {
     assert!(!is_split(10));
 }
 
+/// Where more values are live than there are registers, versions spill more than hot paths save.
+#[test]
+fn functions_without_free_registers_have_no_hot_paths() {
+    let has_hot_paths = |pressure: u32| {
+        let mut graph = cfg(&[&[1], &[2, 3], &[4], &[4], &[5, 6], &[7], &[7], &[1, 8], &[]]);
+        for block in &mut graph.blocks {
+            block.instructions = 8;
+            block.pressure = pressure;
+        }
+        let graphs = [graph];
+        let functions = inputs(&graphs);
+        let paths = all_paths(&functions);
+        let shares = Scheme::P3Hot
+            .strategy()
+            .assign(&functions, &paths, 1)
+            .shares;
+        matches!(&shares[0], Share::Ranges(ranges) if !ranges.hot.is_empty())
+    };
+    assert!(has_hot_paths(0) && has_hot_paths(2));
+    assert!(!has_hot_paths(100));
+}
+
 /// What the measured run never entered is spread over the copies that have less to do, and not
 /// given to the one that has least: another input may run nothing else.
 #[test]

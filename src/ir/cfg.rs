@@ -35,6 +35,9 @@ pub struct Block {
     /// Whether it ends in an `indirectbr` whose address comes from constants alone: addresses of blocks, as they are
     /// or in tables that nobody writes. The jump of a copy can then be led to other blocks.
     pub known_labels: bool,
+    /// Its register pressure: by how many the integers and addresses that are live where it begins exceed the registers
+    /// of the machine. 0 in large functions, of which it is not known.
+    pub pressure: u32,
     /// The block's instructions by source position, in order; empty without debug information, else all
     /// of them. An instruction without a position belongs to the one before it.
     pub lines: Vec<Span>,
@@ -55,6 +58,7 @@ impl Block {
             returns_twice: false,
             single: false,
             known_labels: false,
+            pressure: 0,
             lines: Vec::new(),
             choice: None,
         }

@@ -65,6 +65,11 @@ impl Manifest {
             f.known_labels.iter().all(jumps) && f.known_labels.is_sorted(),
             "known labels",
         )?;
+        let pressed = |(b, _): &(BlockId, u32)| inside(b);
+        ensure(
+            f.pressure.iter().all(pressed) && f.pressure.is_sorted_by(|a, b| a.0 < b.0),
+            "register pressure",
+        )?;
         ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
         let symbols = self.outside.as_ref().map_or(0, Vec::len);
         let symbol = |(b, calls): &(BlockId, Vec<u32>)| {

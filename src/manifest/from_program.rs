@@ -144,6 +144,7 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
             .ids()
             .filter(|&b| body.cfg.block(b).known_labels)
             .collect(),
+        pressure: pressure(&body.cfg),
         lines: lines(blocks),
         choices: choices(&body.cfg),
         branchless: body.branchless.iter().copied().map(numbers).collect(),
@@ -214,6 +215,11 @@ fn span_numbers(s: &Span) -> [u32; SPAN] {
 }
 
 /// [`FunctionEntry::choices`]: blocks of which nothing is known but their terminators are left out.
+fn pressure(cfg: &Cfg) -> Vec<(BlockId, u32)> {
+    let pressure = cfg.ids().map(|b| (b, cfg.block(b).pressure));
+    pressure.filter(|(_, p)| *p > 0).collect()
+}
+
 fn choices(cfg: &Cfg) -> Vec<ChoiceEntry> {
     let choice = |b: BlockId| {
         let decided = cfg.block(b).choice.as_ref()?;

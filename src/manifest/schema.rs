@@ -220,6 +220,9 @@ pub struct FunctionEntry {
     /// The blocks whose `indirectbr` jumps to addresses that are all known ([`Block::known_labels`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_labels: Vec<BlockId>,
+    /// The blocks with more live values than registers, ascending, and how many more ([`Block::pressure`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pressure: Vec<(BlockId, u32)>,
     /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it
     /// is in none) and number of instructions in turn; empty without debug info.
     #[serde(default, skip_serializing_if = "TiSlice::is_empty")]
@@ -319,6 +322,11 @@ impl FunctionEntry {
         })
     }
 
+    fn pressure(&self, b: BlockId) -> u32 {
+        let found = self.pressure.binary_search_by_key(&b, |p| p.0);
+        found.map_or(0, |i| self.pressure[i].1)
+    }
+
     fn find_choice(&self, b: BlockId) -> Option<&ChoiceEntry> {
         let found = self.choices.binary_search_by_key(&b, |c| c.block).ok()?;
         Some(&self.choices[found])
@@ -363,6 +371,7 @@ impl FunctionEntry {
             returns_twice: self.returns_twice.contains(&b),
             single: self.single.binary_search(&b).is_ok(),
             known_labels: self.known_labels.binary_search(&b).is_ok(),
+            pressure: self.pressure(b),
             lines: self.spans(b).collect(),
             choice: self.choice(b).map(Box::new),
         });

@@ -169,6 +169,15 @@ impl<'m> Value<'m> {
         unsafe { !LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, kind).is_null() }
     }
 
+    /// The parameters of a function, in order.
+    pub(crate) fn parameters(self) -> impl Iterator<Item = Value<'m>> {
+        assert!(self.is_function());
+        // SAFETY: it is a function.
+        let count = unsafe { LLVMCountParams(self.0) };
+        // SAFETY: as above; indices are in range.
+        (0..count).map(move |i| unsafe { Value(LLVMGetParam(self.0, i), PhantomData) })
+    }
+
     /// The blocks of a function, the entry first.
     pub(crate) fn blocks(self) -> impl Iterator<Item = Block<'m>> {
         assert!(self.is_function());

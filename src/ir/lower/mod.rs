@@ -73,6 +73,7 @@ impl Lowered {
             block.single |= h.single;
             block.returns_twice |= h.returns_twice;
             block.known_labels |= h.known_labels;
+            block.pressure = h.pressure;
         }
     }
 }

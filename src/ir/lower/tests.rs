@@ -178,13 +178,7 @@ fn duplicates_are_one_function_where_their_control_flow_is_equal() {
 /// A plan of one body would copy what must not be copied in the other.
 #[test]
 fn duplicates_of_which_one_hides_more_are_two_functions() {
-    let plain = Hidden {
-        body: 0,
-        block: 0,
-        single: false,
-        returns_twice: false,
-        known_labels: false,
-    };
+    let plain = Hidden::nothing(0, 0);
     let functions = |hidden: Hidden| {
         let dir = tempfile::tempdir().unwrap();
         let same = "define linkonce_odr void @f() { ret void }";
