@@ -96,14 +96,15 @@ impl Splitting {
         }
     }
 
-    /// Instructions that a function is taken to need for spills if it has hot paths. O(E).
+    /// Instructions that a function is taken to need for spills if it has hot paths. Where weights are measured LLVM knows
+    /// them too, and spills where little runs. O(E).
     fn spill_cost(self, cfg: &Cfg, paths: &Measuring) -> f64 {
         match self {
-            Splitting::WhereItPays => {
+            Splitting::WhereItPays if !paths.measured => {
                 let pressure = |b: &Block| f64::from(weight(b)) * f64::from(b.pressure);
                 MEASURED.spilled_value * sum_of_blocks(cfg, paths, |e| paths.weights[e], pressure)
             }
-            Splitting::Everywhere => 0.0,
+            _ => 0.0,
         }
     }
 
