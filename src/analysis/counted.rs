@@ -2,14 +2,14 @@
 
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, FuncId};
-use crate::ir::Terminator;
+use crate::ir::{Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A function and the executions of everything in it.
 pub struct CountedFunction<'a> {
@@ -40,6 +40,53 @@ impl<'a> CountedFunction<'a> {
             flow,
             executed,
         })
+    }
+
+    /// The positions of all blocks in order, each with how often its code ran. Control may have left a block in a call: what stands
+    /// behind the last such call ran as often as control came to the block's end, and what stands between two of them not less.
+    /// `returned`: the functions of which every call came back. O(V + E + positions + calls).
+    pub fn spans(&self, returned: &HashSet<FuncId>) -> Vec<(&Span, Range)> {
+        let passed = self.executed.passed(&self.structure);
+        let mut spans = Vec::new();
+        for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
+            let (entered, passed) = (self.executed.blocks[b], passed[b]);
+            let left = if entered == passed {
+                None
+            } else {
+                self.entry.left_in(b, |f| returned.contains(&f))
+            };
+            let between = Range {
+                most: entered.most,
+                ..passed
+            };
+            let [first, last] = left.unwrap_or([u32::MAX; 2]);
+            for (i, span) in (0..).zip(&block.lines) {
+                let range = match i {
+                    _ if i <= first => entered,
+                    _ if i <= last => between,
+                    _ => passed,
+                };
+                spans.push((span, range));
+            }
+        }
+        spans
+    }
+
+    /// Of these functions those of which every call came back. O(V + E).
+    pub fn find_returned(functions: &[CountedFunction]) -> HashSet<FuncId> {
+        let returned = functions.iter().filter(|f| f.always_returned());
+        returned.map(|f| f.f).collect()
+    }
+
+    /// Whether all its activations came to a `return`, and not to a call in tail position that may not have come back.
+    fn always_returned(&self) -> bool {
+        let blocks = self.structure.cfg.blocks.iter_enumerated();
+        let returning =
+            blocks.filter(|(_, b)| b.terminator == Terminator::Return && !b.leaves_at_end);
+        let passed = self.executed.passed(&self.structure);
+        let returns = returning.map(|(b, _)| passed[b]);
+        let returns = returns.fold(Range::exact(0), Range::plus);
+        returns == Range::exact(self.flow.entry)
     }
 
     /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block asked

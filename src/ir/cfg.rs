@@ -28,6 +28,8 @@ pub struct Block {
     /// (by `exit`, `longjmp`, an exception), the call of an `invoke` included, one in tail position not: there, a path
     /// ends before the call.
     pub may_leave: bool,
+    /// Whether it holds a call in tail position that may not return: a path ends in front of it.
+    pub leaves_at_end: bool,
     /// Whether it holds a call that may return a second time, as `setjmp` does.
     pub returns_twice: bool,
     /// Whether it holds something of which no copy may be made: the block has one version.
@@ -55,6 +57,7 @@ impl Block {
             instructions: 0,
             calls: Vec::new(),
             may_leave: false,
+            leaves_at_end: false,
             returns_twice: false,
             single: false,
             known_labels: false,
@@ -99,6 +102,8 @@ pub struct Call {
     pub callee: Callee,
     /// Where in [`Block::lines`]; 0 without debug information.
     pub span: u32,
+    /// Whether control may leave the block in it ([`Block::may_leave`]), as far as its module tells.
+    pub may_leave: bool,
 }
 
 /// The target of a call.

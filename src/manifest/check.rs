@@ -60,6 +60,18 @@ impl Manifest {
             f.single.iter().all(inside) && f.single.is_sorted(),
             "single",
         )?;
+        let lines = |b: BlockId| f.lines.get(b).map_or(0, |l| l.len() / SPAN);
+        let left = |&(b, [first, last]): &(BlockId, [u32; 2])| {
+            inside(&b) && first <= last && (last as usize) < lines(b)
+        };
+        ensure(
+            f.left_at_end.iter().all(inside) && f.left_at_end.is_sorted(),
+            "call in tail position",
+        )?;
+        ensure(
+            f.left_outside.iter().all(left) && f.left_outside.is_sorted_by(|a, b| a.0 < b.0),
+            "position of a call that may not return",
+        )?;
         let jumps = |b: &BlockId| inside(b) && f.terminators[*b] == Terminator::IndirectBr;
         ensure(
             f.known_labels.iter().all(jumps) && f.known_labels.is_sorted(),
@@ -70,7 +82,10 @@ impl Manifest {
             f.pressure.iter().all(pressed) && f.pressure.is_sorted_by(|a, b| a.0 < b.0),
             "register pressure",
         )?;
-        ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
+        ensure(
+            f.calls.iter().all(|(b, _)| inside(b)) && f.calls.is_sorted_by(|a, b| a.0 < b.0),
+            "call site",
+        )?;
         let symbols = self.outside.as_ref().map_or(0, Vec::len);
         let symbol = |(b, calls): &(BlockId, Vec<u32>)| {
             inside(b) && calls.iter().all(|c| *c as usize <= symbols)

@@ -129,6 +129,12 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
             .ids()
             .filter(|&b| body.cfg.block(b).may_leave)
             .collect(),
+        left_at_end: body
+            .cfg
+            .ids()
+            .filter(|&b| body.cfg.block(b).leaves_at_end)
+            .collect(),
+        left_outside: left_outside(&body.cfg),
         returns_twice: body
             .cfg
             .ids()
@@ -215,6 +221,20 @@ fn span_numbers(s: &Span) -> [u32; SPAN] {
 }
 
 /// [`FunctionEntry::choices`]: blocks of which nothing is known but their terminators are left out.
+/// Where nothing is behind the first such call, there is nothing to know.
+fn left_outside(cfg: &Cfg) -> Vec<(BlockId, [u32; 2])> {
+    let left = |b: BlockId| {
+        let block = cfg.block(b);
+        let calls = block.calls.iter().filter(|c| c.may_leave);
+        let mut outside = calls.filter(|c| !matches!(c.callee, Callee::Function(_)));
+        let first = outside.next().filter(|_| block.may_leave)?.span;
+        let last = outside.last().map_or(first, |c| c.span);
+        let is_last = first as usize + 1 >= block.lines.len();
+        (!is_last).then_some((b, [first, last]))
+    };
+    cfg.ids().filter_map(left).collect()
+}
+
 fn pressure(cfg: &Cfg) -> Vec<(BlockId, u32)> {
     let pressure = cfg.ids().map(|b| (b, cfg.block(b).pressure));
     pressure.filter(|(_, p)| *p > 0).collect()

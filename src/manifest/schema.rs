@@ -211,6 +211,13 @@ pub struct FunctionEntry {
     pub instructions: TiVec<BlockId, u32>,
     /// The blocks that control may leave in the middle ([`Block::may_leave`]).
     pub may_leave: Vec<BlockId>,
+    /// The blocks with calls in tail position that may not return, ascending ([`Block::leaves_at_end`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_at_end: Vec<BlockId>,
+    /// The blocks with calls of functions that no input module defines, or through pointers, in which control may leave before
+    /// it comes to all of the block's `lines`, ascending: the first and the last of these calls' positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_outside: Vec<(BlockId, [u32; 2])>,
     /// The blocks with calls that may return twice ([`Block::returns_twice`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_twice: Vec<BlockId>,
@@ -322,6 +329,18 @@ impl FunctionEntry {
         })
     }
 
+    /// The first and the last of [`FunctionEntry::spans`] of block `b` with a call in which control may have left, if there is one.
+    /// `returned`: whether all calls of a function came back.
+    pub fn left_in(&self, b: BlockId, returned: impl Fn(FuncId) -> bool) -> Option<[u32; 2]> {
+        let outside = self.left_outside.binary_search_by_key(&b, |l| l.0);
+        let outside = outside.map(|i| self.left_outside[i].1);
+        let calls = self.calls.binary_search_by_key(&b, |c| c.0);
+        let calls = calls.map_or(&[][..], |i| &self.calls[i].1);
+        let own = calls.iter().filter(|(f, _)| !returned(*f)).map(|c| c.1);
+        let all = || outside.iter().flatten().copied().chain(own.clone());
+        Some([all().min()?, all().max()?])
+    }
+
     fn pressure(&self, b: BlockId) -> u32 {
         let found = self.pressure.binary_search_by_key(&b, |p| p.0);
         found.map_or(0, |i| self.pressure[i].1)
@@ -359,6 +378,7 @@ impl FunctionEntry {
             let call = |&(f, span)| Call {
                 callee: Callee::Function(f),
                 span,
+                may_leave: self.may_leave.binary_search(b).is_ok(),
             };
             calls[*b] = callees.iter().map(call).collect();
         }
@@ -368,6 +388,7 @@ impl FunctionEntry {
             instructions: self.instructions[b],
             calls,
             may_leave: self.may_leave.binary_search(&b).is_ok(),
+            leaves_at_end: self.left_at_end.binary_search(&b).is_ok(),
             returns_twice: self.returns_twice.contains(&b),
             single: self.single.binary_search(&b).is_ok(),
             known_labels: self.known_labels.binary_search(&b).is_ok(),

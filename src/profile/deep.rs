@@ -42,7 +42,11 @@ fn a_long_chain_of_calls() {
     let calling = |i: u32| {
         let mut cfg = cfg(&[&[]]);
         let callee = Callee::Function(FuncId(i + 1));
-        let call = Call { callee, span: 0 };
+        let call = Call {
+            callee,
+            span: 0,
+            may_leave: false,
+        };
         cfg.blocks[BlockId(0)]
             .calls
             .extend((i + 1 < n).then_some(call));

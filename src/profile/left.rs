@@ -92,6 +92,15 @@ impl Range {
         }
     }
 
+    /// The smaller of two.
+    fn smaller(self, other: Range) -> Range {
+        Range {
+            count: self.count.min(other.count),
+            least: self.least.min(other.least),
+            most: self.most.min(other.most),
+        }
+    }
+
     /// The sum of two.
     pub fn plus(self, other: Range) -> Range {
         Range {
@@ -279,6 +288,21 @@ impl Executed {
                 self.edges[e].add(sure, left.paths);
             }
         }
+    }
+
+    /// By block: how often control came to its end. O(V + E).
+    pub fn passed(&self, structure: &Structure) -> TiVec<BlockId, Range> {
+        let mut passed = self.blocks.clone();
+        let dag = &structure.paths.dag;
+        for v in dag.order() {
+            let Some(b) = dag.block(v).filter(|_| !self.again) else {
+                continue;
+            };
+            let none = Range::exact(0);
+            let ways = dag.outs(v).map(|e| self.edges[e]);
+            passed[b] = ways.fold(none, Range::plus).smaller(self.blocks[b]);
+        }
+        passed
     }
 
     /// Every edge of the CFG in order, those of unreachable blocks too.

@@ -405,6 +405,7 @@ impl Joined {
         entry.call_sites = entry.call_sites.max(other.call_sites);
         for (blocks, more) in [
             (&mut entry.may_leave, other.may_leave),
+            (&mut entry.left_at_end, other.left_at_end),
             (&mut entry.returns_twice, other.returns_twice),
         ] {
             blocks.extend(more);

@@ -129,6 +129,7 @@ mod tests {
         let call = |&f: &u32| Call {
             callee: Callee::Function(FuncId(f)),
             span: 0,
+            may_leave: false,
         };
         graph.blocks[BlockId(0)].calls = callees.iter().map(call).collect();
         graph

@@ -207,3 +207,58 @@ fn calls_of_functions_that_return_twice() {
     assert_eq!(row.split_whitespace().nth(1), Some("1"), "{shown}");
     assert!(shown.contains("about 3 calls left for code"), "{shown}");
 }
+
+/// In one block control may be left by each of several calls. What stands behind the last one ran as often as control came to the
+/// block's end, and what stands in front of the first one as often as it came to the block.
+#[test]
+fn lines_of_blocks_that_were_left() {
+    let dir = crate::support::folder();
+    // The numbers in comments are the lines.
+    let source = r#"#include <stdlib.h>
+int fine(int i) { return i + 1; }
+void *other(void *p) { return p; }
+void *(*pointer)(void *) = other;
+int last(int i) { if (i > 2) exit(3); return i; }
+int one(int i) {
+    int sum = fine(i);           /* 7 */
+    sum += last(i);              /* 8 */
+    return sum;                  /* 9 */
+}
+int two(int i) {
+    int sum = fine(i);           /* 12 */
+    pointer(&sum);               /* 13 */
+    sum += 1;                    /* 14 */
+    sum += one(i);               /* 15 */
+    return sum;                  /* 16 */
+}
+int main(void) {
+    int sum = 0;                 /* 19 */
+    sum += two(1);               /* 20 */
+    sum += fine(1);              /* 21 */
+    two(3);                      /* 22 */
+    return 0;                    /* 23 */
+}
+"#;
+    let (file, module) = (dir.path().join("left.c"), dir.path().join("left.bc"));
+    std::fs::write(&file, source).unwrap();
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(FLAGS).args(["-emit-llvm", "-c"]).arg(&file);
+    run(clang.arg("-o").arg(&module));
+    let modules = [module];
+    for scheme in ["sbl", "edge"] {
+        let out = dir.path().join(scheme);
+        rewrite(&modules, &["--scheme", scheme, "-k", "1"], &out);
+        let exe = out.join("left.exe");
+        link(&copy_modules(&modules, &out, 0), runtime(), &["-O0"], &exe);
+        execute(&exe, &out);
+        let lines = lines(&merge(&out));
+        let of = |line: u32| lines.get(&line).copied();
+        assert_eq!([7, 8, 9].map(of), [Some(2), Some(2), Some(1)], "{scheme}");
+        // Nobody knows that the function behind the pointer came back.
+        let expected = [Some(2), Some(2), Some(1), Some(1), Some(1)];
+        assert_eq!([12, 13, 14, 15, 16].map(of), expected, "{scheme}");
+        // The first call of `two` may have been the one that did not return.
+        let expected = [Some(1), Some(1), None, None, Some(0)];
+        assert_eq!([19, 20, 21, 22, 23].map(of), expected, "{scheme}");
+    }
+}

@@ -1,8 +1,11 @@
 //! Executions of functions, lines and branches by source file: what tools that show coverage by lines read.
 //!
-//! A line ran as often as the block on it that ran most, in every function that has code on it added up. The line of a
+//! A line ran as often as the code on it that ran most, in every function that has code on it added up. The line of a
 //! call that was inlined ran as often as control came to the callee's code, which may be all that is left of it. Of a
 //! branch all ways out of its block are listed. Functions without debug information are not in it.
+//!
+//! Behind a call that may not have come back, code of the block ran as often as control came to the block's end; between two such
+//! calls at least so often ([`CountedFunction::spans`]).
 //!
 //! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
 //! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is
@@ -67,13 +70,13 @@ pub fn by_line<'a>(
 ) -> BTreeMap<&'a str, SourceFile> {
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
+    let returned = CountedFunction::find_returned(functions);
     let code = |f| functions::inlined_code(profile, f, markers);
     let inlined: Vec<InlinedCalls> = functions.iter().map(code).collect();
     for (f, calls) in functions.iter().zip(&inlined) {
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
-        for (block, &range) in f.structure.cfg.blocks.iter().zip(&f.executed.blocks) {
-            let left = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
-            for span in block.lines.iter().filter(left) {
+        for (span, range) in f.spans(&returned) {
+            if markers.shows(span.loc.file, span.loc.line) {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);
             }

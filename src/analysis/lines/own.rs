@@ -21,12 +21,12 @@ pub fn by_function(
     markers: &Markers,
 ) -> BTreeMap<FuncId, SourceFile> {
     let owners = Owners::new(profile, functions);
+    let returned = CountedFunction::find_returned(functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
     for f in functions {
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
-        for (block, &range) in f.structure.cfg.blocks.iter().zip(&f.executed.blocks) {
-            let shown = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
-            for span in block.lines.iter().filter(shown) {
+        for (span, range) in f.spans(&returned) {
+            if markers.shows(span.loc.file, span.loc.line) {
                 for owner in owners.find(f, span) {
                     let most = lines.entry((owner, span.loc.line)).or_default();
                     *most = most.larger(range);

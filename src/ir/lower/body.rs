@@ -78,6 +78,7 @@ pub(super) fn lower(
         let positions = positions.blocks.get(i).unwrap_or(&nowhere);
         let mut block = lowering.block(view, positions, &mut leaving);
         block.may_leave = leaving.otherwise || !leaving.callees.is_empty();
+        block.leaves_at_end = leaving.in_tail.is_some();
         if block.may_leave && !leaving.otherwise {
             left_by_calls.push(LeftByCalls {
                 block: Some(BlockId::new(i)),
@@ -227,10 +228,11 @@ impl Lowering<'_> {
             Callee::External(name) => Some(name),
             _ => None,
         };
-        if !call.returns && !name.is_some_and(|n| self.returning.contains(n.as_str())) {
+        let returns = call.returns || name.is_some_and(|n| self.returning.contains(n.as_str()));
+        if !returns {
             leaving.note_call(name.cloned(), call.in_tail_position);
         }
-        note(callee, block);
+        note(callee, !returns && !call.in_tail_position, block);
         true
     }
 }
@@ -291,11 +293,16 @@ fn intrinsic(name: &str, block: &mut Block, leaving: &mut Leaving) -> bool {
     let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
     leaving.otherwise |= starts(LEAVING);
     if name.starts_with("llvm.coro.begin") {
-        note(Callee::External(name.into()), block);
+        note(Callee::External(name.into()), false, block);
     }
     !starts(NO_CODE)
 }
 
-fn note(callee: Callee, block: &mut Block) {
-    block.calls.push(Call { callee, span: 0 });
+fn note(callee: Callee, may_leave: bool, block: &mut Block) {
+    let span = 0;
+    block.calls.push(Call {
+        callee,
+        span,
+        may_leave,
+    });
 }

@@ -52,6 +52,7 @@ fn with_calls(mut graphs: Vec<Cfg>, calls: &[(usize, usize, u32)]) -> Vec<Cfg> {
         blocks[BlockId::new(b)].calls.push(Call {
             callee: Callee::Function(FuncId(callee % functions)),
             span: 0,
+            may_leave: false,
         });
     }
     graphs

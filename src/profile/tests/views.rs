@@ -47,7 +47,11 @@ fn with_lines(mut cfg: Cfg, lines: &[&[(u32, u32, u32)]]) -> FunctionBody {
 
 fn call(f: u32, span: u32) -> Call {
     let callee = Callee::Function(FuncId(f));
-    Call { callee, span }
+    Call {
+        callee,
+        span,
+        may_leave: false,
+    }
 }
 
 const NAMES: [&str; 8] = [

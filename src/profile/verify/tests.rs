@@ -42,9 +42,11 @@ fn local(unit: u32, succs: &[&[u32]]) -> Function {
 impl Function {
     fn calls(mut self, block: usize, callee: u32) -> Self {
         let callee = Callee::Function(FuncId(callee));
-        self.cfg.blocks[BlockId::new(block)]
-            .calls
-            .push(Call { callee, span: 0 });
+        self.cfg.blocks[BlockId::new(block)].calls.push(Call {
+            callee,
+            span: 0,
+            may_leave: false,
+        });
         self
     }
 

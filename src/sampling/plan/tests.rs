@@ -355,9 +355,11 @@ fn nests_are_numbered_from_outside() {
     // One that calls a function of the program is gone on with, however small it is.
     let calling = |callee| {
         let mut graph = with_code(succs, 6, 1);
-        graph.blocks[BlockId(6)]
-            .calls
-            .push(Call { callee, span: 0 });
+        graph.blocks[BlockId(6)].calls.push(Call {
+            callee,
+            span: 0,
+            may_leave: false,
+        });
         of(&Nest::new(&graph, &Order::new(&graph)), 6)
     };
     assert_eq!(calling(Callee::Indirect), [6]);
@@ -462,7 +464,11 @@ proptest! {
 fn with_calls(mut graph: Cfg, callee: &Callee) -> Cfg {
     for block in &mut graph.blocks {
         let callee = callee.clone();
-        block.calls.push(Call { callee, span: 0 });
+        block.calls.push(Call {
+            callee,
+            span: 0,
+            may_leave: false,
+        });
     }
     graph
 }
