@@ -9,7 +9,9 @@ use crate::ir::callgraph;
 use crate::ir::{
     Block, Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
 };
+use crate::load::positions::SourceFile;
 use crate::load::{Admitted, Input};
+use crate::names::normalised;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Assembles the program from the lowered modules of `inputs`. Linear.
@@ -48,7 +50,13 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
                 .iter_mut()
                 .for_each(|b| b.skip = Some(SkipReason::Device));
         }
-        program.files.extend(files);
+        // As all reports have it.
+        program
+            .files
+            .extend(files.into_iter().map(|file| SourceFile {
+                name: normalised(&file.name).into_owned(),
+                ..file
+            }));
         program.inlined.extend(inlined);
         program.cxx |= cxx;
         doubtful.extend(of_module.into_iter().map(|name| (scopes.len(), name)));

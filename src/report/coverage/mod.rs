@@ -430,8 +430,8 @@ fn branchless_places(
 ) -> Vec<String> {
     let sites = |row: &FunctionCoverage| profile.entry(row.f).branchless_sites();
     let locs = rows.iter().flat_map(sites).map(|site| site.loc);
-    let touched = locs.filter(|loc| touched.contains(*loc));
-    let lines: BTreeSet<(u32, u32)> = touched.map(|loc| (loc.file, loc.line)).collect();
+    let on_touched = locs.filter(|loc| touched.contains(*loc));
+    let lines: BTreeSet<(u32, u32)> = on_touched.map(|loc| touched.place(loc)).collect();
     let name = |file: u32| short(&profile.manifest.files[file as usize]);
     let place = |(file, line): (u32, u32)| format!("{}:{line}", name(file));
     lines.into_iter().map(place).collect()

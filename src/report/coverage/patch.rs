@@ -15,6 +15,8 @@ use std::path::Path;
 pub struct Touched {
     /// By file of the manifest.
     lines: BTreeMap<u32, BTreeSet<u32>>,
+    /// Of these files, the first with the same name: one that several modules were compiled from is listed as often.
+    first: BTreeMap<u32, u32>,
     /// Files of the patch that are none of the program's.
     pub elsewhere: Vec<String>,
     /// Hunks that only remove lines, and so touch no line that is left.
@@ -81,6 +83,10 @@ impl Touched {
                     for f in files {
                         let lines = touched.lines.entry(*f).or_default();
                         lines.extend(file.added.keys());
+                        let mut same = files
+                            .iter()
+                            .filter(|g| compiled[**g as usize] == compiled[*f as usize]);
+                        touched.first.insert(*f, *same.next().expect("itself"));
                     }
                 }
             }
@@ -107,7 +113,12 @@ impl Touched {
     pub(super) fn lines_of(&self, profile: &Profile, f: FuncId, b: BlockId) -> Vec<(u32, u32)> {
         let locs = profile.entry(f).spans(b).map(|s| s.loc);
         let touched = locs.filter(|loc| self.contains(*loc));
-        touched.map(|loc| (loc.file, loc.line)).collect()
+        touched.map(|loc| self.place(loc)).collect()
+    }
+
+    /// A touched line: a file of its name, the same one always, and its number.
+    pub(super) fn place(&self, loc: Loc) -> (u32, u32) {
+        (self.first[&loc.file], loc.line)
     }
 
     /// Whether a line is touched.
@@ -127,7 +138,9 @@ impl Touched {
 
     /// Lines that the patch adds to files of the program, with code or without.
     pub(super) fn number(&self) -> usize {
-        self.lines.values().map(BTreeSet::len).sum()
+        let lines = self.lines.iter();
+        let once = lines.filter(|(f, _)| self.first[f] == **f);
+        once.map(|(_, lines)| lines.len()).sum()
     }
 }
 
