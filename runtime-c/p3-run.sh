@@ -305,11 +305,11 @@ explain() {
     files="copies run in folders of their own, so name the files that it reads in FILES='…' (its input: STDIN=file)"
     allow="if that is how it ends on this input, accept it by ALLOW_STATUS=$code"
     if [ "$failed" != "$1" ]; then
-        say "$who ended with status $code$(signal "$code"), and $(($1 - failed)) of $1 copies did not fail; its stderr ends:"
+        say "$who ended with status $code$(signal "$code"), and $(($1 - failed)) of $1 copies did not fail; $(stderr_ends)"
         tail -n 10 "$stderr" >&2
         say "the copies do not run alike: $(unlike)"
     elif [ "$code" -gt 128 ]; then
-        say "$who ended with status $code$(signal "$code"); its stderr ends:"
+        say "$who ended with status $code$(signal "$code"); $(stderr_ends)"
         tail -n 10 "$stderr" >&2
         say "if the untouched program ends like this as well (make native, then bin/native), ALLOW_STATUS=$code accepts it"
     elif [ -s "$stderr" ]; then
@@ -326,6 +326,10 @@ explain() {
 # Where copy $1 ran, if that was elsewhere.
 on() {
     [ ! -s "$(folder "$1")/host" ] || printf ' on %s' "$(cat "$(folder "$1")/host")"
+}
+
+stderr_ends() {
+    if [ -s "$stderr" ]; then echo 'its stderr ends:'; else echo 'its stderr is empty'; fi
 }
 
 signal() {

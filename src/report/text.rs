@@ -341,7 +341,7 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
     };
     let behind = format!(
         ", in {} of {}{known}{status} ({how})",
-        ran.count(),
+        grouped(ran.count() as u64),
         number_of(all as u64, "function"),
     );
     let lines = wrapped(&format!("{first}{behind}"), layout.width, 0);

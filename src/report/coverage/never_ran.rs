@@ -14,7 +14,7 @@ pub(super) fn listed(coverage: &Coverage, steps: &Steps, layout: Layout) -> Stri
     let all = number_of(coverage.in_scope as u64, "function");
     let mut out = match coverage.never_ran {
         0 => return format!("0 of {all} never ran\n"),
-        n => format!("{n} of {all} never ran\n\n"),
+        n => format!("{} of {all} never ran\n\n", grouped(n as u64)),
     };
     let mut table = Columns::new([Right, Right, Left]);
     table.heading(BOLD, &["lines", "paths", "function"]);
