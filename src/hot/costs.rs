@@ -56,9 +56,8 @@ pub(super) const MEASURED: VersionCosts = VersionCosts {
     // which a tenth would have been saved. In bzip2, sqlite and xz, of 43 functions in which a
     // fifth or more is saved two get slower, by less than three instructions a path.
     least_hot_saving: 0.2,
-    // In 20 small programs, bzip2 and minisat, one copy without a profile: functions that save less than 0.002
-    // instructions for each value too many and instruction all lose, by up to 12 instructions in a hundred of theirs. Of
-    // those that save more, but one, all gain.
+    // Of functions in bzip2, minisat and nineteen small programs, those that save less than 0.002 lost 9.4 hundredths of
+    // their programs' instructions, and gained 0.7. Of those that save more all gain, but one.
     spilled_value: 0.003,
     // The six hottest carry nearly all of the flow.
     hot_paths: 6,
