@@ -50,21 +50,22 @@ impl<'a> CountedFunction<'a> {
         let mut spans = Vec::new();
         for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
             let (entered, passed) = (self.executed.blocks[b], passed[b]);
-            let left = if entered == passed {
-                None
-            } else {
-                self.entry.left_in(b, |f| returned.contains(&f))
-            };
             let between = Range {
                 most: entered.most,
                 ..passed
             };
+            let known = self.entry.left_in(b, |f| returned.contains(&f));
+            // Something did not come back that should have, or control left otherwise than in a call.
+            let is_known = known.is_some() && !self.executed.in_flight;
+            let left = known.or_else(|| self.entry.left_in(b, |_| false));
+            let left = left.filter(|_| entered != passed);
+            let behind = if is_known { passed } else { between };
             let [first, last] = left.unwrap_or([u32::MAX; 2]);
             for (i, span) in (0..).zip(&block.lines) {
                 let range = match i {
                     _ if i <= first => entered,
                     _ if i <= last => between,
-                    _ => passed,
+                    _ => behind,
                 };
                 spans.push((span, range));
             }

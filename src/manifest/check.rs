@@ -61,6 +61,7 @@ impl Manifest {
             "single",
         )?;
         let lines = |b: BlockId| f.lines.get(b).map_or(0, |l| l.len() / SPAN);
+        let outside = f.left_outside.as_deref().unwrap_or_default();
         let left = |&(b, [first, last]): &(BlockId, [u32; 2])| {
             inside(&b) && first <= last && (last as usize) < lines(b)
         };
@@ -69,7 +70,7 @@ impl Manifest {
             "call in tail position",
         )?;
         ensure(
-            f.left_outside.iter().all(left) && f.left_outside.is_sorted_by(|a, b| a.0 < b.0),
+            outside.iter().all(left) && outside.is_sorted_by(|a, b| a.0 < b.0),
             "position of a call that may not return",
         )?;
         let jumps = |b: &BlockId| inside(b) && f.terminators[*b] == Terminator::IndirectBr;

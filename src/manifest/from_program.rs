@@ -221,18 +221,18 @@ fn span_numbers(s: &Span) -> [u32; SPAN] {
 }
 
 /// [`FunctionEntry::choices`]: blocks of which nothing is known but their terminators are left out.
-/// Where nothing is behind the first such call, there is nothing to know.
-fn left_outside(cfg: &Cfg) -> Vec<(BlockId, [u32; 2])> {
+fn left_outside(cfg: &Cfg) -> Option<Vec<(BlockId, [u32; 2])>> {
     let left = |b: BlockId| {
         let block = cfg.block(b);
         let calls = block.calls.iter().filter(|c| c.may_leave);
         let mut outside = calls.filter(|c| !matches!(c.callee, Callee::Function(_)));
-        let first = outside.next().filter(|_| block.may_leave)?.span;
-        let last = outside.last().map_or(first, |c| c.span);
-        let is_last = first as usize + 1 >= block.lines.len();
-        (!is_last).then_some((b, [first, last]))
+        let first = outside.next()?.span;
+        let last = outside.next_back().map_or(first, |c| c.span);
+        let has_lines = block.may_leave && !block.lines.is_empty();
+        has_lines.then_some((b, [first, last]))
     };
-    cfg.ids().filter_map(left).collect()
+    let may_leave = cfg.ids().any(|b| cfg.block(b).may_leave);
+    may_leave.then(|| cfg.ids().filter_map(left).collect())
 }
 
 fn pressure(cfg: &Cfg) -> Vec<(BlockId, u32)> {

@@ -214,10 +214,11 @@ pub struct FunctionEntry {
     /// The blocks with calls in tail position that may not return, ascending ([`Block::leaves_at_end`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_at_end: Vec<BlockId>,
-    /// The blocks with calls of functions that no input module defines, or through pointers, in which control may leave before
-    /// it comes to all of the block's `lines`, ascending: the first and the last of these calls' positions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_outside: Vec<(BlockId, [u32; 2])>,
+    /// The blocks with calls of functions that no input module defines, or through pointers, in which control may leave,
+    /// ascending: the first and the last of these calls' positions. Missing where `may_leave` is empty, and where an earlier
+    /// version wrote the manifest: then nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_outside: Option<Vec<(BlockId, [u32; 2])>>,
     /// The blocks with calls that may return twice ([`Block::returns_twice`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_twice: Vec<BlockId>,
@@ -332,8 +333,9 @@ impl FunctionEntry {
     /// The first and the last of [`FunctionEntry::spans`] of block `b` with a call in which control may have left, if there is one.
     /// `returned`: whether all calls of a function came back.
     pub fn left_in(&self, b: BlockId, returned: impl Fn(FuncId) -> bool) -> Option<[u32; 2]> {
-        let outside = self.left_outside.binary_search_by_key(&b, |l| l.0);
-        let outside = outside.map(|i| self.left_outside[i].1);
+        let of_blocks = self.left_outside.as_ref()?;
+        let outside = of_blocks.binary_search_by_key(&b, |l| l.0);
+        let outside = outside.map(|i| of_blocks[i].1);
         let calls = self.calls.binary_search_by_key(&b, |c| c.0);
         let calls = calls.map_or(&[][..], |i| &self.calls[i].1);
         let own = calls.iter().filter(|(f, _)| !returned(*f)).map(|c| c.1);

@@ -134,6 +134,8 @@ pub struct Executed {
     pub again: bool,
     /// Whether some of its paths are not selected, so that they may have run besides.
     pub is_partial: bool,
+    /// Whether activations may have ended anywhere, with their processes.
+    pub in_flight: bool,
     /// By edge of the DAG.
     edges: TiVec<EdgeId, Range>,
     /// By block.
@@ -145,6 +147,7 @@ impl Executed {
     /// or were killed, these stand as they are, and the verdict says so. O(V + E) for each of at most `EACH` starts.
     pub fn new(profile: &Profile, f: FuncId, structure: &Structure, flow: &Flow) -> Executed {
         let mut executed = Executed::exact(flow);
+        executed.in_flight = profile.processes_of(f).in_flight();
         if executed.admit_unselected(profile, f, structure) {
             return executed;
         }
@@ -206,6 +209,7 @@ impl Executed {
             left: flow.entry.saturating_sub(flow.exits),
             again: false,
             is_partial: false,
+            in_flight: false,
             edges: flow.dag.iter().map(|&n| Range::exact(n)).collect(),
             blocks: flow.blocks.iter().map(|&n| Range::exact(n)).collect(),
         }

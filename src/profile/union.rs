@@ -403,6 +403,8 @@ impl Joined {
         entry.address_taken |= other.address_taken;
         entry.recursive |= other.recursive;
         entry.call_sites = entry.call_sites.max(other.call_sites);
+        let both = entry.left_outside.take().zip(other.left_outside);
+        entry.left_outside = both.map(|(own, others)| join_calls(own, others));
         for (blocks, more) in [
             (&mut entry.may_leave, other.may_leave),
             (&mut entry.left_at_end, other.left_at_end),
@@ -490,6 +492,19 @@ fn called(calls: &[(BlockId, Vec<(FuncId, u32)>)]) -> impl Iterator<Item = (Bloc
     calls
         .iter()
         .flat_map(|(b, of)| of.iter().map(move |(f, _)| (*b, *f)))
+}
+
+/// Calls by block, from the first to the last of both.
+fn join_calls(
+    own: Vec<(BlockId, [u32; 2])>,
+    others: Vec<(BlockId, [u32; 2])>,
+) -> Vec<(BlockId, [u32; 2])> {
+    let mut calls: BTreeMap<BlockId, [u32; 2]> = BTreeMap::new();
+    for (block, [first, last]) in own.into_iter().chain(others) {
+        let both = calls.entry(block).or_insert([first, last]);
+        *both = [both[0].min(first), both[1].max(last)];
+    }
+    calls.into_iter().collect()
 }
 
 /// A function that one copy profiles whole.

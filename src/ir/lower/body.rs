@@ -291,7 +291,10 @@ fn is_of(site: &Site, span: &Span) -> bool {
 /// Notes the call of an intrinsic; whether it generates code.
 fn intrinsic(name: &str, block: &mut Block, leaving: &mut Leaving) -> bool {
     let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
-    leaving.otherwise |= starts(LEAVING);
+    if starts(LEAVING) {
+        leaving.otherwise = true;
+        note(Callee::External(name.into()), true, block);
+    }
     if name.starts_with("llvm.coro.begin") {
         note(Callee::External(name.into()), false, block);
     }
