@@ -11,6 +11,35 @@ use crate::profile::{Profile, Structure};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 
+/// What handles signals. Control may leave a handler by `longjmp` or `_exit`, and so the code that a signal came to.
+const HANDLERS: &[&str] = &[
+    "sigaction",
+    "signal",
+    "bsd_signal",
+    "sigset",
+    "__sysv_signal",
+];
+
+/// What is known of calls that came back.
+pub struct Returns {
+    /// The functions of which every call did.
+    functions: HashSet<FuncId>,
+    /// Whether the program handles signals.
+    has_handlers: bool,
+}
+
+impl Returns {
+    /// Of these functions of a profile. O(V + E).
+    pub fn find(profile: &Profile, functions: &[CountedFunction]) -> Returns {
+        let returned = functions.iter().filter(|f| f.always_returned());
+        let mut outside = profile.manifest.outside.iter().flatten();
+        Returns {
+            functions: returned.map(|f| f.f).collect(),
+            has_handlers: outside.any(|name| HANDLERS.contains(&name.as_str())),
+        }
+    }
+}
+
 /// A function and the executions of everything in it.
 pub struct CountedFunction<'a> {
     /// The function.
@@ -44,8 +73,8 @@ impl<'a> CountedFunction<'a> {
 
     /// The positions of all blocks in order, each with how often its code ran. Control may have left a block in a call: what stands
     /// behind the last such call ran as often as control came to the block's end, and what stands between two of them not less.
-    /// `returned`: the functions of which every call came back. O(V + E + positions + calls).
-    pub fn spans(&self, returned: &HashSet<FuncId>) -> Vec<(&Span, Range)> {
+    /// O(V + E + positions + calls).
+    pub fn spans(&self, returns: &Returns) -> Vec<(&Span, Range)> {
         let passed = self.executed.passed(&self.structure);
         let mut spans = Vec::new();
         for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
@@ -54,9 +83,10 @@ impl<'a> CountedFunction<'a> {
                 most: entered.most,
                 ..passed
             };
-            let known = self.entry.left_in(b, |f| returned.contains(&f));
+            let known = self.entry.left_in(b, |f| returns.functions.contains(&f));
             // Something did not come back that should have, or control left otherwise than in a call.
-            let is_known = known.is_some() && !self.executed.in_flight;
+            let is_anywhere = self.executed.in_flight || returns.has_handlers;
+            let is_known = known.is_some() && !is_anywhere;
             let left = known.or_else(|| self.entry.left_in(b, |_| false));
             let left = left.filter(|_| entered != passed);
             let behind = if is_known { passed } else { between };
@@ -71,12 +101,6 @@ impl<'a> CountedFunction<'a> {
             }
         }
         spans
-    }
-
-    /// Of these functions those of which every call came back. O(V + E).
-    pub fn find_returned(functions: &[CountedFunction]) -> HashSet<FuncId> {
-        let returned = functions.iter().filter(|f| f.always_returned());
-        returned.map(|f| f.f).collect()
     }
 
     /// Whether all its activations came to a `return`, and not to a call in tail position that may not have come back.

@@ -15,7 +15,7 @@ mod consistent;
 mod functions;
 mod own;
 
-use crate::analysis::counted::CountedFunction;
+use crate::analysis::counted::{CountedFunction, Returns};
 use crate::ir::Span;
 use crate::profile::Profile;
 use crate::profile::left::Range;
@@ -70,12 +70,12 @@ pub fn by_line<'a>(
 ) -> BTreeMap<&'a str, SourceFile> {
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
-    let returned = CountedFunction::find_returned(functions);
+    let returns = Returns::find(profile, functions);
     let code = |f| functions::inlined_code(profile, f, markers);
     let inlined: Vec<InlinedCalls> = functions.iter().map(code).collect();
     for (f, calls) in functions.iter().zip(&inlined) {
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
-        for (span, range) in f.spans(&returned) {
+        for (span, range) in f.spans(&returns) {
             if markers.shows(span.loc.file, span.loc.line) {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);

@@ -5,7 +5,7 @@
 
 use super::functions::{call_sites, inlined_code};
 use super::{SourceFile, branches};
-use crate::analysis::counted::CountedFunction;
+use crate::analysis::counted::{CountedFunction, Returns};
 use crate::index::FuncId;
 use crate::ir::Span;
 use crate::profile::Profile;
@@ -21,11 +21,11 @@ pub fn by_function(
     markers: &Markers,
 ) -> BTreeMap<FuncId, SourceFile> {
     let owners = Owners::new(profile, functions);
-    let returned = CountedFunction::find_returned(functions);
+    let returns = Returns::find(profile, functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
     for f in functions {
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
-        for (span, range) in f.spans(&returned) {
+        for (span, range) in f.spans(&returns) {
             if markers.shows(span.loc.file, span.loc.line) {
                 for owner in owners.find(f, span) {
                     let most = lines.entry((owner, span.loc.line)).or_default();
