@@ -1,7 +1,7 @@
 //! A function with the executions of everything in it: what reports of lines, branches and calls are made of.
 
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::ir::{Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
@@ -29,7 +29,7 @@ pub struct Returns {
 }
 
 impl Returns {
-    /// Of these functions of a profile. O(V + E).
+    /// Of these functions of a profile. O(blocks).
     pub fn find(profile: &Profile, functions: &[CountedFunction]) -> Returns {
         let returned = functions.iter().filter(|f| f.always_returned());
         let mut outside = profile.manifest.outside.iter().flatten();
@@ -52,6 +52,8 @@ pub struct CountedFunction<'a> {
     pub flow: Flow,
     /// The same with what was left before its end.
     pub executed: Executed,
+    /// By block: how often control came to its end.
+    passed: TiVec<BlockId, Range>,
     /// The edges of `executed`.
     pub edges: Vec<(EdgeCount, Range)>,
 }
@@ -64,6 +66,7 @@ impl<'a> CountedFunction<'a> {
         Ok(CountedFunction {
             f,
             entry: profile.entry(f),
+            passed: executed.passed(&structure),
             edges: executed.edges(&structure),
             structure,
             flow,
@@ -73,34 +76,40 @@ impl<'a> CountedFunction<'a> {
 
     /// The positions of all blocks in order, each with how often its code ran. Control may have left a block in a call: what stands
     /// behind the last such call ran as often as control came to the block's end, and what stands between two of them not less.
-    /// O(V + E + positions + calls).
+    /// O(positions + calls).
     pub fn spans(&self, returns: &Returns) -> Vec<(&Span, Range)> {
-        let passed = self.executed.passed(&self.structure);
         let mut spans = Vec::new();
         for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
-            let (entered, passed) = (self.executed.blocks[b], passed[b]);
+            let (entered, passed) = (self.executed.blocks[b], self.passed[b]);
             let between = Range {
                 most: entered.most,
                 ..passed
             };
-            let known = self.entry.left_in(b, |f| returns.functions.contains(&f));
-            // Something did not come back that should have, or control left otherwise than in a call.
-            let is_anywhere = self.executed.in_flight || returns.has_handlers;
-            let is_known = known.is_some() && !is_anywhere;
-            let left = known.or_else(|| self.entry.left_in(b, |_| false));
-            let left = left.filter(|_| entered != passed);
-            let behind = if is_known { passed } else { between };
-            let [first, last] = left.unwrap_or([u32::MAX; 2]);
-            for (i, span) in (0..).zip(&block.lines) {
-                let range = match i {
-                    _ if i <= first => entered,
-                    _ if i <= last => between,
-                    _ => behind,
-                };
-                spans.push((span, range));
-            }
+            let exits = self.find_exits(b, returns);
+            let range = |i: u32| match exits {
+                Some(([_, last], true)) if i > last => passed,
+                Some(([first, _], _)) if i > first => between,
+                _ => entered,
+            };
+            spans.extend((0..).zip(&block.lines).map(|(i, span)| (span, range(i))));
         }
         spans
+    }
+
+    /// The first and the last position in block `b` with a call in which control may have left it, if it did; and whether it left
+    /// nowhere else.
+    fn find_exits(&self, b: BlockId, returns: &Returns) -> Option<([u32; 2], bool)> {
+        if self.executed.blocks[b] == self.passed[b] {
+            return None;
+        }
+        let returned = |f: FuncId| returns.functions.contains(&f);
+        if let Some(calls) = self.entry.find_leaving_calls(b, returned) {
+            let is_anywhere = self.executed.in_flight || returns.has_handlers;
+            return Some((calls, !is_anywhere));
+        }
+        // Something did not come back that should have, or control left otherwise than in a call.
+        let calls = self.entry.find_leaving_calls(b, |_| false)?;
+        Some((calls, false))
     }
 
     /// Whether all its activations came to a `return`, and not to a call in tail position that may not have come back.
@@ -108,10 +117,8 @@ impl<'a> CountedFunction<'a> {
         let blocks = self.structure.cfg.blocks.iter_enumerated();
         let returning =
             blocks.filter(|(_, b)| b.terminator == Terminator::Return && !b.leaves_at_end);
-        let passed = self.executed.passed(&self.structure);
-        let returns = returning.map(|(b, _)| passed[b]);
-        let returns = returns.fold(Range::exact(0), Range::plus);
-        returns == Range::exact(self.flow.entry)
+        let returns = returning.map(|(b, _)| self.passed[b]);
+        returns.fold(Range::exact(0), Range::plus) == Range::exact(self.flow.entry)
     }
 
     /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block asked

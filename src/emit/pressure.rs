@@ -121,14 +121,14 @@ mod tests {
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
-    /// By block, the integers and addresses that are live where it begins.
-    fn live(text: &str) -> Vec<u32> {
+    /// By block, how many integers and addresses more are live where it begins than `registers`.
+    fn pressure(text: &str, registers: usize) -> Vec<u32> {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "m");
         let module = context.create_module_from_ir(buffer).unwrap();
         module.verify().unwrap();
         let f = sys::functions(&module).find(|f| f.is_definition()).unwrap();
-        find(f, 0)
+        find(f, registers)
     }
 
     const LOOP: &str = "
@@ -159,16 +159,12 @@ mod tests {
     #[test]
     fn values_are_live_between_what_makes_and_what_uses_them() {
         // entry: n, p; head: n, p, twice, i; body and latch: the same; exit: p.
-        assert_eq!(live(LOOP), [2, 4, 4, 4, 1]);
+        assert_eq!(pressure(LOOP, 0), [2, 4, 4, 4, 1]);
     }
 
     #[test]
     fn registers_hold_some_values() {
-        let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(LOOP.as_bytes(), "m");
-        let module = context.create_module_from_ir(buffer).unwrap();
-        let f = sys::functions(&module).next().unwrap();
-        assert_eq!(find(f, 3), [0, 1, 1, 1, 0]);
+        assert_eq!(pressure(LOOP, 3), [0, 1, 1, 1, 0]);
         assert_eq!(registers("x86_64-unknown-linux-gnu"), 14);
         assert!(registers("aarch64-linux-gnu") > 14 && registers("i686-linux-gnu") < 14);
     }
@@ -181,6 +177,6 @@ mod tests {
         let text = format!(
             "define i64 @f(i64 %v0) {{\n  br label %next\nnext:\n{sums}  ret i64 %v0\n}}\n"
         );
-        assert_eq!(live(&text), [0, 0]);
+        assert_eq!(pressure(&text, 0), [0, 0]);
     }
 }

@@ -95,18 +95,6 @@ impl Splitting {
         }
     }
 
-    /// Instructions that a function is taken to need for spills if it has hot paths. Where weights are measured LLVM knows
-    /// them too, and spills where little runs. O(E).
-    fn spill_cost(self, cfg: &Cfg, paths: &Measuring) -> f64 {
-        match self {
-            Splitting::WhereItPays if !paths.measured => {
-                let pressure = |b: &Block| f64::from(weight(b)) * f64::from(b.pressure);
-                MEASURED.spilled_value * sum_of_blocks(cfg, paths, |e| paths.weights[e], pressure)
-            }
-            _ => 0.0,
-        }
-    }
-
     /// What `all` paths are taken to need in versions for warm edges, of which `apart` begin in
     /// iterations that are apart.
     pub(super) fn warm_cost(self, all: f64, apart: f64) -> f64 {
@@ -135,8 +123,6 @@ pub(super) struct Facts<'a> {
     pub cost: f64,
     /// What its paths take where it is split, in instructions.
     pub in_versions: f64,
-    /// What spills take if it has hot paths, in instructions.
-    pub spills: f64,
     /// Whether its paths may have versions of their own: it can be copied, is not too large, and
     /// stands for itself.
     pub may_be_hot: bool,
@@ -169,7 +155,6 @@ impl<'a> Program<'a> {
             let instructions = code.cost();
             let flow = Flow::new(paths);
             let executed = executed(f.cfg, paths, |e| paths.weights[e]);
-            let spills = splitting.spill_cost(f.cfg, paths);
             let in_versions = splitting.split_cost(flow.total(), executed);
             let order = &paths.shape.order;
             let size = size(f.cfg, order);
@@ -183,7 +168,6 @@ impl<'a> Program<'a> {
                 code: may_be_hot.then_some(code),
                 instructions,
                 in_versions,
-                spills,
                 cost: costs.worth(i, instructions),
                 may_be_hot,
                 splits: may_be_hot && in_versions < instructions / 2.0,
@@ -259,6 +243,16 @@ pub(crate) fn instructions_in_versions(
     } else {
         0.0
     }
+}
+
+/// Instructions that a function is taken to need for spills if it has hot paths. Where weights are measured LLVM knows them
+/// too, and spills where little runs. O(E).
+pub(super) fn spill_cost(cfg: &Cfg, paths: &Measuring) -> f64 {
+    if paths.measured {
+        return 0.0;
+    }
+    let pressure = |b: &Block| f64::from(weight(b)) * f64::from(b.pressure);
+    MEASURED.spilled_value * sum_of_blocks(cfg, paths, |e| paths.weights[e], pressure)
 }
 
 /// The instructions of a function that are executed, given how often each edge of its DAG is. O(E).

@@ -1,6 +1,6 @@
 //! Which paths get versions of their own: hot ones, and those along warm edges.
 
-use super::costs::{MAY_SAVE, MEASURED, Program, Splitting, Warm};
+use super::costs::{MAY_SAVE, MEASURED, Program, Splitting, Warm, spill_cost};
 use super::room::Room;
 use super::warm::{flow_apart, warm_edges};
 use crate::index::{CopyId, PathId};
@@ -137,8 +137,9 @@ impl Program<'_> {
         let warm = facts.warm.as_ref();
         let by_warm = warm.map_or(0.0, |w| facts.cost - facts.cost_of(w.instructions));
         let least = facts.cost * MEASURED.least_hot_saving;
-        let pays = total > by_warm.max(least).max(facts.cost_of(facts.spills))
-            || self.splitting == Splitting::Everywhere;
+        let by_spills = facts.cost_of(spill_cost(self.functions[i].cfg, paths));
+        let pays =
+            total > by_warm.max(least).max(by_spills) || self.splitting == Splitting::Everywhere;
         if matches!(share, Share::Whole(_)) && !pays {
             savings.clear(); // it would get versions for them alone
         }

@@ -60,10 +60,10 @@ impl Manifest {
             f.single.iter().all(inside) && f.single.is_sorted(),
             "single",
         )?;
-        let lines = |b: BlockId| f.lines.get(b).map_or(0, |l| l.len() / SPAN);
+        let spans = |b: &BlockId| f.lines.get(*b).map_or(0, |l| l.len() / SPAN);
         let outside = f.left_outside.as_deref().unwrap_or_default();
         let left = |&(b, [first, last]): &(BlockId, [u32; 2])| {
-            inside(&b) && first <= last && (last as usize) < lines(b)
+            inside(&b) && first <= last && (last as usize) < spans(&b)
         };
         ensure(
             f.left_at_end.iter().all(inside) && f.left_at_end.is_sorted(),
@@ -102,7 +102,6 @@ impl Manifest {
                 .flat_map(|(b, c)| c.iter().map(move |c| (b, c)))
         };
         ensure(sites().all(|(_, (c, _))| known(c)), "callee")?;
-        let spans = |b: &BlockId| f.lines.get(*b).map_or(0, |l| l.len() / SPAN);
         let placed =
             |(b, (_, span)): (&BlockId, &(FuncId, u32))| *span == 0 || (*span as usize) < spans(b);
         ensure(sites().all(placed), "place of a call")?;

@@ -124,32 +124,12 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         terminators: blocks.iter().map(|b| b.terminator).collect(),
         succs: blocks.iter().map(|b| b.succs.clone()).collect(),
         instructions: blocks.iter().map(|b| b.instructions).collect(),
-        may_leave: body
-            .cfg
-            .ids()
-            .filter(|&b| body.cfg.block(b).may_leave)
-            .collect(),
-        left_at_end: body
-            .cfg
-            .ids()
-            .filter(|&b| body.cfg.block(b).leaves_at_end)
-            .collect(),
-        left_outside: left_outside(&body.cfg),
-        returns_twice: body
-            .cfg
-            .ids()
-            .filter(|&b| body.cfg.block(b).returns_twice)
-            .collect(),
-        single: body
-            .cfg
-            .ids()
-            .filter(|&b| body.cfg.block(b).single)
-            .collect(),
-        known_labels: body
-            .cfg
-            .ids()
-            .filter(|&b| body.cfg.block(b).known_labels)
-            .collect(),
+        may_leave: select(&body.cfg, |b| b.may_leave),
+        left_at_end: select(&body.cfg, |b| b.leaves_at_end),
+        left_outside: find_left_outside(&body.cfg),
+        returns_twice: select(&body.cfg, |b| b.returns_twice),
+        single: select(&body.cfg, |b| b.single),
+        known_labels: select(&body.cfg, |b| b.known_labels),
         pressure: pressure(&body.cfg),
         lines: lines(blocks),
         choices: choices(&body.cfg),
@@ -220,8 +200,13 @@ fn span_numbers(s: &Span) -> [u32; SPAN] {
     [s.loc.file, s.loc.line, s.column, inlined, s.instructions]
 }
 
-/// [`FunctionEntry::choices`]: blocks of which nothing is known but their terminators are left out.
-fn left_outside(cfg: &Cfg) -> Option<Vec<(BlockId, [u32; 2])>> {
+/// The blocks that are so, ascending.
+fn select(cfg: &Cfg, is_so: impl Fn(&Block) -> bool) -> Vec<BlockId> {
+    cfg.ids().filter(|&b| is_so(cfg.block(b))).collect()
+}
+
+/// [`FunctionEntry::left_outside`].
+fn find_left_outside(cfg: &Cfg) -> Option<Vec<(BlockId, [u32; 2])>> {
     let left = |b: BlockId| {
         let block = cfg.block(b);
         let calls = block.calls.iter().filter(|c| c.may_leave);
@@ -235,11 +220,13 @@ fn left_outside(cfg: &Cfg) -> Option<Vec<(BlockId, [u32; 2])>> {
     may_leave.then(|| cfg.ids().filter_map(left).collect())
 }
 
+/// [`FunctionEntry::pressure`].
 fn pressure(cfg: &Cfg) -> Vec<(BlockId, u32)> {
     let pressure = cfg.ids().map(|b| (b, cfg.block(b).pressure));
     pressure.filter(|(_, p)| *p > 0).collect()
 }
 
+/// [`FunctionEntry::choices`]: blocks of which nothing is known but their terminators are left out.
 fn choices(cfg: &Cfg) -> Vec<ChoiceEntry> {
     let choice = |b: BlockId| {
         let decided = cfg.block(b).choice.as_ref()?;

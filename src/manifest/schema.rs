@@ -332,7 +332,11 @@ impl FunctionEntry {
 
     /// The first and the last of [`FunctionEntry::spans`] of block `b` with a call in which control may have left, if there is one.
     /// `returned`: whether all calls of a function came back.
-    pub fn left_in(&self, b: BlockId, returned: impl Fn(FuncId) -> bool) -> Option<[u32; 2]> {
+    pub fn find_leaving_calls(
+        &self,
+        b: BlockId,
+        returned: impl Fn(FuncId) -> bool,
+    ) -> Option<[u32; 2]> {
         let of_blocks = self.left_outside.as_ref()?;
         let outside = of_blocks.binary_search_by_key(&b, |l| l.0);
         let outside = outside.map(|i| of_blocks[i].1);

@@ -1,8 +1,6 @@
 //! `p3-prof coverage` of a change: against the profile of an earlier build, and of the lines of a patch.
 
-use crate::support::{
-    PROF, copy_modules, execute, link, llvm, merge, module, rewrite, run, run_and_profile, runtime,
-};
+use crate::support::{PROF, module, run_and_profile};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -843,44 +841,22 @@ fn report_of_program_names_its_libraries() {
 #[test]
 fn patches_of_files_with_several_names() {
     let dir = crate::support::folder();
-    let write = |name: &str, text: &str| {
-        let file = dir.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, text).unwrap();
-        file
-    };
-    write(
-        "src/h.h",
-        "static int f(int n) {\n    if (n > 4)\n        return 1;\n    return 0;\n}\n",
-    );
-    let a = write(
-        "src/a.c",
-        "#include \"h.h\"\nint a(int n) { return f(n); }\n",
-    );
-    let main = "#include \"../src/h.h\"\nint a(int);\nint main(void) { return f(9) - a(9); }\n";
-    let test = write("tests/t.c", main);
-    let hunk = "@@ -1,5 +1,5 @@\n static int f(int n) {\n-    if (n > 3)\n+    if (n > 4)\n         return 1;\n     return 0;\n }\n";
-    let patch = write(
-        "change.diff",
-        &format!("--- a/src/h.h\n+++ b/src/h.h\n{hunk}"),
-    );
-    let modules = [a, test].map(|source| {
-        let module = source.with_extension("bc");
-        let mut clang = Command::new(llvm("clang"));
-        clang
-            .args(["-O0", "-g"])
-            .args(["-emit-llvm", "-c"])
-            .arg(&source);
-        run(clang.arg("-o").arg(&module));
-        module
-    });
+    let (src, tests) = (dir.path().join("src"), dir.path().join("tests"));
+    let header = "static int f(int n) {\n    if (n > 4)\n        return 1;\n    return 0;\n}\n";
+    std::fs::create_dir_all(&src).unwrap();
+    std::fs::write(src.join("h.h"), header).unwrap();
+    let a = "#include \"h.h\"\nint a(int n) { return f(n); }\n";
+    let t = "#include \"../src/h.h\"\nint a(int);\nint main(void) { return f(9) - a(9); }\n";
+    let flags = ["-O0", "-g"];
+    let modules = [
+        module("a.c", a, &flags, &src),
+        module("t.c", t, &flags, &tests),
+    ];
+    let diff = "--- a/src/h.h\n+++ b/src/h.h\n@@ -1,5 +1,5 @@\n static int f(int n) {\n-    if (n > 3)\n+    if (n > 4)\n         return 1;\n     return 0;\n }\n";
+    let patch = dir.path().join("change.diff");
+    std::fs::write(&patch, diff).unwrap();
     let patch = patch.to_str().unwrap();
-    let out = dir.path().join("out");
-    rewrite(&modules, &["-k", "1", "--patch", patch], &out);
-    let exe = out.join("t.exe");
-    link(&copy_modules(&modules, &out, 0), runtime(), &["-O0"], &exe);
-    execute(&exe, &out);
-    let profile = merge(&out);
+    let profile = run_and_profile(&modules, &["--patch", patch], 1, &["-O0"], dir.path());
     let options = ["--patch", patch, "--format", "json"];
     let (_, said) = coverage(&profile, &options, None);
     let said = said.lines().find(|l| l.starts_with('{')).unwrap();

@@ -1,7 +1,7 @@
 //! Functions that are left before their end: what is counted of them, what is said, and what is not claimed.
 
 use crate::support::{
-    PROF, copy_modules, execute, link, llvm, merge, rewrite, run, run_and_profile, runtime,
+    PROF, copy_modules, execute, link, merge, module, rewrite, run_and_profile, runtime,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,25 +34,24 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn module(dir: &Path) -> PathBuf {
-    std::fs::create_dir_all(dir).unwrap();
-    let (source, module) = (dir.join("left.c"), dir.join("left.bc"));
-    std::fs::write(&source, SOURCE).unwrap();
-    let mut clang = Command::new(llvm("clang"));
-    clang.args(FLAGS).args(["-emit-llvm", "-c"]).arg(&source);
-    run(clang.arg("-o").arg(&module));
-    module
+/// The merged profile of a run of [`SOURCE`] in `dir/NAME`.
+fn profiled(options: &[&str], name: &str, dir: &Path) -> PathBuf {
+    profile_source(SOURCE, options, &dir.join(name))
 }
 
-/// The merged profile of a run in `dir/NAME`.
-fn profiled(options: &[&str], name: &str, dir: &Path) -> PathBuf {
-    let modules = [module(&dir.join("input"))];
-    let out = dir.join(name);
-    rewrite(&modules, &[options, &["-k", "1"]].concat(), &out);
+/// The merged profile of a run of a program in `out`.
+fn profile_source(source: &str, options: &[&str], out: &Path) -> PathBuf {
+    let modules = [module(
+        "left.c",
+        source,
+        FLAGS,
+        &out.with_extension("input"),
+    )];
+    rewrite(&modules, &[options, &["-k", "1"]].concat(), out);
     let exe = out.join("left.exe");
-    link(&copy_modules(&modules, &out, 0), runtime(), &["-O0"], &exe);
-    execute(&exe, &out);
-    merge(&out)
+    link(&copy_modules(&modules, out, 0), runtime(), &["-O0"], &exe);
+    execute(&exe, out);
+    merge(out)
 }
 
 fn prof(arguments: &[&str], files: &[&Path]) -> (Option<i32>, String) {
@@ -159,7 +158,7 @@ fn many_functions_that_are_excluded_are_one_line() {
     let main = "int main(int n, char **v) { return f0(n) + f30(n) != 2; }\n";
     let source: String = excluded.chain(naked).chain([main.into()]).collect();
     let dir = crate::support::folder();
-    let modules = [crate::support::module("a.c", &source, FLAGS, dir.path())];
+    let modules = [module("a.c", &source, FLAGS, dir.path())];
     let options = ["--include", "main"];
     let profile = run_and_profile(&modules, &options, 1, &[], dir.path());
     let (_, shown) = prof(&["show"], &[&profile]);
@@ -200,7 +199,7 @@ fn calls_of_functions_that_return_twice() {
         }
         int main(int n, char **v) { return work(n) != 1; }";
     let dir = crate::support::folder();
-    let modules = [crate::support::module("a.c", source, FLAGS, dir.path())];
+    let modules = [module("a.c", source, FLAGS, dir.path())];
     let profile = run_and_profile(&modules, &[], 1, &[], dir.path());
     let (_, shown) = prof(&["show", "--by", "function"], &[&profile]);
     let row = shown.lines().find(|l| l.contains("  work  ")).unwrap();
@@ -208,7 +207,7 @@ fn calls_of_functions_that_return_twice() {
     assert!(shown.contains("about 3 calls left for code"), "{shown}");
 }
 
-/// In one block control may be left by each of several calls. What stands behind the last one ran as often as control came to the
+/// Control may leave one block in each of several calls. What stands behind the last one ran as often as control came to the
 /// block's end, and what stands in front of the first one as often as it came to the block.
 #[test]
 fn lines_of_blocks_that_were_left() {
@@ -239,19 +238,9 @@ int main(void) {
     return 0;                    /* 23 */
 }
 "#;
-    let (file, module) = (dir.path().join("left.c"), dir.path().join("left.bc"));
-    std::fs::write(&file, source).unwrap();
-    let mut clang = Command::new(llvm("clang"));
-    clang.args(FLAGS).args(["-emit-llvm", "-c"]).arg(&file);
-    run(clang.arg("-o").arg(&module));
-    let modules = [module];
     for scheme in ["sbl", "edge"] {
         let out = dir.path().join(scheme);
-        rewrite(&modules, &["--scheme", scheme, "-k", "1"], &out);
-        let exe = out.join("left.exe");
-        link(&copy_modules(&modules, &out, 0), runtime(), &["-O0"], &exe);
-        execute(&exe, &out);
-        let lines = lines(&merge(&out));
+        let lines = lines(&profile_source(source, &["--scheme", scheme], &out));
         let of = |line: u32| lines.get(&line).copied();
         assert_eq!([7, 8, 9].map(of), [Some(2), Some(2), Some(1)], "{scheme}");
         // Nobody knows that the function behind the pointer came back.
@@ -264,7 +253,7 @@ int main(void) {
 }
 
 /// Of three calls in a block the first is of a function that was left elsewhere, and the last, through a pointer, did not come
-/// back. That no line ran is not claimed of any, since the last call may have been the one.
+/// back. No line counts as never run, since the last call may have been the one.
 #[test]
 fn lines_in_front_of_calls_through_pointers() {
     let dir = crate::support::folder();
@@ -288,18 +277,8 @@ int main(void) {
     return 0;
 }
 "#;
-    let (file, module) = (dir.path().join("left.c"), dir.path().join("left.bc"));
-    std::fs::write(&file, source).unwrap();
-    let mut clang = Command::new(llvm("clang"));
-    clang.args(FLAGS).args(["-emit-llvm", "-c"]).arg(&file);
-    run(clang.arg("-o").arg(&module));
-    let modules = [module];
     let out = dir.path().join("out");
-    rewrite(&modules, &["--scheme", "sbl", "-k", "1"], &out);
-    let exe = out.join("left.exe");
-    link(&copy_modules(&modules, &out, 0), runtime(), &["-O0"], &exe);
-    execute(&exe, &out);
-    let lines = lines(&merge(&out));
+    let lines = lines(&profile_source(source, &["--scheme", "sbl"], &out));
     let of = |line: u32| lines.get(&line).copied();
     assert_eq!([9, 10, 11].map(of), [Some(1), None, None]);
 }

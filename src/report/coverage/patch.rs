@@ -83,10 +83,9 @@ impl Touched {
                     for f in files {
                         let lines = touched.lines.entry(*f).or_default();
                         lines.extend(file.added.keys());
-                        let mut same = files
-                            .iter()
-                            .filter(|g| compiled[**g as usize] == compiled[*f as usize]);
-                        touched.first.insert(*f, *same.next().expect("itself"));
+                        let is_same = |g: &&u32| compiled[**g as usize] == compiled[*f as usize];
+                        let first = files.iter().find(is_same).expect("itself");
+                        touched.first.insert(*f, *first);
                     }
                 }
             }
