@@ -108,6 +108,8 @@ enum Rest {
     Whole(String),
     /// Loses its end for a name that takes no more than half of the room.
     List(String),
+    /// Stands on the next line, indented by so many columns, where the line has no room for both.
+    Below(usize, String),
 }
 
 impl Rest {
@@ -115,6 +117,10 @@ impl Rest {
     fn fitted(&self, name: &Name, room: usize) -> Cow<'_, str> {
         match self {
             Rest::Whole(text) => text.into(),
+            Rest::Below(_, text) => {
+                let used = display_width(name.whole()) + display_width(text);
+                if used <= room { text.into() } else { "".into() }
+            }
             Rest::List(text) => {
                 // What has no items that can be left out stays whole, as far as the name allows.
                 let is_list = text.contains([',', ';']);
@@ -126,9 +132,20 @@ impl Rest {
         }
     }
 
+    /// What stands below a name that leaves too little of the line, of which `shown` is beside the name.
+    fn below(&self, shown: &str, width: usize) -> Option<String> {
+        match self {
+            Rest::Below(indent, text) if shown.is_empty() && !text.is_empty() => {
+                let text = shortened(text.trim_start(), width.saturating_sub(*indent));
+                Some(format!("{}{text}", " ".repeat(*indent)))
+            }
+            _ => None,
+        }
+    }
+
     fn whole(&self) -> &str {
         match self {
-            Rest::Whole(text) | Rest::List(text) => text,
+            Rest::Whole(text) | Rest::List(text) | Rest::Below(_, text) => text,
         }
     }
 }
@@ -178,25 +195,30 @@ impl Columns {
 
     /// Adds a row of which the last cell is a name, which is shortened where room is scarce, and what follows it.
     pub fn named(&mut self, cells: impl Into<Vec<String>>, name: String, rest: String) {
-        let cells = cells.into();
-        assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
-        let name = Name::Any(name);
-        self.rows.push(Row::Named(cells, name, Rest::Whole(rest)));
+        self.add(cells.into(), Name::Any(name), Rest::Whole(rest));
     }
 
-    /// The same with a list behind the name, of which only what there is room for is shown.
-    pub fn named_list(&mut self, cells: impl Into<Vec<String>>, name: String, list: String) {
-        self.add_list(cells.into(), Name::Any(name), list);
+    /// The same with a list, which stands below the name, indented by so many columns, where there is no room for both
+    /// beside each other.
+    pub fn named_over_list(
+        &mut self,
+        cells: impl Into<Vec<String>>,
+        name: String,
+        indent: usize,
+        list: String,
+    ) {
+        let rest = Rest::Below(indent, list);
+        self.add(cells.into(), Name::Any(name), rest);
     }
 
-    /// The same for a file.
+    /// The same for a file and a list behind its name, of which only what there is room for is shown.
     pub fn file_list(&mut self, cells: impl Into<Vec<String>>, name: String, list: String) {
-        self.add_list(cells.into(), Name::File(name), list);
+        self.add(cells.into(), Name::File(name), Rest::List(list));
     }
 
-    fn add_list(&mut self, cells: Vec<String>, name: Name, list: String) {
+    fn add(&mut self, cells: Vec<String>, name: Name, rest: Rest) {
         assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
-        self.rows.push(Row::Named(cells, name, Rest::List(list)));
+        self.rows.push(Row::Named(cells, name, rest));
     }
 
     /// Adds running text, indented by so many columns.
@@ -274,15 +296,18 @@ impl Columns {
                 }
                 Row::Named(_, name, rest) => {
                     let front = next();
+                    let mut below = None;
                     let (name, rest) = if layout.full {
                         (name.whole().to_string(), rest.whole().to_string())
                     } else {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
-                        let rest = rest.fitted(name, room);
-                        named_within(name, names(), &rest, room)
+                        let beside = rest.fitted(name, room);
+                        below = rest.below(&beside, layout.width);
+                        named_within(name, names(), &beside, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
-                    (Style::new(), joined(front, &name))
+                    let below = below.map(|text| format!("\n{text}")).unwrap_or_default();
+                    (Style::new(), joined(front, &name) + &below)
                 }
                 Row::Note(columns, style, text) => {
                     let indent = widths.iter().take(*columns);
@@ -418,10 +443,10 @@ pub fn grouped(n: impl Into<u128>) -> String {
     exactly(n)
 }
 
-/// The same with two digits from a thousand million on: of what is only roughly of interest, in columns.
+/// The same with two digits from a million on: of what is only roughly of interest, in columns.
 pub fn roughly(n: impl Into<u128>) -> String {
     let n = n.into();
-    if n >= 1_000_000_000 {
+    if n >= 1_000_000 {
         return format!("{:.1e}", n as f64);
     }
     exactly(n)
@@ -572,6 +597,25 @@ mod tests {
         assert!(plain(&table.to_string()).starts_with(&format!("7  {name} #12\n")));
     }
 
+    /// What there is no room for beside a name stands below it.
+    #[test]
+    fn list_beside_a_long_name_stands_below_it() {
+        let render = |width: usize| {
+            let mut table = Columns::new([Align::Right, Align::Left]);
+            let list = "  a.c: 12-14,20; branches 31";
+            let name = "Document::ParseAttributes";
+            table.named_over_list(["7".into()], name.into(), 4, list.into());
+            table.named_over_list(["7".into()], "f".into(), 4, "  a.c".into());
+            plain(&table.render(Layout { width, full: false }))
+        };
+        let whole = "7  Document::ParseAttributes  a.c: 12-14,20; branches 31\n7  f  a.c\n";
+        assert_eq!(render(80), whole);
+        let below = "7  Document::ParseAttributes\n    a.c: 12-14,20; branches 31\n7  f  a.c\n";
+        assert_eq!(render(40), below);
+        let cut = "7  …::ParseAttributes\n    a.c: 12-14,20;…\n7  f  a.c\n";
+        assert_eq!(render(24), cut);
+    }
+
     /// Of a file, folders go first, then the list behind it, then the middle of the name; what would read alike does not.
     #[test]
     fn last_part_of_a_file_stays_whole() {
@@ -614,6 +658,8 @@ mod tests {
     #[test]
     fn numbers() {
         assert_eq!(grouped(999_999_999_999u64), "999,999,999,999");
+        let rough = [999_999u64, 1_233_958].map(roughly);
+        assert_eq!(rough, ["999,999", "1.2e6"]);
         assert_eq!(grouped(48_123_456_789_012_345u64), "4.8e16");
         assert_eq!(exactly(u64::MAX), "18,446,744,073,709,551,615");
         let counted = [0u64, 1, 2].map(|n| exact_number_of(n, "more copy"));

@@ -274,7 +274,7 @@ fn shortened_part(part: &str) -> String {
     part[..parameters.unwrap_or(part.len())].to_string()
 }
 
-/// Short names of the functions of a program, longer ones where several would have the same.
+/// Short names of the functions of a program; longer ones, with what differs, where several would have the same.
 #[derive(Debug, Default)]
 pub(crate) struct Briefs {
     names: HashMap<String, String>,
@@ -293,10 +293,8 @@ impl Briefs {
             by_name.entry(name.clone()).or_default().push(symbol);
             names.insert(symbol.to_string(), name);
         }
-        for (_, symbols) in by_name.into_iter().filter(|(_, s)| s.len() > 1) {
-            for symbol in symbols {
-                names.insert(symbol.to_string(), shortened(symbol));
-            }
+        for symbols in by_name.into_values().filter(|s| s.len() > 1) {
+            names.extend(distinguish(symbols));
         }
         Briefs { names }
     }
@@ -306,6 +304,73 @@ impl Briefs {
         let known = self.names.get(symbol);
         known.cloned().unwrap_or_else(|| brief(symbol))
     }
+}
+
+/// For functions with one short name: the shortest names that differ, by symbol. Symbols with one readable name, like
+/// those of a constructor, keep their name: [`variants`] marks them.
+fn distinguish(symbols: Vec<&str>) -> Vec<(String, String)> {
+    let mut distinct = Vec::new();
+    let mut alike = vec![symbols];
+    for form in FORMS {
+        let mut still_alike = Vec::new();
+        for symbols in alike {
+            let mut by_name: HashMap<String, Vec<&str>> = HashMap::new();
+            for symbol in symbols {
+                by_name.entry(form(symbol)).or_default().push(symbol);
+            }
+            for (name, symbols) in by_name {
+                let first = readable(symbols[0]);
+                if symbols.iter().all(|s| readable(s) == first) {
+                    distinct.extend(symbols.iter().map(|s| (s.to_string(), name.clone())));
+                } else {
+                    still_alike.push(symbols);
+                }
+            }
+        }
+        alike = still_alike;
+    }
+    let rest = alike.into_iter().flatten();
+    distinct.extend(rest.map(|symbol| (symbol.to_string(), shortened(symbol))));
+    distinct
+}
+
+/// Names of a symbol, each with something more than the short one: template arguments, scopes, types of parameters.
+const FORMS: [fn(&str) -> String; 6] = [
+    shortened,
+    |symbol| with_scopes(symbol, PARTS + 1),
+    |symbol| with_scopes(symbol, usize::MAX),
+    |symbol| brief(symbol) + &parameters(symbol, without_arguments),
+    |symbol| shortened(symbol) + &parameters(symbol, shortened_arguments),
+    |symbol| with_scopes(symbol, usize::MAX) + &parameters(symbol, str::to_string),
+];
+
+/// The last `number` parts of a qualified name, without template arguments.
+fn with_scopes(symbol: &str, number: usize) -> String {
+    let name = without_arguments(&unsigned(symbol));
+    let parts = parts(&name);
+    let first = parts.len().saturating_sub(number);
+    printable(&parts[first..].join("::")).into_owned()
+}
+
+/// `(char*, Node const&) const`: the types of a C++ function's parameters, each without its scopes and made shorter by
+/// `shorten`. Nothing for a name without parameters.
+fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
+    let (readable, name) = (readable(symbol), unsigned(symbol));
+    let behind = readable.find(&name).map(|i| &readable[i + name.len()..]);
+    let Some(text) = behind.filter(|text| text.starts_with('(')) else {
+        return String::new();
+    };
+    let end = closing(text);
+    let mut types = Vec::new();
+    let mut rest = text.get(1..end).unwrap_or("");
+    while !rest.is_empty() {
+        let comma = comma(rest);
+        let name = shorten(rest[..comma].trim());
+        types.push(split(&name).pop().unwrap_or_default().to_string());
+        rest = rest.get(comma + 1..).unwrap_or("");
+    }
+    let qualifiers = text.get(end + 1..).unwrap_or("");
+    printable(&format!("({}){qualifiers}", types.join(", "))).into_owned()
 }
 
 /// What tells symbols apart that have one readable name: which constructor or destructor it is (`[D0]` deletes, too), or else
@@ -392,6 +457,37 @@ mod tests {
         ] {
             assert_eq!(brief(symbol), expected, "{symbol}");
         }
+    }
+
+    /// What differs is shown: namespaces, or else parameters; constructors of one class keep one name.
+    #[test]
+    fn equal_names_show_what_differs() {
+        let symbols = [
+            "_ZN5pugih4impl10xml_parser5parseEPc",
+            "_ZN4pugi4impl12_GLOBAL__N_110xml_parser5parseEPc",
+            "_ZN1A3setEi",
+            "_ZN1A3setERKN1b1CE",
+            "_ZNK1A3setEi",
+            "_ZN1AC1Ev",
+            "_ZN1AC2Ev",
+            "f",
+            "_Z1fv",
+        ];
+        let briefs = Briefs::new(symbols.into_iter().map(|s| (s, None)));
+        assert_eq!(
+            symbols.map(|s| briefs.name(s)),
+            [
+                "pugih::impl::xml_parser::parse",
+                "pugi::impl::xml_parser::parse",
+                "A::set(int)",
+                "A::set(C const&)",
+                "A::set(int) const",
+                "A::A",
+                "A::A",
+                "f",
+                "f()",
+            ]
+        );
     }
 
     /// Two instances of one template, and lambdas by their lines.

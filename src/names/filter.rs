@@ -4,6 +4,7 @@ use super::{brief, printable, readable};
 use crate::error::{Error, Result};
 use regex::Regex;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// Names at least this similar to a pattern (1 is equal) are suggested: one letter of four is wrong, or two have
 /// changed places.
@@ -16,6 +17,8 @@ const NEAREST: usize = 3;
 pub struct Filter {
     option: &'static str,
     patterns: Vec<Regex>,
+    /// Symbols of the functions whose printed names the patterns are.
+    printed: HashSet<String>,
 }
 
 /// A pattern that chooses nothing.
@@ -30,7 +33,25 @@ pub struct Unmatched {
 impl Filter {
     /// A command line's `option` with these values; `None` when there are none.
     pub fn new(option: &'static str, patterns: Vec<Regex>) -> Option<Filter> {
-        (!patterns.is_empty()).then_some(Filter { option, patterns })
+        (!patterns.is_empty()).then_some(Filter {
+            option,
+            patterns,
+            printed: HashSet::new(),
+        })
+    }
+
+    /// The same, and it admits functions by the names that a report prints, which may be elided: each of `functions` is
+    /// a symbol and its name. O(length of all) for each pattern.
+    pub(crate) fn or_printed<'a>(
+        mut self,
+        functions: impl Iterator<Item = (&'a str, String)>,
+    ) -> Filter {
+        for (symbol, name) in functions {
+            if self.patterns.iter().any(|re| may_print(re.as_str(), &name)) {
+                self.printed.insert(symbol.to_string());
+            }
+        }
+        self
     }
 
     /// The same from text.
@@ -45,7 +66,7 @@ impl Filter {
 
     /// Whether it chooses the function with this symbol. O(length) for each pattern.
     pub fn admits(&self, symbol: &str) -> bool {
-        self.patterns.iter().any(|re| matches(re, symbol))
+        self.printed.contains(symbol) || self.patterns.iter().any(|re| matches(re, symbol))
     }
 
     /// Every pattern has to match one of `symbols`: otherwise a typo would silently choose nothing, or spare
@@ -59,7 +80,8 @@ impl Filter {
         symbols: &[&str],
         elsewhere: impl Fn(&dyn Fn(&str) -> bool) -> Option<String>,
     ) -> Result<(), Unmatched> {
-        let nothing = |re: &&Regex| !symbols.iter().any(|s| matches(re, s));
+        let is_admitted = |re: &Regex, s: &str| self.printed.contains(s) || matches(re, s);
+        let nothing = |re: &&Regex| !symbols.iter().any(|s| is_admitted(re, s));
         let Some(re) = self.patterns.iter().find(nothing) else {
             return Ok(());
         };
@@ -76,6 +98,28 @@ impl From<Unmatched> for Error {
     fn from(u: Unmatched) -> Error {
         Error::Usage(format!("{}; {}", u.problem, u.remedy))
     }
+}
+
+/// Whether a report may print `name` as `text`, in which `…` is what there was no room for. O(length of both).
+fn may_print(text: &str, name: &str) -> bool {
+    let mut parts = text.split('…');
+    let first = parts.next().unwrap_or_default();
+    let Some(last) = parts.next_back() else {
+        return text == name;
+    };
+    let Some(rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    let Some(mut rest) = rest.strip_suffix(last) else {
+        return false;
+    };
+    parts.all(|part| match rest.find(part) {
+        Some(i) => {
+            rest = &rest[i + part.len()..];
+            true
+        }
+        None => false,
+    })
 }
 
 fn matches(re: &Regex, symbol: &str) -> bool {
@@ -165,6 +209,28 @@ fn hint(nearest: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_as_printed_chooses_its_function() {
+        let name = "pugih::impl::xml_parser::parse";
+        for text in [name, "pugih::…::parse", "…::parse", "pug…xml…rse"] {
+            assert!(may_print(text, name), "{text}");
+        }
+        for text in [
+            "parse",
+            "pugi::…::parse",
+            "…::pars",
+            "pug…tree…parse",
+            "parse…parse",
+        ] {
+            assert!(!may_print(text, name), "{text}");
+        }
+        let pattern = Regex::new("A::~A [D2]").unwrap();
+        let filter = Filter::new("--function", vec![pattern]).unwrap();
+        let functions = [("_ZN1AD2Ev", "A::~A [D2]"), ("_ZN1AD0Ev", "A::~A [D0]")];
+        let filter = filter.or_printed(functions.iter().map(|(s, n)| (*s, n.to_string())));
+        assert!(filter.admits("_ZN1AD2Ev") && !filter.admits("_ZN1AD0Ev"));
+    }
 
     const SYMBOLS: [&str; 6] = [
         "main",

@@ -195,6 +195,9 @@ pub(crate) fn fitted_among<'a>(
     }
     alike.sort_unstable();
     alike.dedup();
+    if let Some(short) = with_own_scope(name, &alike, width) {
+        return short;
+    }
     let letters: Vec<char> = name.chars().collect();
     let common = |other: &&str| {
         let both = letters.iter().zip(other.chars());
@@ -215,6 +218,28 @@ pub(crate) fn fitted_among<'a>(
     let head: String = letters.iter().take(front).collect();
     let gap = if front < parts { "…" } else { "" };
     format!("{head}{gap}{tail}{}", if ends { "" } else { "…" })
+}
+
+/// `a::…::f`: the last part of `name`, and the outermost scope that none of `others` has there, if `width` has room for
+/// both. O(length of all).
+fn with_own_scope(name: &str, others: &[&str], width: usize) -> Option<String> {
+    let split = |name: &str| -> Vec<String> {
+        let ends: Vec<&str> = scopes(name).collect();
+        let lengths = ends.iter().map(|end| name.len() - end.len());
+        let starts = ends.iter().map(|end| name.len() - end.len() + "::".len());
+        let starts = std::iter::once(0).chain(starts);
+        let parts = starts.zip(lengths.chain([name.len()]));
+        parts.map(|(i, end)| name[i..end].to_string()).collect()
+    };
+    let parts = split(name);
+    let others: Vec<Vec<String>> = others.iter().map(|other| split(other)).collect();
+    let is_own = |i: &usize| others.iter().all(|other| other.get(*i) != parts.get(*i));
+    let last = parts.len() - 1;
+    let own = (0..last).find(is_own)?;
+    let front = if own > 0 { "…::" } else { "" };
+    let gap = if own + 1 < last { "::…" } else { "" };
+    let short = format!("{front}{}{gap}::{}", parts[own], parts[last]);
+    (short.chars().count() <= width).then_some(short)
 }
 
 /// Names that are shown beside each other. Of many thousand, only those that would read alike are compared.
@@ -389,6 +414,26 @@ mod tests {
             symbol += &format!("1AIS{last}_S{last}_E");
         }
         assert!(readable(&symbol).len() <= LONGEST);
+    }
+
+    /// A namespace or class that differs is shown with the function's name.
+    #[test]
+    fn scopes_that_differ_are_shown() {
+        let names = [
+            "pugih::impl::xml_parser::parse_tree",
+            "pugi::impl::xml_parser::parse_tree",
+        ];
+        let fit = |name| fitted_among(name, names.into_iter(), 26);
+        assert_eq!(
+            names.map(fit),
+            ["pugih::…::parse_tree", "pugi::…::parse_tree"]
+        );
+        let names = ["outer::First::insert_all", "outer::Second::insert_all"];
+        let fit = |name| fitted_among(name, names.into_iter(), 23);
+        assert_eq!(
+            names.map(fit),
+            ["…::First::insert_all", "…::Second::insert_all"]
+        );
     }
 
     #[test]

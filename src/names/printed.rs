@@ -177,7 +177,6 @@ mod tests {
             ("tm<int>", vec![(int, Printed)]),
             ("int tm<char>(char)", vec![(char, Printed)]),
             ("f", vec![(c, Symbol), (cpp, Short)]),
-            ("f [2]", vec![(c, Printed)]),
             ("f(int)", vec![(cpp, Printed)]),
             ("A::A", vec![(first, Short), (second, Short)]),
             ("A::A()", vec![(first, Readable), (second, Readable)]),

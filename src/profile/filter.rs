@@ -28,7 +28,8 @@ pub enum Order {
 }
 
 impl Selection {
-    /// The functions of `profiles` that `--function` matches, by symbol or readable name, and the `top` paths.
+    /// The functions of `profiles` that `--function` matches, by symbol, readable name or the short name that
+    /// reports print, and the `top` paths.
     ///
     /// # Errors
     /// An expression that matches no function of theirs that is profiled.
@@ -38,6 +39,14 @@ impl Selection {
         profiles: &[&Profile],
     ) -> Result<Selection> {
         let function = Filter::new("--function", function.cloned().into_iter().collect());
+        let function = function.map(|filter| {
+            let profiles = profiles.iter();
+            profiles.fold(filter, |filter, profile| {
+                let names = profile.printed_names(false);
+                let functions = profile.manifest.functions.iter();
+                filter.or_printed(functions.map(|f| (f.name.as_str(), names.name(&f.name))))
+            })
+        });
         let all = || profiles.iter().flat_map(|p| &p.manifest.functions);
         let profiled = all().filter(|f| !f.status.is_skipped());
         let symbols: Vec<&str> = profiled.map(|f| f.name.as_str()).collect();

@@ -29,10 +29,10 @@ mod deep;
 pub(crate) mod made;
 
 use crate::error::{Error, Result};
-use crate::index::{CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
-use crate::ir::Cfg;
+use crate::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
+use crate::ir::{Cfg, inlined_functions};
 use crate::manifest::{FunctionEntry, Manifest, ShareEntry};
-use crate::names::shown;
+use crate::names::{PrintedNames, shown};
 use crate::paths::{Layout, Measuring, Paths};
 use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
@@ -144,6 +144,19 @@ impl Profile {
     /// The readable name of function `f`, as it is printed.
     pub fn name(&self, f: FuncId) -> String {
         shown(&self.entry(f).name)
+    }
+
+    /// The names by which reports call functions, those too that were inlined. O(code).
+    pub(crate) fn printed_names(&self, is_full: bool) -> PrintedNames {
+        let functions = &self.manifest.functions;
+        let named = functions.iter();
+        let named = named.map(|f| (f.name.as_str(), f.loc.map(|l| l.line)));
+        let code = functions.iter().flat_map(|f| {
+            let blocks = (0..f.succs.len()).map(BlockId::new);
+            blocks.flat_map(|b| f.spans(b))
+        });
+        let inlined = inlined_functions(&self.manifest.inlined, code);
+        PrintedNames::new(&named.collect::<Vec<_>>(), &inlined, is_full)
     }
 
     /// The module that names function `f` in reports.

@@ -19,7 +19,7 @@ use super::text::short;
 use super::words::{Disambiguation, Said, Words};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, FuncId};
-use crate::ir::{Terminator, inlined_functions};
+use crate::ir::Terminator;
 use crate::load::positions::Inlined;
 use crate::names::{PrintedNames, brief, printable};
 use crate::profile::Profile;
@@ -98,17 +98,9 @@ pub struct Step {
 impl<'a> Steps<'a> {
     /// For paths of `profile`, with conditions quoted from `sources`. O(functions).
     pub fn new(profile: &'a Profile, sources: &'a Sources, full: bool) -> Steps<'a> {
-        let manifest = &profile.manifest;
-        let own = manifest.functions.iter();
-        let own = own.map(|f| (f.name.as_str(), f.loc.map(|l| l.line)));
-        let code = manifest.functions.iter().flat_map(|f| {
-            let blocks = (0..f.succs.len()).map(BlockId::new);
-            blocks.flat_map(|b| f.spans(b))
-        });
-        let inlined = inlined_functions(&manifest.inlined, code);
         Steps {
             words: Words::new(profile, sources),
-            printed: PrintedNames::new(&own.collect::<Vec<_>>(), &inlined, full),
+            printed: profile.printed_names(full),
             full,
             names: OnceLock::new(),
             loops: Mutex::new(HashMap::new()),

@@ -22,7 +22,7 @@ pub(super) struct AccuracyArgs {
     /// Show at most this many functions, those with most executed paths
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Only functions whose symbol or readable name matches
+    /// Only functions whose symbol or readable name matches, or a name as printed
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// How to print

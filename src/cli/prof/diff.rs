@@ -24,7 +24,7 @@ pub(super) struct DiffArgs {
     /// Show at most this many paths and functions of each kind, as text
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Only functions whose symbol or readable name matches
+    /// Only functions whose symbol or readable name matches, or a name as printed
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     #[command(flatten)]

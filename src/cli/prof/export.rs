@@ -35,7 +35,7 @@ pub(super) struct ExportArgs {
     output: PathBuf,
     #[command(flatten)]
     force: ForceArgs,
-    /// Only functions whose symbol or readable name matches
+    /// Only functions whose symbol or readable name matches, or a name as printed
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// The weight of a path in folded [default: paths]

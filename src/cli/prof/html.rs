@@ -30,7 +30,7 @@ pub(super) struct HtmlArgs {
     /// Also show the shares of this earlier merged profile
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Only functions whose symbol or readable name matches
+    /// Only functions whose symbol or readable name matches, or a name as printed
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     #[command(flatten)]

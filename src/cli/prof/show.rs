@@ -45,7 +45,7 @@ pub(super) struct ShowArgs {
     /// How many paths to show [default: 20 as text, otherwise all]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Only functions whose symbol or readable name matches
+    /// Only functions whose symbol or readable name matches, or a name as printed
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// What to list as text [default: functions, then paths]

@@ -68,7 +68,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let missing = own.filter(|_| row.ran).map(SourceSums::missing_text);
         let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
-        table.named_list(shares(own, &row.paths, &row.pairs), name, note);
+        table.named_over_list(shares(own, &row.paths, &row.pairs), name, INDENT, note);
         if let Some(text) = contradictory(row) {
             table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
         }
