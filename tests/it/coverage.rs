@@ -552,6 +552,40 @@ fn tables_keep_to_the_width() {
     }
 }
 
+/// Files are chosen by the names that the report prints, from the root or without folders, and by the compiler's.
+#[test]
+fn files_match_by_names_as_printed() {
+    let dir = crate::support::folder();
+    std::fs::create_dir_all(dir.path().join("src")).unwrap();
+    let main = "int one(int n);\nint main(int n, char **v) { (void)v; return one(n) - 1; }\n";
+    let one = "int one(int n) { return n ? 1 : 0; }\n";
+    let modules = [("src/main.c", main), ("lib/one.c", one)];
+    std::fs::create_dir_all(dir.path().join("lib")).unwrap();
+    let modules = modules.map(|(name, text)| module(name, text, &["-O0", "-g"], dir.path()));
+    let profile = run_and_profile(&modules, &["--scheme", "sbl"], 1, &[], dir.path());
+    let files = |options: &[&str]| {
+        let found = json(&profile, options);
+        let files = found["files"].as_array().cloned().unwrap_or_default();
+        let name = |f: &Value| {
+            f["file"]
+                .as_str()
+                .unwrap()
+                .rsplit('/')
+                .next()
+                .unwrap()
+                .to_string()
+        };
+        files.iter().map(name).collect::<Vec<_>>()
+    };
+    let compiled = dir.path().join("lib/one.c");
+    for pattern in ["^lib/one.c$", "^one.c$", compiled.to_str().unwrap()] {
+        assert_eq!(files(&["--file", pattern]), ["one.c"], "{pattern}");
+        assert_eq!(files(&["--exclude", pattern]), ["main.c"], "{pattern}");
+    }
+    let (_, text) = coverage(&profile, &["--file", "^lib/"], None);
+    assert!(text.contains("  lib/one.c"), "{text}");
+}
+
 /// The source with executions: lines that did not run, outcomes that never came up, at any width.
 #[test]
 fn sources_are_annotated() {

@@ -60,7 +60,7 @@ pub(super) struct CoverageArgs {
     /// Print at most this many functions [default: 20 as text, otherwise all]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Only functions whose symbol or readable name matches
+    /// Only functions whose symbol or readable name matches, or a name as printed
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// Explain at most this many uncovered paths of each function [default: 3 with --function, else 0]
@@ -70,10 +70,10 @@ pub(super) struct CoverageArgs {
     sources: SourceArgs,
     #[command(flatten)]
     markers: MarkerArgs,
-    /// Only functions that begin in files whose name matches
+    /// Only functions that begin in files whose name matches, as printed or as compiled
     #[arg(long, value_name = "RE")]
     file: Option<Regex>,
-    /// Leave out functions that begin in files whose name matches
+    /// Leave out functions that begin in files whose name matches, as printed or as compiled
     #[arg(long, value_name = "RE")]
     exclude: Option<Regex>,
     /// Include functions in headers of the system and of toolchains
@@ -152,6 +152,7 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         file: args.file.clone(),
         exclude: args.exclude.clone(),
         all: args.all,
+        root: coverage::common_folder(&profile, args.all),
         touched: None,
         markers: sources.markers(),
         never_ran: args.never_ran,

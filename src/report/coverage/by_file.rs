@@ -3,9 +3,8 @@
 use super::headline::{SourceSums, share_text};
 use super::{Coverage, Paths};
 use crate::names::printable;
-use crate::source::repository;
 use crate::source::root::Root;
-use crate::table::{Align, Columns, Layout, grouped};
+use crate::table::{Align, Columns, Layout, grouped, roughly};
 use anstyle::Style;
 
 const BOLD: Style = Style::new().bold();
@@ -31,9 +30,7 @@ pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     let is_known = !coverage.lines.files.is_empty();
-    let repository = repository().map(|r| r.display().to_string());
-    let names = coverage.lines.files.keys().map(String::as_str);
-    let root = Root::of(names).or_above(repository.as_deref());
+    let root = Root(&coverage.root);
     table.heading(BOLD, &heads("file: missing"));
     let mut lineless = Lineless::default();
     for (file, (paths, pairs)) in &coverage.files {
@@ -84,6 +81,6 @@ pub(super) fn shares(own: Option<&SourceSums>, paths: &Paths, pairs: &Paths) -> 
         share_text(&branches),
         share_text(pairs),
         grouped(paths.executed),
-        grouped(paths.feasible),
+        roughly(paths.feasible),
     ]
 }

@@ -26,7 +26,7 @@ pub use ci::{github, markdown};
 pub use headline::{LineSums, SourceSums, headline_of};
 pub use patch::Touched;
 pub use render::{csv, json, text};
-pub use scope::{Scope, Sort};
+pub use scope::{Scope, Sort, common_folder};
 
 use crate::analysis::contradiction::Contradictions;
 use crate::dag::Dag;
@@ -145,6 +145,8 @@ pub struct Coverage<'a> {
     pub near: Paths,
     /// By source file: lines and branches. Without debug information there are none.
     pub lines: LineSums,
+    /// The folder that files are named from.
+    root: String,
     /// How many paths are left out, since markers in the sources say so.
     pub excluded: u128,
     /// How many of the functions that the selection admits are out of scope.
@@ -241,6 +243,7 @@ pub fn coverage<'a>(
         total_pairs,
         near,
         lines,
+        root: scope.root.clone(),
         excluded,
         out_of_scope,
         unselected,

@@ -5,10 +5,13 @@ use super::{FunctionCoverage, file};
 use crate::index::{BlockId, FuncId, IdSet};
 use crate::ir::Loc;
 use crate::profile::Profile;
-use crate::source::is_of_the_system;
+use crate::report::text::short;
 use crate::source::markers::Markers;
+use crate::source::root::Root;
+use crate::source::{is_of_the_system, repository};
 use regex::Regex;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// The files whose functions are counted.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +22,8 @@ pub struct Scope {
     pub exclude: Option<Regex>,
     /// Files of the system and of toolchains, too.
     pub all: bool,
+    /// The folder that reports name files from: patterns match these names, too.
+    pub root: String,
     /// Only paths through lines that a patch touched.
     pub touched: Option<Touched>,
     /// Lines that markers leave out, with all paths through what is on them alone.
@@ -32,9 +37,11 @@ pub struct Scope {
 impl Scope {
     /// Whether a source file is one of those.
     pub fn admits_file(&self, name: &str) -> bool {
+        let printed = [Root(&self.root).name(name), &short(name)];
+        let matches = |re: &Regex| re.is_match(name) || printed.iter().any(|n| re.is_match(n));
         (self.all || !is_of_the_system(name))
-            && self.file.as_ref().is_none_or(|re| re.is_match(name))
-            && !self.exclude.as_ref().is_some_and(|re| re.is_match(name))
+            && self.file.as_ref().is_none_or(matches)
+            && !self.exclude.as_ref().is_some_and(matches)
     }
 
     /// Whether function `f` begins in one of those, and has code of a touched line.
@@ -45,6 +52,23 @@ impl Scope {
                 .as_ref()
                 .is_none_or(|t| !t.blocks(profile, f).is_empty())
     }
+}
+
+/// The folder that all source files with code are in, those of the system only if `all` are asked for; or the
+/// repository above it. It does not depend on `--file`, so that names in a report can be given to it. O(positions).
+pub fn common_folder(profile: &Profile, all: bool) -> String {
+    let files = &profile.manifest.files;
+    let spans = profile.manifest.functions.iter().flat_map(|f| {
+        let blocks = (0..f.succs.len()).map(BlockId::new);
+        blocks.flat_map(|b| f.spans(b)).map(|span| span.loc)
+    });
+    let known = spans.filter(|loc| loc.line > 0).map(|loc| loc.file);
+    let names: BTreeSet<&str> = known.map(|f| files[f as usize].as_str()).collect();
+    let names = names.into_iter().filter(|f| all || !is_of_the_system(f));
+    let names: Vec<&str> = names.collect();
+    let repository = repository().map(|r| r.display().to_string());
+    let root = Root::of(names.into_iter()).or_above(repository.as_deref());
+    root.0.to_string()
 }
 
 impl Scope {
