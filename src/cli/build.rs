@@ -14,7 +14,7 @@ use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, S
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::names::{first_names, is_shared_library, printable};
+use crate::names::{PROGRAMS, first_names, is_shared_library, printable};
 use crate::output::check_folder;
 use crate::profile::locate::MERGED;
 use crate::profile::measurement::Measurement;
@@ -459,7 +459,7 @@ pub(super) fn report_progress(progress: Progress) {
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),
         Progress::OtherBuild(programs) => {
-            let names = first_names(programs.iter().map(|p| shown(&p.program)));
+            let names = first_names(PROGRAMS, programs.iter().map(|p| shown(&p.program)));
             warn(&format!(
                 "{names}: last linked by another build than the one that is run now; \
                  build again if sources changed in between"
@@ -499,7 +499,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     let all = number_of(gathered.programs.len() as u64, "program");
     let none_ran = !idle.is_empty() && gathered.programs.iter().all(|(_, m)| m.is_none());
     let number = idle.len();
-    let names = first_names(idle.into_iter());
+    let names = first_names(PROGRAMS, idle.into_iter());
     if none_ran {
         let has_profile = |(program, _): &(Record, _)| program.folder.join(MERGED).exists();
         let kept = if gathered.programs.iter().any(has_profile) {

@@ -17,7 +17,7 @@ use super::{Compiler, Language, exit_code};
 use crate::error::{Error, Result};
 use crate::index::CopyId;
 use crate::manifest::Manifest;
-use crate::names::first_names;
+use crate::names::{PROGRAMS, first_names};
 use crate::output::{Destination, FIXED_TIME};
 use crate::profile::file;
 use crate::profile::locate::MERGED;
@@ -244,7 +244,7 @@ pub fn check_places<'a>(folders: &[PathBuf], programs: &'a [Record]) -> Result<V
     Err(Error::Usage(format!(
         "{}: linked again after p3-rewrite build, so the copies are outdated; build again from scratch (make clean), \
          or put the outdated copies back (p3-rewrite use 0{})",
-        first_names(newer.iter().map(shown)),
+        first_names(PROGRAMS, newer.iter().map(shown)),
         folders.concat()
     )))
 }

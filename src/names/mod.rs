@@ -110,14 +110,18 @@ pub(crate) fn is_shared_library(file: &str) -> bool {
     file.ends_with(".so") || file.contains(".so.")
 }
 
-/// The first of `names` where there are many: `a, b, c, d, e and 7 more`.
-pub(crate) fn first_names(names: impl ExactSizeIterator<Item = String>) -> String {
-    const NAMED: usize = 5;
-    let more = match names.len().saturating_sub(NAMED) {
+/// A line names so many functions, of which other commands list all.
+pub(crate) const FUNCTIONS: usize = 3;
+/// A line names so many programs.
+pub(crate) const PROGRAMS: usize = 5;
+
+/// The first of `names` where there are more than `most`: `a, b, c and 7 more`.
+pub(crate) fn first_names(most: usize, names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = match names.len().saturating_sub(most) {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    let first: Vec<String> = names.take(NAMED).collect();
+    let first: Vec<String> = names.take(most).collect();
     first.join(", ") + &more
 }
 

@@ -9,7 +9,7 @@ use super::measurement::{Exact, Measurement};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
-use crate::names::first_names;
+use crate::names::{FUNCTIONS, first_names};
 use crate::table::{number_of, percent};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -208,12 +208,15 @@ impl Verdict {
     }
 
     /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong.
-    pub fn findings(&self, profile: &Profile) -> Vec<(&'static str, String)> {
+    /// `is_full`: with readable names of functions, not short ones.
+    pub fn findings(&self, profile: &Profile, is_full: bool) -> Vec<(&'static str, String)> {
+        let names = profile.printed_names(is_full);
         let counts = self.violations.iter();
         let counts = counts.map(|v| {
             let share = profile.share_of_flow(std::slice::from_ref(v));
             let share = share.map_or(String::new(), |s| format!(" ({s})"));
-            format!("{}: {}{share}", profile.name(v.function), v.what)
+            let name = names.name(&profile.entry(v.function).name);
+            format!("{name}: {}{share}", v.what)
         });
         let violations = counts.chain(self.unlike.iter().cloned());
         let violations = violations.map(|line| ("violation", line));
@@ -287,7 +290,9 @@ impl Profile {
     }
 
     fn differing(&self, violations: &[Violation]) -> String {
-        let named = first_names(violations.iter().map(|v| self.name(v.function)));
+        let names = self.printed_names(false);
+        let name = |v: &Violation| names.name(&self.entry(v.function).name);
+        let named = first_names(FUNCTIONS, violations.iter().map(name));
         let alike = if self.has_one_counter() {
             ""
         } else {

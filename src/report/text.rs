@@ -26,9 +26,9 @@ const NAME: Style = AnsiColor::Cyan.on_default();
 pub(super) const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 /// The report names at most this many functions that were left before their end.
-const MAX_LEFT: usize = 5;
+const MAX_LEFT: usize = 3;
 /// The report names at most this many functions that are cut or skipped.
-const MAX_INEXACT: usize = 5;
+const MAX_INEXACT: usize = 3;
 /// The report names at most this many places of a function's cut edges.
 const MAX_CUTS: usize = 5;
 /// A path shows at most this many source lines and decisions.
@@ -351,7 +351,7 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
         let _ = writeln!(out, "{of_program}");
     }
     let mut warnings = inexact(report, steps, layout.full);
-    warnings.extend(left(report));
+    warnings.extend(left(report, steps, layout.full));
     warnings.extend(branchless(report));
     warnings.extend(without_lines(report));
     warnings.extend(
@@ -501,16 +501,20 @@ fn cuts(profile: &Profile, f: FuncId) -> String {
     }
 }
 
-/// The functions that were left before their end, those most often first.
-fn left(report: &Report) -> Option<String> {
+/// The functions that were left before their end, those most often first; `full`: all.
+fn left(report: &Report, steps: &Steps, full: bool) -> Option<String> {
     let mut left = report.left.clone();
     left.sort_by_key(|&(f, n)| (Reverse(n), f));
-    let name = |(f, n): &(FuncId, u64)| format!("{} {}", report.profile.name(*f), grouped(*n));
-    let named: Vec<String> = left.iter().take(MAX_LEFT).map(name).collect();
-    let more = match left.len() {
-        0 => return None,
-        1..=MAX_LEFT => String::new(),
-        n => format!(" and {}", number_of((n - MAX_LEFT) as u64, "more function")),
+    let name = |(f, n): &(FuncId, u64)| format!("{} {}", steps.name(*f), grouped(*n));
+    let most = if full { left.len() } else { MAX_LEFT };
+    let named: Vec<String> = left.iter().take(most).map(name).collect();
+    let more = match left.len().saturating_sub(most) {
+        _ if left.is_empty() => return None,
+        0 => String::new(),
+        n => {
+            let more = number_of(n as u64, "more function");
+            format!(" and {more} (--full lists all)")
+        }
     };
     Some(format!(
         "left before its end (exit, longjmp, an exception), on paths that are not counted: {}{more}",

@@ -105,6 +105,62 @@ fn lines_of_functions_that_were_left() {
     assert!(shown.contains("left.bc,main,0,0,1,0,0,1,"), "{shown}");
 }
 
+/// What the edges leave open is claimed by no export: neither that it ran nor that it did not.
+#[test]
+fn lines_that_may_not_have_run_are_not_claimed() {
+    let dir = crate::support::folder();
+    let edges = profiled(&["--scheme", "edge"], "edge", dir.path());
+    let lines = lines(&edges);
+    for line in [12, 17, 19, 20] {
+        assert!(
+            lines.get(&line).is_none_or(|n| *n == 0),
+            "{line}: {lines:?}"
+        );
+    }
+    for line in [4, 9, 11, 15] {
+        assert!(lines.get(&line).is_none_or(|n| *n > 0), "{line}: {lines:?}");
+    }
+    let (_, shown) = prof(&["show", "--edges"], &[&edges]);
+    assert!(shown.contains("left.c:17: 0 to 1\n"), "{shown}");
+    let (_, xml) = prof(&["export", "--format", "cobertura"], &[&edges]);
+    for line in [12, 17, 19, 20] {
+        assert!(
+            !xml.contains(&format!("<line number=\"{line}\" hits=\"1\"")),
+            "{xml}"
+        );
+    }
+}
+
+/// Control never came to `after`, whose code is in the block that the call before it left.
+const INLINED: &str = "#include <stdlib.h>
+__attribute__((always_inline)) static inline int after(int n) {
+    return n + 1;
+}
+void leave(int n) {
+    if (n)
+        exit(0);
+}
+int main(int argc, char **argv) {
+    leave(argc);
+    return after(argc);
+}
+";
+
+#[test]
+fn inlined_code_behind_a_call_that_did_not_return_is_not_entered() {
+    let dir = crate::support::folder();
+    let out = dir.path().join("inlined");
+    let profile = profile_source(INLINED, &["--scheme", "sbl"], &out);
+    let (_, text) = prof(&["export", "--format", "lcov"], &[&profile]);
+    assert!(text.contains("FNDA:0,after\n"), "{text}");
+    let lines = lines(&profile);
+    assert_eq!(
+        (lines.get(&3), lines.get(&11)),
+        (Some(&0), Some(&0)),
+        "{text}"
+    );
+}
+
 /// Edges and paths of one run agree within what is not known; those of another do not.
 #[test]
 fn edges_and_paths_agree() {
@@ -123,6 +179,40 @@ fn edges_and_paths_agree() {
     let (status, said) = prof(&["compare"], &[&paths, &twice]);
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("main, entries: 1 against 2"), "{said}");
+}
+
+/// Functions that one `exit` leaves: notes name three, in short, and what lists all.
+#[test]
+fn notes_name_three_functions_in_short() {
+    let dir = crate::support::folder();
+    let source = "#include <cstdlib>
+namespace deep { namespace er {
+struct A { static void a(int n) { if (n) exit(0); } };
+struct B { static void b(int n) { A::a(n); } };
+struct C { static void c(int n) { B::b(n); } };
+struct D { static void d(int n) { C::c(n); } };
+} }
+int main(int argc, char **) { deep::er::D::d(argc); return 0; }
+";
+    let modules = [module("left.cpp", source, FLAGS, dir.path())];
+    let profile = run_and_profile(&modules, &["--scheme", "sbl"], 1, &[], dir.path());
+    for command in ["show", "verify"] {
+        let (status, said) = prof(&[command], &[&profile]);
+        assert_eq!(status, Some(0), "{said}");
+        let said = said.replace('\n', " ");
+        assert!(
+            said.contains("C::c") && said.contains("(--full lists all)"),
+            "{said}"
+        );
+        assert!(said.contains(" and 1 more"), "{said}");
+        let (_, full) = prof(&[command, "--full"], &[&profile]);
+        for name in ["er::B::b(int)", "er::C::c(int)", "er::D::d(int)", "main"] {
+            assert!(full.contains(name), "{name}: {full}");
+        }
+        assert!(!full.contains("lists all"), "{full}");
+    }
+    let (_, said) = prof(&["verify"], &[&profile]);
+    assert!(!said.contains("deep::"), "{said}");
 }
 
 /// Why and where functions are not exact.
@@ -165,8 +255,8 @@ fn many_functions_that_are_excluded_are_one_line() {
     let lines = shown.lines().skip(1);
     let skipped: Vec<&str> = lines.filter(|l| l.contains("skipped")).collect();
     let named = |i: u32| format!("f{i} (a.c:{}): skipped: attribute noprofile", i + 1);
-    let mut said: Vec<String> = (30..35).map(named).collect();
-    said.push("… and 2 more functions cut or skipped (--full lists all)".into());
+    let mut said: Vec<String> = (30..33).map(named).collect();
+    said.push("… and 4 more functions cut or skipped (--full lists all)".into());
     said.push(
         "30 functions are skipped: left out by --include/--exclude (--full lists them)".into(),
     );

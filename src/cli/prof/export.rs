@@ -123,6 +123,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     at.write(&data)?;
     Ok(Outcome {
         warnings: left_out(&profile, &selection)
+            .into_iter()
             .chain(left)
             .chain(notes)
             .collect(),

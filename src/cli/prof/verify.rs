@@ -3,13 +3,15 @@
 use super::Outcome;
 use crate::analysis::cause::Causes;
 use crate::error::Result;
-use crate::names::printable;
+use crate::index::FuncId;
+use crate::names::{FUNCTIONS, PrintedNames, first_names, printable};
 use crate::profile::Profile;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
 use crate::table::{number_of, times};
 use clap::Args;
+use std::cmp::Reverse;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -40,6 +42,9 @@ pub(super) struct VerifyArgs {
     /// Also compare each run by itself, from these raw profiles or folders of them
     #[arg(long, value_name = "RAW", num_args = 1..)]
     runs: Vec<PathBuf>,
+    /// Name all functions that were left before their end, and functions with scopes, types and parameters
+    #[arg(long)]
+    full: bool,
 }
 
 /// Checks the profile; with `--strict` anything but `ok` is a finding.
@@ -49,7 +54,7 @@ pub(super) fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
     let mut verdict = profile.verdict.clone();
     verdict.add_violations(findings.violations.clone());
     let mut found = verdict.found() || trust == Trust::Sound && !verdict.is_ok();
-    let mut text = text(&profile, &findings, &verdict)?;
+    let mut text = text(&profile, &findings, &verdict, args.full)?;
     if !args.runs.is_empty() {
         let runs = runs(&profile, &args.runs)?;
         found |= !runs.differing.is_empty();
@@ -85,23 +90,21 @@ fn by_run(runs: &Runs) -> String {
     text
 }
 
-fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<String> {
-    let mut text = String::new();
-    for (f, n) in &findings.abandoned {
-        let name = profile.name(*f);
-        let _ = writeln!(
-            text,
-            "{name}: left before its end {}, by exit, longjmp, an exception or the end",
-            times(*n)
-        );
-    }
+fn text(
+    profile: &Profile,
+    findings: &Findings,
+    verdict: &Verdict,
+    is_full: bool,
+) -> Result<String> {
+    let names = profile.printed_names(is_full);
+    let mut text = list_abandoned(profile, findings, &names, is_full);
     if findings.uncertain > 0 {
         let n = findings.uncertain;
         text += &format!(
             "in {n} of these, counts of edges may be off by as many: profile paths, which are exact\n"
         );
     }
-    for (what, line) in verdict.findings(profile) {
+    for (what, line) in verdict.findings(profile, is_full) {
         let _ = writeln!(text, "{what}: {}", printable(&line));
     }
     if findings.unchecked > 0 {
@@ -119,7 +122,7 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<Str
     }
     let several = !profile.has_one_counter();
     if several && !verdict.violations.is_empty() {
-        text += &by_function(profile, findings, verdict)?;
+        text += &by_function(profile, findings, verdict, &names)?;
     }
     let violations = verdict.violations.len() + verdict.unlike.len();
     let checked = number_of(findings.functions as u64, "function");
@@ -136,17 +139,51 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<Str
     Ok(text)
 }
 
+/// The functions that were left before their end, those most often first: a line for each of all, or one line with the
+/// first.
+fn list_abandoned(
+    profile: &Profile,
+    findings: &Findings,
+    names: &PrintedNames,
+    is_full: bool,
+) -> String {
+    const HOW: &str = "by exit, longjmp, an exception or the end";
+    let mut abandoned = findings.abandoned.clone();
+    abandoned.sort_by_key(|(f, n)| (Reverse(*n), *f));
+    let name = |f: FuncId| names.name(&profile.entry(f).name);
+    if is_full || abandoned.len() == 1 {
+        let line = |(f, n): &(FuncId, u64)| {
+            format!("{}: left before its end {}, {HOW}\n", name(*f), times(*n))
+        };
+        return abandoned.iter().map(line).collect();
+    }
+    if abandoned.is_empty() {
+        return String::new();
+    }
+    let all = functions(abandoned.len());
+    let named = abandoned
+        .iter()
+        .map(|(f, n)| format!("{} {}", name(*f), times(*n)));
+    let named = first_names(FUNCTIONS, named);
+    format!("{all} left before their end, {HOW}: {named} (--full lists all)\n")
+}
+
 /// What the functions that are off by most call that may differ between runs, and how many functions nothing is wrong with.
-fn by_function(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<String> {
+fn by_function(
+    profile: &Profile,
+    findings: &Findings,
+    verdict: &Verdict,
+    names: &PrintedNames,
+) -> Result<String> {
     let mut text = String::new();
     let causes = Causes::find(profile)?;
     for v in verdict.violations.iter().take(NAMED) {
-        let name = profile.name(v.function);
+        let name = names.name(&profile.entry(v.function).name);
         let calls: Vec<String> = causes
             .next_to(v.function)
             .into_iter()
             .map(|cause| {
-                let by = profile.name(cause.caller);
+                let by = names.name(&profile.entry(cause.caller).name);
                 format!("{} ({} in {by})", cause.asked, cause.symbol)
             })
             .collect();

@@ -18,7 +18,7 @@ pub fn summary(profile: &Profile, name: &str) -> String {
         ("runs", runs(profile)),
         ran(profile),
     ];
-    let findings = profile.verdict.findings(profile);
+    let findings = profile.verdict.findings(profile, false);
     let more = findings.len().saturating_sub(LISTED);
     lines.extend(findings.into_iter().take(LISTED));
     let mut text = format!("{}: {}\n", printable(name), profile.verdict.status());

@@ -183,12 +183,12 @@ fn a_profile_says_what_is_wrong() {
     p.verdict.add_violations((0..4).map(|f| violation(f, 9)));
     assert_eq!(
         p.said().unwrap(),
-        line("5 functions (f0, f1, f2, f3, f4), by 3.70%")
+        line("5 functions (f0, f1, f2 and 2 more), by 3.70%")
     );
     p.verdict.add_violations((5..7).map(|f| violation(f, 9)));
     assert_eq!(
         p.said().unwrap(),
-        line("7 functions (f0, f1, f2, f3, f5 and 2 more), by 5.50%")
+        line("7 functions (f0, f1, f2 and 4 more), by 5.50%")
     );
     let error = Trust::strict(true).check(&p, path).unwrap_err();
     assert_eq!(

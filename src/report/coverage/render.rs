@@ -23,6 +23,8 @@ const BOLD: Style = Style::new().bold();
 /// Where paths stand below their function.
 const INDENT: usize = 4;
 const WARN: Style = AnsiColor::Yellow.on_default();
+/// At most so many functions that are cut or skipped are named.
+const INCOMPLETE: usize = 3;
 
 impl Paths {
     /// The executed share; all of nothing.
@@ -39,10 +41,10 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     use Align::{Left, Right};
     let steps = Steps::new(coverage.profile, sources, layout.full);
     if coverage.lists_never_ran {
-        return never_ran::listed(coverage, &steps, layout) + &notes(coverage, layout);
+        return never_ran::listed(coverage, &steps, layout) + &notes(coverage, &steps, layout);
     }
     if coverage.rows.is_empty() {
-        return notes(coverage, layout);
+        return notes(coverage, &steps, layout);
     }
     let by_file = match coverage.patch {
         None => {
@@ -89,7 +91,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             );
         }
     }
-    by_file + "\n" + &table.render(layout) + &notes(coverage, layout)
+    by_file + "\n" + &table.render(layout) + &notes(coverage, &steps, layout)
 }
 
 /// How many paths near those that ran are not explained, and what explains them.
@@ -111,7 +113,7 @@ fn contradictory(row: &FunctionCoverage) -> Option<String> {
 }
 
 /// What the table does not show, and of which functions it does not know all.
-fn notes(coverage: &Coverage, layout: Layout) -> String {
+fn notes(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
     let mut out = String::new();
     if coverage.rows.len() < coverage.functions {
         let more = (coverage.functions - coverage.rows.len()) as u64;
@@ -149,9 +151,18 @@ fn notes(coverage: &Coverage, layout: Layout) -> String {
         .lines()
         .map(|line| wrapped(line, layout.width, 0) + "\n")
         .collect();
-    for &f in &coverage.incomplete {
-        let (name, status) = (coverage.profile.name(f), coverage.profile.entry(f).status);
+    let most = if layout.full { usize::MAX } else { INCOMPLETE };
+    for &f in coverage.incomplete.iter().take(most) {
+        let (name, status) = (steps.name(f), coverage.profile.entry(f).status);
         let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
+    }
+    let more = coverage.incomplete.len().saturating_sub(most);
+    if more > 0 {
+        let more = number_of(more as u64, "more function");
+        let _ = writeln!(
+            out,
+            "{WARN}… and {more} cut or skipped (--full lists all){WARN:#}"
+        );
     }
     out
 }

@@ -14,11 +14,14 @@ mod tables;
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_line};
 use crate::error::{Error, Result};
+use crate::index::FuncId;
+use crate::names::{FUNCTIONS, first_names};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::Report;
 use crate::source::is_of_the_system;
 use crate::source::{Search, Sources};
+use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The formats, in the order of the help text.
@@ -186,14 +189,24 @@ pub enum Weigh {
     Instructions,
 }
 
-/// The selected functions that are not profiled and so not in what is exported, each with the reason.
-pub fn left_out<'a>(
-    profile: &'a Profile,
-    selection: &Selection,
-) -> impl Iterator<Item = String> + use<'a> {
-    let functions = selection.functions(profile).into_iter();
-    let skipped = functions.filter(|f| profile.entry(*f).status.is_skipped());
-    skipped.map(|f| format!("{}: {}", profile.name(f), profile.entry(f).status))
+/// The selected functions that are not profiled and so not in what is exported: one with the reason, or several in a
+/// line.
+pub fn left_out(profile: &Profile, selection: &Selection) -> Option<String> {
+    let mut skipped = selection.functions(profile);
+    skipped.retain(|f| profile.entry(*f).status.is_skipped());
+    let names = profile.printed_names(false);
+    let name = |f: &FuncId| names.name(&profile.entry(*f).name);
+    match &skipped[..] {
+        [] => None,
+        [f] => Some(format!("{}: {}", name(f), profile.entry(*f).status)),
+        functions => {
+            let n = number_of(functions.len() as u64, "function");
+            let named = first_names(FUNCTIONS, functions.iter().map(name));
+            Some(format!(
+                "{n} not profiled, and so left out: {named} (show --full says why)"
+            ))
+        }
+    }
 }
 
 /// The counts of the selected functions that are profiled, those that never ran too.
