@@ -78,9 +78,9 @@ impl Range {
         self.least == self.most
     }
 
-    /// Whether it is shown as zero and may have been more.
+    /// Whether nobody knows if it was more than zero, whatever the best guess is.
     pub fn may_have_run(self) -> bool {
-        self.count == 0 && self.most > 0
+        self.least == 0 && self.most > 0
     }
 
     /// The larger of two.

@@ -10,7 +10,7 @@
 use super::SourceFile;
 use crate::analysis::counted::CountedFunction;
 use crate::dag::{Dominators, Order};
-use crate::index::BlockId;
+use crate::index::{BlockId, TiVec};
 use crate::ir::{Loc, Span};
 use crate::profile::Profile;
 use crate::profile::left::Range;
@@ -70,7 +70,8 @@ pub(super) fn add<'a>(
     }
     for (f, calls) in functions.iter().zip(inlined) {
         for (&call, code) in calls {
-            if f.executed.is_partial && code.entered() == 0 {
+            let is_known = !f.executed.is_partial && !code.most.may_have_run();
+            if !is_known && code.entered() == 0 {
                 continue;
             }
             let symbol = &profile.manifest.inlined[call as usize].function;
@@ -127,7 +128,7 @@ pub(super) struct InlinedCode {
     entered: u64,
     /// The same of that first block alone where it came most often.
     most: Range,
-    /// Whether any of its blocks ran.
+    /// Whether it is known that any of its code ran.
     ran: bool,
 }
 
@@ -139,7 +140,7 @@ impl InlinedCode {
 
     /// How often the line of the call ran: as often as its most entered copy, and once at least, if any of it ran.
     fn executions(&self) -> Range {
-        if self.ran && self.most.count == 0 {
+        if self.ran && self.most.least == 0 {
             Range::at_least(1)
         } else {
             self.most
@@ -188,10 +189,12 @@ fn outermost(profile: &Profile, span: &Span) -> Loc {
     })
 }
 
-/// The code of every inlined call in `f`. O(positions × depth of inlining + E).
+/// The code of every inlined call in `f`, which ran as often as the `spans` of `f` say: control may have left its block
+/// before it. O(positions × depth of inlining + E).
 pub(super) fn inlined_code(
     profile: &Profile,
     f: &CountedFunction,
+    spans: &[(&Span, Range)],
     markers: &Markers,
 ) -> InlinedCalls {
     let mut found = InlinedCalls::new();
@@ -206,11 +209,17 @@ pub(super) fn inlined_code(
     let order = &f.structure.paths.shape.order;
     let dominators = Dominators::new(&f.structure.cfg);
     let back = back_edges(f, order);
+    let mut starts: TiVec<BlockId, usize> = TiVec::new();
+    let mut start = 0;
+    for block in blocks {
+        starts.push(start);
+        start += block.lines.len();
+    }
     // In reverse postorder a dominator comes before what it dominates.
     for &b in &order.rpo {
-        let range = f.executed.blocks[b];
-        let count = range.count;
-        for call in calls_on(profile, &blocks[b].lines) {
+        let end = starts[b] + blocks[b].lines.len();
+        for (call, range) in calls_on(profile, &spans[starts[b]..end]) {
+            let count = if range.may_have_run() { 0 } else { range.count };
             let code = found.entry(call).or_default();
             code.ran |= count > 0;
             if code.first.len() >= FIRST_BLOCKS
@@ -247,12 +256,14 @@ fn back_edges(f: &CountedFunction, order: &Order) -> HashMap<BlockId, Vec<(Block
     back
 }
 
-/// The inlined calls that a block has code of, those around them too.
-fn calls_on(profile: &Profile, spans: &[Span]) -> BTreeSet<u32> {
-    let mut calls = BTreeSet::new();
-    for span in spans {
+/// The inlined calls that a block has code of, those around them too, each with how often control came to its first
+/// code there.
+fn calls_on(profile: &Profile, spans: &[(&Span, Range)]) -> BTreeMap<u32, Range> {
+    let mut calls = BTreeMap::new();
+    for (span, range) in spans {
         let mut at = span.inlined;
-        while let Some(call) = at.filter(|c| calls.insert(*c)) {
+        while let Some(call) = at.filter(|c| !calls.contains_key(c)) {
+            calls.insert(call, *range);
             at = profile.manifest.inlined[call as usize].within;
         }
     }

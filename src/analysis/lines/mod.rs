@@ -71,17 +71,18 @@ pub fn by_line<'a>(
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     let returns = Returns::find(profile, functions);
-    let code = |f| functions::inlined_code(profile, f, markers);
-    let inlined: Vec<InlinedCalls> = functions.iter().map(code).collect();
-    for (f, calls) in functions.iter().zip(&inlined) {
+    let mut inlined: Vec<InlinedCalls> = Vec::new();
+    for f in functions {
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
-        for (span, range) in f.spans(&returns) {
+        let spans = f.spans(&returns);
+        for &(span, range) in &spans {
             if markers.shows(span.loc.file, span.loc.line) {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);
             }
         }
-        for (site, range) in functions::call_sites(profile, calls, markers) {
+        let calls = functions::inlined_code(profile, f, &spans, markers);
+        for (site, range) in functions::call_sites(profile, &calls, markers) {
             let most = lines.entry((site.loc.file, site.loc.line)).or_default();
             *most = most.larger(range);
         }
@@ -90,6 +91,7 @@ pub fn by_line<'a>(
             let sum = lines.entry(line).or_default();
             *sum = sum.plus(range);
         }
+        inlined.push(calls);
         branches(f, &mut |span, ways| {
             let (file, line) = (span.loc.file, span.loc.line);
             if markers.branches(file, line) {

@@ -25,7 +25,8 @@ pub fn by_function(
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
     for f in functions {
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
-        for (span, range) in f.spans(&returns) {
+        let spans = f.spans(&returns);
+        for &(span, range) in &spans {
             if markers.shows(span.loc.file, span.loc.line) {
                 for owner in owners.find(f, span) {
                     let most = lines.entry((owner, span.loc.line)).or_default();
@@ -33,7 +34,7 @@ pub fn by_function(
                 }
             }
         }
-        let calls = inlined_code(profile, f, markers);
+        let calls = inlined_code(profile, f, &spans, markers);
         for (site, range) in call_sites(profile, &calls, markers) {
             for owner in owners.find(f, &site) {
                 let most = lines.entry((owner, site.loc.line)).or_default();
