@@ -11,11 +11,12 @@ use crate::emit::{self, Admission, Parsed};
 use crate::error::{Error, Result};
 use crate::load::positions::Positions;
 use crate::load::{Admitted, find_inputs};
-use crate::manifest::Status;
+use crate::manifest::{Manifest, Status};
 use crate::options::{Options, WeightsFrom};
 use crate::output::{Folder, Linking, StagedManifest, WEIGHTS, module_name};
 use crate::partition::Share;
 use crate::profile::Profile;
+use crate::profile::verdict::idle;
 use crate::profile::weights::UNRELATED;
 use crate::stats;
 use crate::table::{Columns, number_of};
@@ -258,7 +259,11 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
         )),
         _ => None,
     };
-    let warnings = manifest.nothing_profiled().into_iter().chain(estimated);
+    let nothing = manifest.nothing_profiled();
+    let idle = nothing
+        .is_none()
+        .then(|| warn_of_idle_copies(options, manifest));
+    let warnings = nothing.into_iter().chain(idle.flatten()).chain(estimated);
     let mut functions = [0; 3];
     for f in &manifest.functions {
         functions[match f.status {
@@ -276,6 +281,18 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
         stats: None,
         warnings: warnings.collect(),
     }
+}
+
+/// Of more copies than usual, that some count nothing.
+fn warn_of_idle_copies(options: &Options, manifest: &Manifest) -> Option<String> {
+    let idle = idle(manifest).len();
+    let busy = options.copies as usize - idle;
+    let is_usual = options.copies <= options.scheme.strategy().usual_copies;
+    (idle > 0 && busy > 0 && !is_usual).then(|| {
+        let verb = if idle == 1 { "has" } else { "have" };
+        let copies = number_of(options.copies, "copy");
+        format!("{idle} of {copies} {verb} nothing to profile: use -k {busy}")
+    })
 }
 
 /// Says on stderr how long each phase took, when asked to.

@@ -5,6 +5,25 @@ use crate::support::{PROF, REWRITE, compile, disassemble, rewrite, run};
 use p3_rewrite::llvm::LINKED;
 use std::process::Command;
 
+/// Of more copies than usual, those without anything to count are named; by default nothing is said.
+#[test]
+fn copies_without_anything_to_count_are_named() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    std::fs::write(dir.join("a.ll"), "define i32 @main() {\n  ret i32 0\n}\n").unwrap();
+    let said = |copies: &[&str]| {
+        let mut command = Command::new(REWRITE);
+        transcript(command.args(["a.ll", "-o", "out"]).args(copies), dir)
+    };
+    let warning = "warning: 999 of 1,000 copies have nothing to profile: use -k 1\n";
+    assert!(
+        said(&["-k", "1000"]).contains(warning),
+        "{}",
+        said(&["-k", "1000"])
+    );
+    assert!(!said(&[]).contains("nothing to profile"));
+}
+
 #[test]
 fn bad_inputs() {
     let dir = crate::support::folder();
