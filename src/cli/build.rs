@@ -9,7 +9,7 @@ use super::selection::{
 };
 use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
-use crate::compiler::record::{Failure, Record};
+use crate::compiler::record::{self, Failure, Record};
 use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
@@ -293,10 +293,6 @@ fn report_unlinked(unlinked: &Unlinked) {
 /// What a build that succeeded left, and what to do next.
 fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
     let programs = match (&built.programs[..], &built.earlier[..]) {
-        ([], []) if built.was_called && built.failures.is_empty() => {
-            say("no program was linked: our compilers were called for something else");
-            return;
-        }
         ([], []) => return,
         ([], earlier) => {
             let n = number_of(earlier.len() as u64, "program");
@@ -330,7 +326,10 @@ fn finish(built: &Built) -> Result<ExitCode> {
             shown(file)
         ),
         (None, [_, ..]) => NONE_HAS_COPIES.into(),
-        (None, []) if built.was_called => return Ok(ExitCode::SUCCESS),
+        (None, []) if built.was_called => {
+            let remedy = "the command after -- has to link one, too (sh -c './configure && make')";
+            format!("no program was linked, so there are no copies; {remedy}")
+        }
         (None, []) => {
             "nothing was built, and no program has copies; clean what is up to date first (make clean)".into()
         }
@@ -556,7 +555,21 @@ const NOTHING_RAN: i32 = 2;
 /// # Errors
 /// There are no programs; one cannot be written.
 pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
-    let programs = suite::take_turns(&args.out, args.copy)?;
+    let programs = record::find(&args.out)?;
+    let most = programs.iter().map(|p| p.copies).max().unwrap_or(0);
+    if args.copy >= most && !programs.is_empty() {
+        let programs = number_of(programs.len() as u64, "program");
+        let has = format!(
+            "the {programs} here have {} at most",
+            number_of(most, "copy")
+        );
+        let message = format!(
+            "use {}: {has}; give a number from 0 to {}",
+            args.copy,
+            most - 1
+        );
+        return Err(Error::Usage(message));
+    }
     if programs.is_empty() {
         let remedy = "name the folder that p3-rewrite build wrote by -o";
         return Err(Error::load(
@@ -565,9 +578,13 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
             remedy,
         ));
     }
+    suite::place_all(&programs, args.copy)?;
     for program in &programs {
-        let copy = args.copy % program.copies.max(1);
-        say(&format!("{}: copy {copy}", shown(&program.program)));
+        let what = match args.copy {
+            copy if copy < program.copies => format!("copy {copy}"),
+            _ => "native, it has fewer copies".into(),
+        };
+        say(&format!("{}: {what}", shown(&program.program)));
     }
     Ok(ExitCode::SUCCESS)
 }

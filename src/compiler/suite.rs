@@ -397,14 +397,17 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
 ///
 /// # Errors
 /// One cannot be written.
-pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
+fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     let programs = record::find(folders)?;
     place_all(&programs, copy)?;
     Ok(programs)
 }
 
 /// Puts a copy of each of `programs` in its place, and where the program was copied to.
-fn place_all(programs: &[Record], copy: u32) -> Result<()> {
+///
+/// # Errors
+/// One cannot be written.
+pub fn place_all(programs: &[Record], copy: u32) -> Result<()> {
     let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
     let found = record::elsewhere(&here, programs)?;
     let linked = programs

@@ -160,6 +160,14 @@ fn each_copy_takes_the_programs_place() {
     rewrite(dir, &["use", "1", "-o", "out"]);
     assert!(same(1) && std::fs::read(&installed).unwrap() == std::fs::read(&program).unwrap());
     rewrite(dir, &["use", "2", "-o", "out"]);
+    let beyond = command(REWRITE, dir)
+        .args(["use", "9", "-o", "out"])
+        .output();
+    let beyond = beyond.unwrap();
+    let why = "here have 3 copies at most; give a number from 0 to 2\n";
+    assert_eq!(beyond.status.code(), Some(2));
+    assert!(stderr(&beyond).ends_with(why), "{}", stderr(&beyond));
+    assert!(same(2), "nothing was changed");
     // What is linked anew while it is another copy's turn is that copy.
     std::fs::remove_file(&program).unwrap();
     let make = ["build", "-k", "3", "-o", "out", "--", "make", "-s"];

@@ -292,9 +292,10 @@ fn build_says_what_happened() {
     );
 
     let (status, said) = build(dir, "p3", "$CC -c a.c");
-    assert_eq!(status, Some(0));
+    assert_eq!(status, Some(2));
     let unlinked = "p3: 1 source was compiled but never linked: p3-prof coverage reports uncovered code there\n";
-    let nothing = "p3: no program was linked: our compilers were called for something else\n";
+    let nothing = "error: no program was linked, so there are no copies; the command after -- has to link one, too \
+                   (sh -c './configure && make')\n";
     assert_eq!(said, format!("{unlinked}{nothing}"));
 
     // A name with blanks is quoted; CMake's folder is tested by ctest.
@@ -318,6 +319,28 @@ fn build_says_what_happened() {
     assert_eq!(status, Some(0));
     let earlier = "p3: no program was linked: 1 program of an earlier build can be used\n";
     assert_eq!(said, format!("{earlier}{next}"));
+}
+
+/// A gcc, under whatever name, is refused before the build begins.
+#[test]
+fn gcc_is_refused_with_the_clang_to_set() {
+    let dir = folder(&FILES);
+    let dir = dir.path();
+    let says =
+        "#!/bin/sh\necho 'cc (Debian) 12.2'\necho 'Copyright (C) Free Software Foundation'\n";
+    std::fs::write(dir.join("cc"), says).unwrap();
+    run(command("chmod", dir).args(["+x", "cc"]));
+    let mut build = command(REWRITE, dir);
+    build.args(["build", "-o", "p3", "--", "touch", "begun"]);
+    let ended = build.env("P3_CC", dir.join("cc")).output().unwrap();
+    let said = stderr(&ended);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    let why = ": this is gcc; copies need clang, of the LLVM of an engine: set P3_CC=clang-";
+    assert!(
+        said.starts_with("error: P3_CC=") && said.contains(why),
+        "{said}"
+    );
+    assert!(!dir.join("begun").exists());
 }
 
 /// A profile of one program, as weights of a build that makes two.
