@@ -19,7 +19,11 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Something could not be written.
-    #[error("{path}: cannot write: {source}; make room, or name another place", path = path.display())]
+    #[error(
+        "{path}: cannot write: {source}; {remedy} name another place",
+        path = path.display(),
+        remedy = remedy_for(source)
+    )]
     Write {
         /// The file or folder.
         path: PathBuf,
@@ -88,6 +92,19 @@ pub fn remedy(is: u32, should: u32, damage: &'static str, older: &'static str) -
         Ordering::Equal => damage,
         Ordering::Less => older,
         Ordering::Greater => "use the p3-prof that came with the p3-rewrite that made the copies",
+    }
+}
+
+/// What besides another place helps where something cannot be written.
+fn remedy_for(problem: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{
+        FileTooLarge, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+    };
+    match problem.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => "make room, or",
+        PermissionDenied | ReadOnlyFilesystem => "give the right to write, or",
+        NotFound => "make the folder, or",
+        _ => "look at it, or",
     }
 }
 
@@ -161,6 +178,34 @@ impl Error {
             path: path.into(),
             problem: problem.into(),
             remedy: remedy.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn remedy_fits_what_cannot_be_written() {
+        for (kind, remedy) in [
+            (
+                ErrorKind::PermissionDenied,
+                "give the right to write, or name another place",
+            ),
+            (ErrorKind::StorageFull, "make room, or name another place"),
+            (
+                ErrorKind::NotFound,
+                "make the folder, or name another place",
+            ),
+            (
+                ErrorKind::NotADirectory,
+                "look at it, or name another place",
+            ),
+        ] {
+            let text = Error::write("x", kind.into()).to_string();
+            assert!(text.ends_with(&format!("; {remedy}")), "{text}");
         }
     }
 }

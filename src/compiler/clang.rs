@@ -65,6 +65,7 @@ impl Compiler {
     pub(super) fn find(language: Language) -> Result<Compiler> {
         let [ours, theirs] = language.variables();
         if let Some(compiler) = Compiler::of_variable(language, ours) {
+            compiler.must_be_clang(ours)?;
             return Ok(compiler);
         }
         let called = std::env::args_os().next().unwrap_or_default();
@@ -100,6 +101,48 @@ impl Compiler {
                 )))
             }
         }
+    }
+
+    /// Refuses a gcc that `P3_CC` or `P3_CXX` names.
+    ///
+    /// # Errors
+    /// One is a gcc.
+    pub(super) fn check_named() -> Result<()> {
+        for language in Language::both() {
+            let [ours, _] = language.variables();
+            if std::env::var_os(ours).is_some_and(|v| !v.is_empty()) {
+                Compiler::find(language)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One with another name than clang's is asked: gcc would refuse our options without saying why they are there, and
+    /// configure scripts hide what compilers say.
+    fn must_be_clang(&self, variable: &str) -> Result<()> {
+        if is_clang(&self.path) || !self.is_gcc() {
+            return Ok(());
+        }
+        let engines = engine::installed();
+        let newest = engines.last().map_or(VERSIONS[0].major, |e| e.llvm);
+        let tool = if variable == "P3_CXX" {
+            "clang++"
+        } else {
+            "clang"
+        };
+        let path = self.path.display();
+        Err(Error::Usage(format!(
+            "{variable}={path}: this is gcc; copies need clang, of the LLVM of an engine: set {variable}={}",
+            llvm::tool(tool, newest)
+        )))
+    }
+
+    /// Whether it says that it is gcc, under whatever name.
+    fn is_gcc(&self) -> bool {
+        let mut asked = self.command();
+        let asked = asked.arg("--version").stdin(Stdio::null()).output();
+        let said = asked.map(|run| String::from_utf8_lossy(&run.stdout).into_owned());
+        said.is_ok_and(|text| text.contains("Free Software Foundation"))
     }
 
     /// The compiler that a variable names; that beside the other language's, where only that is named.

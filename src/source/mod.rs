@@ -60,6 +60,18 @@ pub struct Search {
 }
 
 impl Search {
+    /// One line for each folder that is none.
+    pub fn missing_folders(&self) -> impl Iterator<Item = String> + '_ {
+        let missing = self.folders.iter().filter(|f| !f.is_dir());
+        missing.map(|folder| {
+            let folder = folder.display().to_string();
+            format!(
+                "--source-dir {}: no such folder; check its name",
+                printable(&folder)
+            )
+        })
+    }
+
     /// What a file is called instead that was compiled as `name`, by each beginning that fits.
     fn renamed<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
         self.renamed.iter().filter_map(move |(from, to)| {
@@ -248,6 +260,11 @@ impl Sources {
              or where {it_is} now by --path-map OLD=NEW",
             printable(&names)
         ))
+    }
+
+    /// One line for each folder that is to be searched, and is none.
+    pub fn missing_folders(&self) -> impl Iterator<Item = String> + '_ {
+        self.search.missing_folders()
     }
 
     /// One line for each file that was looked for and has changed since it was compiled.

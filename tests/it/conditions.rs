@@ -181,9 +181,12 @@ fn sources_that_moved_or_changed() {
         (said, text(output))
     };
     let (said, shown) = warned(&[]);
+    let no_folder = "warning: --source-dir nodir: no such folder; check its name\n";
     let missing = "conditions.cpp: source not found, so its text is not shown; name its folder by --source-dir";
     assert!(said.contains(missing), "{said}");
     assert_eq!(shown, gone);
+    let (said, _) = warned(&["--source-dir", "nodir"]);
+    assert!(said.contains(no_folder), "{said}");
     let (said, _) = warned(&["--path-map", &map]);
     assert!(!said.contains("source not found"), "{said}");
     std::fs::write(b.join("conditions.cpp"), "int main() {}\n").unwrap();

@@ -126,6 +126,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
             .into_iter()
             .chain(left)
             .chain(notes)
+            .chain(search.missing_folders())
             .collect(),
         ..Outcome::default()
     }

@@ -58,6 +58,7 @@ impl Outcome {
     pub(super) fn told_by(mut self, sources: &Sources) -> Outcome {
         self.warnings.extend(sources.changed());
         self.warnings.extend(sources.missing());
+        self.warnings.extend(sources.missing_folders());
         self
     }
 

@@ -3,7 +3,7 @@
 use super::{Variables, started, status};
 use crate::compiler::record::{self, Failure, Record};
 use crate::compiler::unlinked::{self, Unlinked};
-use crate::compiler::{CALLS, LINES_ADDED, Language, in_path, our_program};
+use crate::compiler::{CALLS, Compiler, LINES_ADDED, Language, in_path, our_program};
 use crate::error::{Error, Result};
 use crate::llvm;
 use std::ffi::OsString;
@@ -67,6 +67,7 @@ impl Build {
     /// # Errors
     /// It cannot be run; our compilers are not there.
     pub fn run(&self, command: &[String]) -> Result<Built> {
+        Compiler::check_named()?;
         let began = SystemTime::now();
         let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let here = std::env::current_dir().unwrap_or_default();
