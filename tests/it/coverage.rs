@@ -165,6 +165,18 @@ fn coverage_of_patch_lists_its_lines() {
     assert_eq!(status, Some(0), "{said}");
     let none = "the profile has no file of the patch: ";
     assert!(said.contains(none) && !said.contains("0 lines"), "{said}");
+    // Nothing of a source is measured, which a job must not take for tested; of pages nothing can be.
+    let judged = ["--patch", "-", "--fail-under", "60"];
+    let (status, said) = coverage(&new, &judged, Some(&other));
+    assert_eq!(status, Some(2), "{said}");
+    let why = "--fail-under 60: the profile has no file of the patch (src/zz.c); name";
+    assert!(said.contains(why), "{said}");
+    let pages = dir.join("pages.diff");
+    std::fs::write(&pages, PATCH.split("diff --git a/src").next().unwrap()).unwrap();
+    let (status, said) = coverage(&new, &judged, Some(&pages));
+    assert_eq!(status, Some(0), "{said}");
+    let passes = "--fail-under 60: there are no paths to measure, so it passes";
+    assert!(said.contains(passes), "{said}");
     // Nothing is touched; another program was compiled; that is no patch.
     let (status, said) = coverage(&new, &["--patch", "-", "--fail-under", "100"], None);
     assert_eq!(status, Some(0), "{said}");
@@ -696,6 +708,23 @@ fn sources_of_registries_and_toolchains_are_left_out() {
     };
     assert_eq!(functions(&[]), BTreeSet::from(["main".to_string()]));
     assert_eq!(functions(&["--all"]).len(), 1 + foreign.len());
+}
+
+/// GitHub shows ten warnings of a step: no more are printed, and how many are left out.
+#[test]
+fn annotations_are_as_many_as_github_shows() {
+    let dir = crate::support::folder();
+    let function = |i: u32| format!("int f{i}(int n) {{ return n > {i} ? f(n) : 2; }}\n");
+    let functions: String = (0..15).map(function).collect();
+    let calls: String = (0..15).map(|i| format!(" + f{i}(0)")).collect();
+    let source = format!(
+        "int f(int n) {{ return n; }}\n{functions}int main(void) {{ return (0{calls}) != 30; }}\n"
+    );
+    let profile = build_with(dir.path(), &source, &["-O0"]);
+    let (_, text) = coverage(&profile, &["--format", "github"], None);
+    assert_eq!(text.matches("::warning ").count(), 10, "{text}");
+    let last = text.lines().last().unwrap();
+    assert!(last.starts_with("::notice title=6 more paths::"), "{text}");
 }
 
 /// Annotations and Cobertura name files from the repository, whatever folder of it a job works in.

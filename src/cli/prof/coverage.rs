@@ -6,6 +6,7 @@ use super::Outcome;
 use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::error::{Error, Result};
+use crate::names::{first_names, printable};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
@@ -20,6 +21,8 @@ use std::path::{Path, PathBuf};
 
 /// How many functions and paths a text shows.
 const SHOWN: usize = 20;
+/// A message names so many files of a patch.
+const FILES: usize = 3;
 /// How many uncovered paths of a function are explained.
 const EXPLAINED: usize = 3;
 
@@ -117,6 +120,8 @@ pub(super) struct CoverageArgs {
     #[arg(long, requires = "new", conflicts_with = "fail_on_new")]
     require_new: bool,
     /// Exit with status 1 if less than this share of the measure ran
+    ///
+    /// With --patch, exit with status 2 if the profile has no source file of the patch.
     #[arg(long, value_name = "PERCENT")]
     fail_under: Option<f64>,
     /// The measure of --fail-under [default: paths]; without --fail-under, print this number alone
@@ -270,6 +275,20 @@ impl Measured {
 fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
     let (total, what) = args.measure.unwrap_or(Measured::Paths).of(covered);
     let share = total.share();
+    if let Some(least) = args.fail_under.filter(|_| total.feasible == 0) {
+        // All of nothing is 100 %. Whether a patch has code of the program, and under which names, only its files show.
+        let missed = covered.missed_sources();
+        if missed.is_empty() {
+            let said =
+                format!("--fail-under {least}: there are no {what} to measure, so it passes");
+            outcome.warnings.push(said);
+        } else {
+            let files = first_names(FILES, missed.iter().map(|f| printable(f).into_owned()));
+            outcome.failures.push(format!(
+                "--fail-under {least}: the profile has no file of the patch ({files}); name the folders by --path-map"
+            ));
+        }
+    }
     if let Some(least) = args.fail_under.filter(|least| share * 100.0 < *least) {
         outcome.found = true;
         let share = percent(share);

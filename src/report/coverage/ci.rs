@@ -12,14 +12,30 @@ use crate::source::{Sources, repository};
 use crate::table::{Layout, exactly, number_of};
 use std::fmt::Write;
 
+/// GitHub shows so many annotations of a kind of one step.
+const ANNOTATIONS: usize = 10;
+
 /// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
 /// other way.
 pub fn github(coverage: &Coverage, sources: &Sources) -> String {
     let steps = Steps::new(coverage.profile, sources, false);
     let rows = coverage.rows.iter();
     let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
-    all.map(|(row, uncovered)| annotation(&steps, row, uncovered))
-        .collect()
+    limited(all.map(|(row, uncovered)| annotation(&steps, row, uncovered)))
+}
+
+/// As many annotations as GitHub shows of a step, and how many are left out.
+pub(super) fn limited(mut annotations: impl Iterator<Item = String>) -> String {
+    let mut text: String = annotations.by_ref().take(ANNOTATIONS).collect();
+    let more = annotations.count();
+    if more > 0 {
+        let more = number_of(more as u64, "more path");
+        let _ = writeln!(
+            text,
+            "::notice title={more}::GitHub shows {ANNOTATIONS} warnings of a step; --format text lists others"
+        );
+    }
+    text
 }
 
 fn annotation(steps: &Steps, row: &FunctionCoverage, uncovered: &Uncovered) -> String {

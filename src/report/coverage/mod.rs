@@ -43,6 +43,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
 use through::Through;
 
 /// Numbers of paths.
@@ -382,6 +383,22 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
 fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, excluded: &IdSet<BlockId>) -> u128 {
     let all = Through::new(dag, blocks, &IdSet::with_capacity(0));
     all.number() - Through::new(dag, blocks, excluded).number()
+}
+
+impl Coverage<'_> {
+    /// The files of a patch that may be sources of the program by their extension, if the profile has no file of the
+    /// patch. A patch of other files, like pages, has none. O(files).
+    pub fn missed_sources(&self) -> Vec<&str> {
+        let Some(patch) = self.patch.as_ref().filter(|patch| patch.lines == 0) else {
+            return Vec::new();
+        };
+        let extension = |file: &str| Path::new(file).extension().map(|e| e.to_owned());
+        let files = self.profile.manifest.files.iter();
+        let known: HashSet<_> = files.filter_map(|f| extension(f)).collect();
+        let elsewhere = patch.elsewhere.iter().map(String::as_str);
+        let may_be_source = |f: &&str| extension(f).is_some_and(|e| known.contains(&e));
+        elsewhere.filter(may_be_source).collect()
+    }
 }
 
 impl FunctionCoverage {

@@ -187,7 +187,7 @@ pub fn github(fresh: &Fresh, sources: &Sources) -> String {
             rows.join("\n").trim_end(),
         )
     });
-    annotations.collect()
+    ci::limited(annotations)
 }
 
 /// A summary for a job's page or a merge request.

@@ -98,7 +98,7 @@ pub fn github(versus: &Versus, sources: &Sources) -> String {
         let text = format!("#{}{}\n{rows}", line.id, steps.start(line));
         ci::warning(versus.now, line.func, None, &title, text.trim_end())
     });
-    lost.collect()
+    ci::limited(lost)
 }
 
 /// A summary for a job's page or a merge request.
