@@ -12,7 +12,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-pub use layout::{in_a_line, text};
+pub use layout::{in_a_line, in_a_line_within, text};
 
 use super::Line;
 use super::text::short;
@@ -21,10 +21,10 @@ use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, FuncId};
 use crate::ir::Terminator;
 use crate::load::positions::Inlined;
-use crate::names::{PrintedNames, brief, printable};
+use crate::names::{PrintedNames, brief, fitted, printable};
 use crate::profile::Profile;
 use crate::source::{Sources, is_of_the_system};
-use crate::table::Layout;
+use crate::table::{Layout, cut, display_width};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -34,6 +34,8 @@ const NO_LINE: &str = "–";
 /// What clang makes of every `goto *table[op]` of a function is one jump, which has no line, since none of them is it.
 const COMPUTED_GOTO: &str = "goto *";
 
+/// Function and condition are shortened each by itself where there are more columns for both.
+const NARROWEST: usize = 8;
 /// So many of a path's first rows are always shown.
 const FIRST_ROWS: usize = 2;
 /// So many of its last ones, too.
@@ -386,6 +388,24 @@ impl Step {
             )
         };
         told(self) == told(other) && self.note == other.note
+    }
+
+    /// The same in at most `width` columns: function and condition are shortened each by itself, and stay apart.
+    fn asked_within(&self, within: Option<&String>, width: usize) -> String {
+        let whole = self.asked(within);
+        let fixed = display_width("⤷   ") + NARROWEST;
+        let Some(name) = within.filter(|_| !self.text.is_empty() && width >= fixed) else {
+            return cut(&whole, width);
+        };
+        if display_width(&whole) <= width {
+            return whole;
+        }
+        let own = self.asked(None);
+        let room = width - display_width("⤷   ");
+        let least = (room / 2).max(room.saturating_sub(display_width(name)));
+        let name = fitted(name, room - display_width(&own).min(least));
+        let own = cut(&own, room - display_width(&name));
+        format!("⤷ {name}  {own}")
     }
 
     /// What is asked, after the inlined function if that is told.

@@ -1,7 +1,7 @@
 //! `p3-prof top`: what runs most in a program, while it runs.
 
 use super::Outcome;
-use crate::cli::screen::{Flow, Input, List, Screen, Table, clip};
+use crate::cli::screen::{Flow, Input, List, Screen, Table, clip, named};
 use crate::error::{Error, Result};
 use crate::live::{Kind, Order, View, Watch, cells, heading, text};
 use crate::table::{Layout, wrapped};
@@ -185,10 +185,11 @@ impl Top {
             items: self.view.rows.len(),
         };
         let rows = &self.view.rows;
-        table.draw(frame, middle, &mut self.list, |i| {
+        let row = |i: usize| {
             let row = &rows[i];
-            (cells(kind, row), row.name.clone(), row.rest.clone())
-        });
+            (cells(kind, row), (row.name.clone(), row.rest.clone()))
+        };
+        table.draw(frame, middle, &mut self.list, row, named);
         if let Some(row) = rows.get(self.list.at) {
             let text = row.details.join("\n");
             let lines: Vec<String> = text

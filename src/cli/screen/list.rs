@@ -71,13 +71,14 @@ pub(in crate::cli) struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Draws it; `row` makes one: its numbers, a name that may be shortened, and what follows that.
-    pub(in crate::cli) fn draw(
+    /// Draws it; `row` makes one: its numbers, and what `fit` makes the last cell of, in so many columns.
+    pub(in crate::cli) fn draw<T>(
         &self,
         frame: &mut Frame,
         area: Rect,
         list: &mut List,
-        mut row: impl FnMut(usize) -> (Vec<String>, String, String),
+        mut row: impl FnMut(usize) -> (Vec<String>, T),
+        fit: impl Fn(T, u16) -> Line<'static>,
     ) {
         let sight = list.sight(self.items, usize::from(area.height.saturating_sub(1)));
         let first = sight.start;
@@ -101,30 +102,27 @@ impl Table<'_> {
         let right = |text: String| Cell::new(Line::from(text).alignment(Alignment::Right));
         let heading = shown.iter().map(|c| right(self.heading[*c].into()));
         let heading = heading.chain([Cell::new(self.heading[numbers])]);
-        let rows = rows
-            .into_iter()
-            .enumerate()
-            .map(|(i, (cells, name, rest))| {
-                let numbers = shown.iter().map(|c| right(cells[*c].clone()));
-                let name = named(&name, &rest, room);
-                let row = Row::new(numbers.chain([Cell::new(name)]));
-                if first + i == list.at {
-                    row.style(Style::new().reversed())
-                } else {
-                    row
-                }
-            });
+        let rows = rows.into_iter().enumerate().map(|(i, (cells, last))| {
+            let numbers = shown.iter().map(|c| right(cells[*c].clone()));
+            let row = Row::new(numbers.chain([Cell::new(fit(last, room))]));
+            if first + i == list.at {
+                row.style(Style::new().reversed())
+            } else {
+                row
+            }
+        });
         let widths = widths.into_iter().map(Constraint::Length);
         let table = Widget::new(rows, widths).column_spacing(GAP);
         frame.render_widget(table.header(Row::new(heading).bold()), area);
     }
 }
 
-fn named(name: &str, rest: &str, room: u16) -> Line<'static> {
-    let left = usize::from(room).saturating_sub(display_width(rest));
-    let name = fitted(name, left.max(12));
+/// A name that is shortened for what follows it.
+pub(in crate::cli) fn named((name, rest): (String, String), room: u16) -> Line<'static> {
+    let left = usize::from(room).saturating_sub(display_width(&rest));
+    let name = fitted(&name, left.max(12));
     let name = Span::styled(name, Style::new().fg(Color::Cyan));
-    Line::from(vec![name, Span::raw(rest.to_string())])
+    Line::from(vec![name, Span::raw(rest)])
 }
 
 /// The text, without control characters, as far as it fits into so many columns.

@@ -3,7 +3,7 @@
 mod guard;
 mod list;
 
-pub(super) use list::{List, Table, clip, moved};
+pub(super) use list::{List, Table, clip, moved, named};
 
 use crate::error::{Error, Result};
 use guard::Guard;

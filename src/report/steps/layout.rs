@@ -7,8 +7,12 @@ use crate::table::{Layout, cut, display_width, in_columns, number_of, wrapped};
 const WIDEST_PLACE: usize = 22;
 /// The columns that an outcome takes at most.
 const WIDEST_OUTCOME: usize = 24;
+/// A condition of a line with several is not made narrower.
+const SHORTEST_TEXT: usize = 8;
 /// What is asked is not made narrower.
 const NARROWEST_TEXT: usize = 12;
+/// Nor is an inlined function with what is asked in it, if a note could stand below instead.
+const NARROWEST_NAMED: usize = 32;
 
 /// Rows as text, indented by so many columns; none is wider than the layout.
 pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
@@ -23,7 +27,13 @@ pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
     let note = widest(|s| s.note.clone(), usize::MAX);
     // What follows is not cut: where there is no room beside what is asked, it is on a line of its own.
     let beside = if outcome > 0 { outcome + 2 } else { 0 };
-    let below = note > 0 && NARROWEST_TEXT + beside + note + 2 > room;
+    let named = steps().filter(|s| s.within.is_some());
+    let named = named.map(|s| display_width(&s.asked(s.within.as_ref())));
+    let least = named
+        .max()
+        .unwrap_or(0)
+        .clamp(NARROWEST_TEXT, NARROWEST_NAMED);
+    let below = note > 0 && least + beside + note + 2 > room;
     let note = if below { 0 } else { note };
     let behind = [outcome, note].into_iter().filter(|w| *w > 0);
     let room = room
@@ -39,7 +49,7 @@ pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
                     .as_ref()
                     .filter(|_| step.within.as_ref() != within);
                 within = step.within.as_ref();
-                step.asked(name)
+                step.asked_within(name, room)
             }
             Row::Library(..) | Row::More(_) | Row::Differs(_) => String::new(),
         });
@@ -158,4 +168,103 @@ pub fn in_a_line(rows: &[Row]) -> String {
         });
     }
     parts.join(" · ")
+}
+
+/// Rows in one line of at most `width` columns, with all their outcomes if there is room for these: conditions and
+/// functions lose their middle, at last whole rows go.
+pub fn in_a_line_within(rows: &[Row], width: usize) -> String {
+    let whole = in_a_line(rows);
+    if display_width(&whole) <= width {
+        return whole;
+    }
+    let shortened = |rows: &[Row], most: usize| {
+        let short = rows.iter().map(|row| match row {
+            Row::Step(step) => Row::Step(Step {
+                text: cut(&step.text, most),
+                within: step.within.as_ref().map(|name| cut(name, most)),
+                note: match step.note.as_str() {
+                    "" => String::new(),
+                    note => cut(note, most.max(NARROWEST_TEXT)),
+                },
+                ..step.clone()
+            }),
+            row => row.clone(),
+        });
+        in_a_line(&short.collect::<Vec<_>>())
+    };
+    let lines = [60, 40, 30, 24, 20, 16, 12, SHORTEST_TEXT].map(|most| shortened(rows, most));
+    if let Some(line) = lines.into_iter().find(|line| display_width(line) <= width) {
+        return line;
+    }
+    let more = |kept: usize| format!(" · … {} more", rows.len() - kept);
+    let fits = |kept: &usize| {
+        let line = shortened(&rows[..*kept], SHORTEST_TEXT);
+        display_width(&line) + display_width(&more(*kept)) <= width
+    };
+    match (1..rows.len()).rev().find(fits) {
+        Some(kept) => shortened(&rows[..kept], SHORTEST_TEXT) + &more(kept),
+        None => cut(&shortened(&rows[..1], SHORTEST_TEXT), width),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(within: Option<&str>, text: &str, outcome: &str) -> Row {
+        Row::Step(Step {
+            place: "61".into(),
+            line: None,
+            within: within.map(String::from),
+            text: text.into(),
+            outcome: outcome.into(),
+            note: String::new(),
+            times: 1,
+        })
+    }
+
+    /// An inlined function and its condition are two things in little room, too.
+    #[test]
+    fn function_and_condition_stay_apart() {
+        let rows = [step(
+            Some("XMLDocument::CreateUnlinkedNode"),
+            "returnNode->_memPool == pool",
+            "true",
+        )];
+        for width in [30, 40, 50, 60] {
+            let lines = text(&rows, Layout { width, full: false }, 0);
+            assert_eq!(lines.len(), 1);
+            let line = &lines[0];
+            assert!(display_width(line) <= width, "{line}");
+            let (function, condition) = line.split_once("⤷ ").unwrap().1.split_once("  ").unwrap();
+            assert!(
+                "XMLDocument::CreateUnlinkedNode".ends_with(function.trim_start_matches('…'))
+                    || function.contains('…'),
+                "{line}"
+            );
+            assert!(
+                condition.starts_with("ret") && line.ends_with("  true"),
+                "{line}"
+            );
+        }
+    }
+
+    /// In a line, all outcomes stay as long as there is room for short conditions, then whole rows go.
+    #[test]
+    fn line_of_little_room_keeps_outcomes() {
+        let rows = [
+            step(None, "strcmp(words[j - gap], word) > 0", "true"),
+            step(None, "ele->ClosingType() == XMLElement::CLOSED", "false"),
+            step(None, "i < n", "true"),
+        ];
+        let whole = in_a_line(&rows);
+        assert_eq!(in_a_line_within(&rows, 200), whole);
+        let short = in_a_line_within(&rows, 60);
+        assert!(display_width(&short) <= 60, "{short}");
+        for end in [" true · 61 ", " false · 61 ", "i < n true"] {
+            assert!(short.contains(end), "{short}");
+        }
+        let shorter = in_a_line_within(&rows, 40);
+        assert_eq!(shorter, "61 strc…> 0 true · … 2 more");
+    }
 }

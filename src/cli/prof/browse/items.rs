@@ -2,7 +2,8 @@
 
 use super::lit::Lit;
 use crate::error::Result;
-use crate::table::percent;
+use crate::report::steps::{Row, in_a_line_within};
+use crate::table::{display_width, percent};
 
 /// What comes first in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +40,32 @@ impl Sort {
     }
 }
 
-/// A row: its numbers, and what stands behind them.
+/// A row of a function: its numbers, and its name.
 pub(super) type Cells = (Vec<String>, String);
+
+/// What stands behind the numbers of an item.
+pub(super) enum Described {
+    Text(String),
+    /// A path: what it is called, and steps of it.
+    Path {
+        front: String,
+        steps: Vec<Row>,
+    },
+}
+
+impl Described {
+    /// As much as so many columns have room for: of steps, conditions are shortened, and outcomes are not.
+    pub(super) fn fitted(&self, room: usize) -> String {
+        match self {
+            Described::Text(text) => text.clone(),
+            Described::Path { front, steps } if steps.is_empty() => front.clone(),
+            Described::Path { front, steps } => {
+                let room = room.saturating_sub(display_width(front) + 2);
+                format!("{front}  {}", in_a_line_within(steps, room))
+            }
+        }
+    }
+}
 
 /// The paths of a function, or subpaths.
 pub(super) trait Items {
@@ -54,7 +79,7 @@ pub(super) trait Items {
     fn sorts(&self) -> &'static [Sort];
     fn sort_by(&mut self, sort: Sort) -> Result<()>;
     /// What the list shows of one.
-    fn row(&mut self, i: usize) -> Result<Cells>;
+    fn row(&mut self, i: usize) -> Result<(Vec<String>, Described)>;
     /// One, in a line.
     fn name(&mut self, i: usize) -> Result<String>;
     /// The source text that it runs through.

@@ -1,11 +1,12 @@
 //! The paths of one function that ran, exactly counted or in bursts.
 
-use super::items::{Cells, Items, Sort, share};
+use super::items::{Described, Items, Sort, share};
 use super::lit::{Lit, files};
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use crate::profile::{Profile, Structure};
-use crate::report::steps::{Steps, in_a_line};
+use crate::report::steps::Steps;
+use crate::report::text::short;
 use crate::report::words::Said;
 use crate::report::{Line, line};
 use crate::source::Sources;
@@ -100,20 +101,24 @@ impl<'a> Paths<'a> {
         Ok(0)
     }
 
-    /// A path from where it parts from its neighbour in the list, in a line.
-    fn difference(&mut self, i: usize) -> Result<String> {
+    /// A path from where it parts from its neighbour in the list. Of where it starts, the file is not told if it is the
+    /// function's.
+    fn difference(&mut self, i: usize) -> Result<Described> {
         let shared = self.shared(i)?;
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];
         let said: Vec<Said> = self.steps.words().decisions(line);
         let (before, behind) = said.split_at(shared.min(said.len()));
-        let rest = in_a_line(&self.steps.all_rows(line, behind));
+        let steps = self.steps.all_rows(line, behind);
         let is_shortened = !self.steps.decision_rows(self.f, before).is_empty();
         let start = self.steps.start(line);
-        let start = start.trim_start_matches(" · ");
-        let parts = [start, if is_shortened { "⋯" } else { "" }, &rest];
+        let home = format!("{}:", short(&self.steps.home_file(self.f)));
+        let start = start.trim_start_matches(" · ").replace(&home, "");
+        let id = format!("#{}", line.id);
+        let parts = [id.as_str(), &start, if is_shortened { "⋯" } else { "" }];
         let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
-        Ok(format!("#{}  {}", line.id, parts.join("  ")))
+        let front = parts.join("  ");
+        Ok(Described::Path { front, steps })
     }
 }
 
@@ -175,7 +180,7 @@ impl Items for Paths<'_> {
         Ok(())
     }
 
-    fn row(&mut self, i: usize) -> Result<Cells> {
+    fn row(&mut self, i: usize) -> Result<(Vec<String>, Described)> {
         let (f, total) = (self.f, self.total);
         let shares = self.shares.clone();
         let difference = self.difference(i)?;

@@ -177,7 +177,9 @@ fn rows_of_paths_show_where_they_differ() {
     for f in profile.executed() {
         let mut paths = tour.paths(f).unwrap();
         paths.sort_by(Sort::Name).unwrap();
-        let rows: Vec<String> = (0..paths.len()).map(|i| paths.row(i).unwrap().1).collect();
+        let number = paths.len();
+        let row = |i| paths.row(i).unwrap().1.fitted(usize::MAX);
+        let rows: Vec<String> = (0..number).map(row).collect();
         for (i, row) in rows.iter().enumerate() {
             let steps = in_a_line(&paths.lit(i).unwrap().steps);
             let (id, told) = row.split_once("  ").unwrap();

@@ -1,9 +1,9 @@
 //! The three screens: functions, paths of one or subpaths through it, one of these in its sources.
 
 use super::data::Tour;
-use super::items::Items;
+use super::items::{Described, Items};
 use super::lit::{Lit, LitFile};
-use crate::cli::screen::{Flow, List, Table, clip, moved};
+use crate::cli::screen::{Flow, List, Table, clip, moved, named};
 use crate::error::Result;
 use crate::report::steps;
 use crate::table::{Layout, wrapped};
@@ -258,10 +258,11 @@ fn draw_functions(tour: &Tour, list: &mut List, frame: &mut Frame, area: Rect) {
         main,
         items: tour.len(),
     };
-    table.draw(frame, area, list, |i| {
+    let row = |i| {
         let (cells, name) = tour.cells(i);
-        (cells, name, String::new())
-    });
+        (cells, (name, String::new()))
+    };
+    table.draw(frame, area, list, row, named);
 }
 
 fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: Rect) -> Result<()> {
@@ -273,14 +274,15 @@ fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: R
         items: items.len(),
     };
     let mut failed = Ok(());
-    table.draw(frame, area, list, |i| match items.row(i) {
-        // What stands behind the numbers stays whole.
-        Ok((cells, rest)) => (cells, String::new(), rest),
+    let row = |i| match items.row(i) {
+        Ok(row) => row,
         Err(e) => {
             failed = Err(e);
-            (vec![String::new(); numbers], String::new(), String::new())
+            (vec![String::new(); numbers], Described::Text(String::new()))
         }
-    });
+    };
+    let fit = |told: Described, room| Line::from(told.fitted(usize::from(room)));
+    table.draw(frame, area, list, row, fit);
     failed
 }
 

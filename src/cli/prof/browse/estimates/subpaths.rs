@@ -1,7 +1,7 @@
 //! Sampled subpaths, by the functions that they go through.
 
 use crate::cli::prof::browse::data::{Evidence, Function, Told, Tour};
-use crate::cli::prof::browse::items::{Cells, Items, Sort};
+use crate::cli::prof::browse::items::{Described, Items, Sort};
 use crate::cli::prof::browse::lit::{Lit, files};
 use crate::error::Result;
 use crate::estimate::Estimate;
@@ -217,7 +217,7 @@ impl Items for Subpaths<'_> {
         Ok(())
     }
 
-    fn row(&mut self, i: usize) -> Result<Cells> {
+    fn row(&mut self, i: usize) -> Result<(Vec<String>, Described)> {
         let texts = self.texts(i);
         let row = self.subpath(i);
         let numbers = vec![
@@ -231,7 +231,7 @@ impl Items for Subpaths<'_> {
         } else {
             format!("{}  {}", texts.decisions, texts.blocks)
         };
-        Ok((numbers, subpath))
+        Ok((numbers, Described::Text(subpath)))
     }
 
     fn name(&mut self, i: usize) -> Result<String> {
