@@ -355,7 +355,7 @@ fn random_programs() {
         let merged =
             crate::support::profile_with(&modules, &objects, &[], 2, &["-O0"], &expected, &out);
         let merged = merged.unwrap();
-        let verified = run(Command::new(PROF).arg("verify").arg(&merged)).stdout;
+        let verified = run(Command::new(PROF).args(["verify", "--full"]).arg(&merged)).stdout;
         let verified = String::from_utf8(verified).unwrap();
         let left = |name: &str| verified.contains(&format!("{name}: "));
         let mut export = Command::new(PROF);
