@@ -11,7 +11,7 @@ use crate::load::positions::{
     BecomesConstant, BlockPositions, Compared, Operand, Predicate, Variable,
 };
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A variable that is stored in more blocks is not followed, so that manifests stay small.
 const MOST_STORES: usize = 16;
@@ -60,8 +60,8 @@ struct Constant<'m> {
 pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
     let mut finder = Finder {
         numbers: function.blocks().zip(0..).collect(),
-        slots: HashMap::new(),
-        known: HashMap::new(),
+        slots: FxHashMap::default(),
+        known: FxHashMap::default(),
     };
     let mut compared: Vec<Option<Compared>> = Vec::new();
     for (block, positions) in function.blocks().zip(found.iter()) {
@@ -72,12 +72,12 @@ pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
         compared.push(chooses.then(|| finder.compared(block)).flatten());
     }
     // What is asked for once contradicts nothing, unless it is a constant.
-    let mut asked: HashMap<u32, u32> = HashMap::new();
+    let mut asked: FxHashMap<u32, u32> = FxHashMap::default();
     for variable in compared.iter().flatten().flat_map(Compared::variables) {
         *asked.entry(variable.number).or_default() += 1;
     }
     let mut constants = finder.find_constants(function);
-    let known: HashSet<u32> = constants.keys().copied().collect();
+    let known: FxHashSet<u32> = constants.keys().copied().collect();
     let is_of_use = |c: &Compared| {
         c.variables()
             .any(|v| asked[&v.number] > 1 || known.contains(&v.number))
@@ -103,10 +103,10 @@ fn variables_mut(compared: &mut Compared) -> impl Iterator<Item = &mut Variable>
 }
 
 struct Finder<'m> {
-    numbers: HashMap<Block<'m>, u32>,
+    numbers: FxHashMap<Block<'m>, u32>,
     /// By local variable: the blocks that store to it; `None` if it may not be followed.
-    slots: HashMap<Value<'m>, Option<Vec<u32>>>,
-    known: HashMap<Key<'m>, Known>,
+    slots: FxHashMap<Value<'m>, Option<Vec<u32>>>,
+    known: FxHashMap<Key<'m>, Known>,
 }
 
 impl<'m> Finder<'m> {
@@ -247,9 +247,9 @@ impl<'m> Finder<'m> {
 
 impl<'m> Finder<'m> {
     /// By number: where each value that is compared becomes a constant, ascending. O(instructions).
-    fn find_constants(&self, function: Value<'m>) -> HashMap<u32, Vec<BecomesConstant>> {
-        let mut in_memory: HashMap<Value, Vec<(Key, u32)>> = HashMap::new();
-        let mut found: HashMap<u32, Vec<BecomesConstant>> = HashMap::new();
+    fn find_constants(&self, function: Value<'m>) -> FxHashMap<u32, Vec<BecomesConstant>> {
+        let mut in_memory: FxHashMap<Value, Vec<(Key, u32)>> = FxHashMap::default();
+        let mut found: FxHashMap<u32, Vec<BecomesConstant>> = FxHashMap::default();
         for (key, known) in &self.known {
             if key.loaded.is_some() {
                 let keys = in_memory.entry(key.value).or_default();
@@ -319,8 +319,8 @@ fn conversion(value: Value) -> Option<Conversion> {
 /// What a block has stored at its end to some local variables.
 fn last_stores<'m, T>(
     block: Block<'m>,
-    slots: &HashMap<Value<'m>, T>,
-) -> HashMap<Value<'m>, Value<'m>> {
+    slots: &FxHashMap<Value<'m>, T>,
+) -> FxHashMap<Value<'m>, Value<'m>> {
     let stores = block
         .instructions()
         .filter(|i| i.opcode() == LLVMOpcode::LLVMStore);

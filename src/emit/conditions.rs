@@ -6,8 +6,8 @@
 use super::read::sys::{Block, Value};
 use crate::load::positions::{Asks, Origin, SourcePosition, Test};
 use inkwell::llvm_sys::LLVMOpcode;
+use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 /// Conversions, negations and hints are looked through so many times: a module may nest them without end.
 const DEEPEST: usize = 16;
@@ -17,7 +17,7 @@ const EXPECT: &str = "llvm.expect.";
 /// Numbers of a function's blocks, made when a φ asks for one.
 pub(super) struct Blocks<'m> {
     function: Value<'m>,
-    numbers: OnceCell<HashMap<Block<'m>, u32>>,
+    numbers: OnceCell<FxHashMap<Block<'m>, u32>>,
 }
 
 impl<'m> Blocks<'m> {

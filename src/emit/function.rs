@@ -34,7 +34,8 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
 };
 use register::{Held, find_keys};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use tail::{Tails, return_at_once};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
@@ -83,9 +84,9 @@ pub(crate) fn instrument<'ctx>(
         places,
         tails,
         phis: BTreeMap::new(),
-        after: HashMap::new(),
-        flagged: HashMap::new(),
-        hashed: HashMap::new(),
+        after: FxHashMap::default(),
+        flagged: FxHashMap::default(),
+        hashed: FxHashMap::default(),
         keys,
         is_key: find_keys(cfg, plan.order(), plan, &registers),
         registers,
@@ -152,11 +153,11 @@ struct Emitter<'a, 'ctx> {
     /// By block, in order: what their entries need is made in blocks that several of them may share.
     phis: BTreeMap<BlockId, PhiValue<'ctx>>,
     /// The register's value behind edges with code.
-    after: HashMap<CfgEdge, Held<'ctx>>,
+    after: FxHashMap<CfgEdge, Held<'ctx>>,
     /// The counters that edges which cannot be split bring to be increased in their target …
-    flagged: HashMap<CfgEdge, PointerValue<'ctx>>,
+    flagged: FxHashMap<CfgEdge, PointerValue<'ctx>>,
     /// … and the keys for the hash table.
-    hashed: HashMap<CfgEdge, IntValue<'ctx>>,
+    hashed: FxHashMap<CfgEdge, IntValue<'ctx>>,
     /// What the hash table knows ids by.
     keys: Keys,
     /// By block: whether the path register is a key there.
@@ -437,7 +438,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Where the edges lead, ascending.
-    fn targets<T>(&self, edges: &HashMap<CfgEdge, T>) -> BTreeSet<BlockId> {
+    fn targets<T>(&self, edges: &FxHashMap<CfgEdge, T>) -> BTreeSet<BlockId> {
         let target = |e: &CfgEdge| self.cfg.target(*e);
         edges.keys().map(target).collect()
     }

@@ -33,12 +33,10 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
         let known = labels::known(f);
         let pressure = pressure::find(f, registers);
         for (number, block) in f.blocks().enumerate() {
-            let mut hidden = look(block, kinds);
-            // The entry is in no loop. (Most allocas stand there, and text takes time.)
-            hidden.single |= number > 0 && block.instructions().any(is_swift_error);
+            let mut hidden = look(block, number, kinds);
             hidden.known_labels = known.binary_search(&number).is_ok();
             hidden.pressure = pressure[number];
-            (hidden.body, hidden.block) = (body, number);
+            hidden.body = body;
             if hidden != Hidden::nothing(body, number) {
                 found.push(hidden);
             }
@@ -57,11 +55,12 @@ pub(super) fn forbidden(module: &Module) -> Vec<Option<&'static str>> {
         .collect()
 }
 
-/// What a block hides; its number is not known here.
-fn look(block: Block, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
-    let mut hidden = Hidden::nothing(0, 0);
+/// What block `number` of a function hides; which function is not known here.
+fn look(block: Block, number: usize, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
+    let mut hidden = Hidden::nothing(0, number);
     for i in block.instructions() {
-        hidden.single |= i.is_token();
+        // The entry is in no loop. (Most allocas stand there, and text takes time.)
+        hidden.single |= i.is_token() || number > 0 && is_swift_error(i);
         if i.is_call() {
             let callee = i.callee();
             let has = |kind| {

@@ -8,7 +8,8 @@ use crate::plan::{FunctionPlan, Op, Site};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::InstructionValue;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Where the code of an edge goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,7 @@ fn choose(
 #[derive(Default)]
 struct Parallel {
     of: Option<BlockId>,
-    targets: HashMap<BlockId, u32>,
+    targets: FxHashMap<BlockId, u32>,
 }
 
 impl Parallel {

@@ -9,7 +9,7 @@ use crate::load::positions::{
 };
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::path::{Component, Path, PathBuf};
 
@@ -21,11 +21,12 @@ pub(super) fn find(module: &Module) -> Positions {
     let mut finder = Finder {
         module,
         found: Positions::default(),
-        files: HashMap::new(),
-        inlined: HashMap::new(),
-        scopes: HashMap::new(),
-        places: HashMap::new(),
-        known: HashMap::new(),
+        files: FxHashMap::default(),
+        files_of: FxHashMap::default(),
+        inlined: FxHashMap::default(),
+        scopes: FxHashMap::default(),
+        places: FxHashMap::default(),
+        known: FxHashMap::default(),
     };
     let definitions = sys::functions(module).filter(|f| f.is_definition());
     let bodies = definitions.map(|f| finder.body(f)).collect();
@@ -36,13 +37,15 @@ pub(super) fn find(module: &Module) -> Positions {
 struct Finder<'m, 'c> {
     module: &'m Module<'c>,
     found: Positions,
-    files: HashMap<SourceFile, u32>,
-    inlined: HashMap<Node<'m>, Option<u32>>,
+    files: FxHashMap<SourceFile, u32>,
+    /// By what debug information has of a file: its number. Most scopes are in one of few files.
+    files_of: FxHashMap<Node<'m>, u32>,
+    inlined: FxHashMap<Node<'m>, Option<u32>>,
     /// By scope: its file and discriminator.
-    scopes: HashMap<Node<'m>, Option<(u32, u32)>>,
-    places: HashMap<SourcePosition, u32>,
+    scopes: FxHashMap<Node<'m>, Option<(u32, u32)>>,
+    places: FxHashMap<SourcePosition, u32>,
     /// By location: its number among the places plus 1, or 0.
-    known: HashMap<Node<'m>, u32>,
+    known: FxHashMap<Node<'m>, u32>,
 }
 
 impl<'m> Finder<'m, '_> {
@@ -143,16 +146,25 @@ impl<'m> Finder<'m, '_> {
         if let Some(&known) = self.scopes.get(&scope) {
             return known;
         }
-        let file = scope.file().map(|file| {
-            let source = SourceFile {
-                name: full_name(&file.directory(), &file.file_name()),
-                checksum: file.checksum(self.module).unwrap_or_default(),
-            };
-            let number = numbered(&mut self.files, &mut self.found.files, source);
-            (number, scope.discriminator(self.module))
-        });
+        let file = scope
+            .file()
+            .map(|file| (self.file(file), scope.discriminator(self.module)));
         self.scopes.insert(scope, file);
         file
+    }
+
+    /// The number of a file.
+    fn file(&mut self, file: Node<'m>) -> u32 {
+        if let Some(&number) = self.files_of.get(&file) {
+            return number;
+        }
+        let source = SourceFile {
+            name: full_name(&file.directory(), &file.file_name()),
+            checksum: file.checksum(self.module).unwrap_or_default(),
+        };
+        let number = numbered(&mut self.files, &mut self.found.files, source);
+        self.files_of.insert(file, number);
+        number
     }
 
     /// The inlined call that `location`, which is in one, is in. Calls around it come first, as chains can be long.
@@ -212,7 +224,7 @@ fn call_place(call: &Inlined) -> SourcePosition {
 
 /// The number of `item` in `items`, into which it goes if it is not there.
 fn numbered<T: Clone + Eq + Hash>(
-    numbers: &mut HashMap<T, u32>,
+    numbers: &mut FxHashMap<T, u32>,
     items: &mut Vec<T>,
     item: T,
 ) -> u32 {

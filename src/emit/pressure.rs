@@ -3,7 +3,7 @@
 
 use super::read::sys::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A function with more parameters and instructions has no second versions for hot paths, and a walk for each of its values would take
 /// long.
@@ -26,12 +26,13 @@ pub(super) fn registers(triple: &str) -> usize {
 pub(super) fn find(f: Value, registers: usize) -> Vec<u32> {
     let blocks: Vec<Block> = f.blocks().collect();
     let mut pressure = vec![0; blocks.len()];
-    let values = || {
-        f.parameters()
-            .chain(blocks.iter().flat_map(|b| b.instructions()))
-    };
-    let held = values().take(MOST_INSTRUCTIONS + 1).count();
-    if blocks.len() == 1 || held <= registers || held > MOST_INSTRUCTIONS {
+    if blocks.len() == 1 {
+        return pressure;
+    }
+    let instructions = blocks.iter().flat_map(|b| b.instructions());
+    let values = f.parameters().chain(instructions);
+    let values: Vec<Value> = values.take(MOST_INSTRUCTIONS + 1).collect();
+    if values.len() <= registers || values.len() > MOST_INSTRUCTIONS {
         return pressure;
     }
     let graph = Graph::new(&blocks);
@@ -40,7 +41,8 @@ pub(super) fn find(f: Value, registers: usize) -> Vec<u32> {
         reached: vec![usize::MAX; blocks.len()],
         left: Vec::new(),
     };
-    for (number, value) in values().filter(|v| takes_register(*v)).enumerate() {
+    let values = values.into_iter().filter(|v| takes_register(*v));
+    for (number, value) in values.enumerate() {
         walk.visit(number, value, |b| pressure[b] += 1);
     }
     let registers = registers as u32;
@@ -58,13 +60,13 @@ fn takes_register(value: Value) -> bool {
 
 /// Blocks by number, and the ways into them.
 struct Graph<'m> {
-    numbers: HashMap<Block<'m>, usize>,
+    numbers: FxHashMap<Block<'m>, usize>,
     ins: Vec<Vec<usize>>,
 }
 
 impl<'m> Graph<'m> {
     fn new(blocks: &[Block<'m>]) -> Self {
-        let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
+        let numbers: FxHashMap<_, _> = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
         let mut ins = vec![Vec::new(); blocks.len()];
         for (from, block) in blocks.iter().enumerate() {
             for to in block.last().successors() {
@@ -88,20 +90,27 @@ impl<'m> Walk<'m, '_> {
     /// Calls `live` for each block at whose beginning value number `number` is live, once: the value is made elsewhere, or
     /// it is a φ of the block.
     fn visit(&mut self, number: usize, value: Value<'m>, mut live: impl FnMut(usize)) {
-        let made_by = value.is_instruction().then_some(value);
-        let made_in = made_by.map(|v| self.graph.numbers[&v.block()]);
-        if let Some(block) = made_in
-            && value.opcode() == LLVMOpcode::LLVMPHI
-        {
-            live(block);
-        }
+        let made_in = value.is_instruction().then(|| value.block());
+        let numbers = &self.graph.numbers;
+        // Most values are used where they are made: their blocks need no number.
+        let elsewhere = |block: &Block<'m>| Some(*block) != made_in;
         for user in value.users().filter(|u| u.is_instruction()) {
             if user.opcode() == LLVMOpcode::LLVMPHI {
                 let ways = user.incoming().filter(|(v, _)| *v == value);
-                self.left.extend(ways.map(|(_, b)| self.graph.numbers[&b]));
+                let ways = ways.map(|(_, b)| b).filter(elsewhere);
+                self.left.extend(ways.map(|b| numbers[&b]));
             } else {
-                self.left.push(self.graph.numbers[&user.block()]);
+                let block = Some(user.block()).filter(elsewhere);
+                self.left.extend(block.map(|b| numbers[&b]));
             }
+        }
+        let is_phi = made_in.is_some() && value.opcode() == LLVMOpcode::LLVMPHI;
+        if self.left.is_empty() && !is_phi {
+            return;
+        }
+        let made_in = made_in.map(|b| numbers[&b]);
+        if let Some(block) = made_in.filter(|_| is_phi) {
+            live(block);
         }
         while let Some(block) = self.left.pop() {
             if Some(block) == made_in || self.reached[block] == number {

@@ -11,7 +11,8 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::InstructionValue;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the code of one function's edges goes, when those are split that must be.
 pub(crate) struct Places<'ctx> {
@@ -92,7 +93,7 @@ fn insert<'ctx>(
     edges: &[(CfgEdge, BasicBlock<'ctx>)],
 ) {
     let builder = context.create_builder();
-    let mut taken: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>> = HashMap::new();
+    let mut taken: FxHashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>> = FxHashMap::default();
     for &(edge, new) in edges {
         let source = blocks[edge.block];
         // The branch is where the source's terminator is.
@@ -110,13 +111,13 @@ fn insert<'ctx>(
 fn mend_phis<'ctx>(
     builder: &Builder<'ctx>,
     target: BasicBlock<'ctx>,
-    taken: &HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
+    taken: &FxHashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
 ) {
     let is_phi = |i: &InstructionValue<'ctx>| sys::opcode(*i) == LLVMOpcode::LLVMPHI;
     let mut next = target.get_first_instruction().filter(is_phi);
     while let Some(phi) = next {
         next = phi.get_next_instruction().filter(is_phi);
-        let mut used: HashMap<BasicBlock<'ctx>, usize> = HashMap::new();
+        let mut used: FxHashMap<BasicBlock<'ctx>, usize> = FxHashMap::default();
         sys::rebuild_phi(builder, phi, |from| {
             let at = used.entry(from).or_default();
             let new = taken.get(&from).and_then(|blocks| blocks.get(*at)).copied();

@@ -21,7 +21,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// Joins the back edges of loops whose variables take the same step on several of them. `blocks` are those of `cfg`; of
 /// its edges, `places` says which have blocks of their own. O(E + entries of φs).
@@ -44,7 +44,7 @@ pub(super) fn join<'ctx>(
         back.retain(|e| dominators.dominates(header, e.block));
         let can_split = |e: &CfgEdge| cfg.block(e.block).terminator.can_split(e.succ);
         let ways: Vec<Way> = back.iter().map(|e| Way::of(*e, blocks, places)).collect();
-        let from: HashSet<BasicBlock> = ways.iter().map(|w| w.from).collect();
+        let from: FxHashSet<BasicBlock> = ways.iter().map(|w| w.from).collect();
         if from.len() == ways.len()
             && back.iter().all(can_split)
             && values::phis(block).any(|p| takes_one_step(p, &from))
@@ -90,7 +90,7 @@ fn join_at<'ctx>(
     builder: &Builder<'ctx>,
     header: BasicBlock<'ctx>,
     ways: &[Way<'ctx>],
-    from: &HashSet<BasicBlock<'ctx>>,
+    from: &FxHashSet<BasicBlock<'ctx>>,
 ) {
     let old: Vec<Inst> = values::phis(header).collect();
     // New ones first, so that no value that is looked at below refers to one that goes.
@@ -161,7 +161,7 @@ fn hold<'ctx>(context: &'ctx Context, builder: &Builder<'ctx>) {
 const INACCESSIBLE_MEMORY: u64 = 0b11 << 2;
 
 /// Whether `phi` takes the same step on all ways from the blocks `from`, which is made several times.
-fn takes_one_step(phi: Inst, from: &HashSet<BasicBlock>) -> bool {
+fn takes_one_step(phi: Inst, from: &FxHashSet<BasicBlock>) -> bool {
     let mut back = phi.incoming();
     back.retain(|e| from.contains(&e.1));
     same_step(phi, &back).is_some() && back.iter().any(|e| e.0 != back[0].0)

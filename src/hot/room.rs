@@ -7,7 +7,7 @@ use super::costs::Facts;
 use crate::index::{CopyId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::versions::weight;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A copy may hold this many instructions more for each of the program's.
 const GROWTH: f64 = 0.5;
@@ -31,12 +31,12 @@ pub(super) struct Room {
     /// By copy.
     left: Vec<f64>,
     /// By function and copy: the prefixes that have blocks, and their instructions.
-    prefixes: HashMap<(usize, CopyId), Prefixes>,
+    prefixes: FxHashMap<(usize, CopyId), Prefixes>,
 }
 
 #[derive(Clone, Default)]
 struct Prefixes {
-    held: HashSet<(VertexId, PathId)>,
+    held: FxHashSet<(VertexId, PathId)>,
     size: u64,
 }
 
@@ -46,7 +46,7 @@ impl Room {
         let all = program.max(SMALL_PROGRAM) as f64 * GROWTH;
         Room {
             left: vec![all; copies as usize],
-            prefixes: HashMap::new(),
+            prefixes: FxHashMap::default(),
         }
     }
 

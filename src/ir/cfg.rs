@@ -2,8 +2,8 @@
 
 use crate::index::{BlockId, CfgEdge, FuncId, TiVec, ti_vec};
 use crate::load::positions::Choice;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// The control-flow graph of a function with at least one block. Block 0 is the entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -222,7 +222,7 @@ impl Cfg {
             terminator, succs, ..
         } = self.block(block);
         let repeats = *terminator == Terminator::IndirectBr;
-        let mut first = HashMap::new();
+        let mut first = FxHashMap::default();
         (0..).zip(succs).map(move |(succ, &to)| {
             let succ = if repeats {
                 *first.entry(to).or_insert(succ)

@@ -15,7 +15,8 @@ mod tests;
 use crate::dag::{Dag, EdgeKind, Order};
 use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::ir::{Block, Cfg, Terminator};
-use std::collections::{HashMap, HashSet, VecDeque};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::hash::Hash;
 
 /// The code that a copy of the block takes, in instructions.
@@ -109,7 +110,7 @@ impl Versions {
     ) -> Product<S> {
         let homes = homes(cfg, first, &next);
         let mut builder = Builder {
-            ids: HashMap::new(),
+            ids: FxHashMap::default(),
             made: cfg.ids().zip(homes.iter().copied()).collect(),
             homes,
         };
@@ -196,7 +197,7 @@ fn homes<S: State>(
     next: &impl Fn(S, CfgEdge) -> (BlockId, S),
 ) -> TiVec<BlockId, Option<S>> {
     let mut homes = cfg.by_block(None);
-    let mut seen = HashSet::from([(BlockId(0), first)]);
+    let mut seen = FxHashSet::from_iter([(BlockId(0), first)]);
     let mut queue = VecDeque::from([(BlockId(0), first)]);
     while let Some((block, state)) = queue.pop_front() {
         homes[block].get_or_insert(state);
@@ -225,7 +226,7 @@ struct Builder<S> {
     /// By block of the function: the state of the version in its place.
     homes: TiVec<BlockId, Option<S>>,
     /// The number of each other version.
-    ids: HashMap<(BlockId, S), BlockId>,
+    ids: FxHashMap<(BlockId, S), BlockId>,
     made: Vec<(BlockId, Option<S>)>,
 }
 

@@ -14,7 +14,7 @@ use crate::plan::{FunctionPlan, Op, Site, Table};
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, IntValue};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A value of the path register.
 #[derive(Clone, Copy)]
@@ -130,7 +130,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 other => other.into_pointer_type().get_poison().into(),
             };
             // φ entries of one block must be one value, also where several edges of it lead here.
-            let mut values: HashMap<BasicBlock, BasicValueEnum> = HashMap::new();
+            let mut values: FxHashMap<BasicBlock, BasicValueEnum> = FxHashMap::default();
             for &e in &self.places.ins[b] {
                 // Edges from unreachable blocks, and repeats of an indirectbr target that are
                 // never taken: any value will do, but repeats must agree.

@@ -12,8 +12,8 @@ use crate::ir::lower::view::{
 use crate::ir::{Linkage, SkipReason, Terminator};
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::module::Module;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use sys::{Block, Value};
 
 /// The view of a module. `against`: attributes that forbid profiling a function; the first that it has
@@ -71,7 +71,7 @@ impl Attributes {
 
 /// The names of symbols; those without one go by their number, as in llvm-ir.
 struct Names<'m> {
-    numbers: HashMap<Value<'m>, String>,
+    numbers: FxHashMap<Value<'m>, String>,
 }
 
 impl<'m> Names<'m> {
@@ -131,7 +131,7 @@ fn linkage(linkage: LLVMLinkage) -> Linkage {
 
 fn block<'m>(
     block: Block<'m>,
-    numbers: &HashMap<Block<'m>, BlockId>,
+    numbers: &FxHashMap<Block<'m>, BlockId>,
     attributes: &Attributes,
     names: &Names<'m>,
 ) -> BlockView<'m> {

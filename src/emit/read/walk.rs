@@ -5,7 +5,8 @@ use super::sys::{self, FunctionType, Value};
 use crate::ir::callgraph::MAX_FUNCTIONS;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// [`crate::ir::lower::view::ModuleView::taken`]. O(operands); a constant is visited once.
 pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
@@ -30,7 +31,7 @@ fn instructions<'m>(module: &'m Module) -> impl Iterator<Item = (Value<'m>, Valu
 #[derive(Default)]
 struct Walk<'m> {
     taken: BTreeSet<String>,
-    seen: HashSet<Value<'m>>,
+    seen: FxHashSet<Value<'m>>,
 }
 
 impl<'m> Walk<'m> {
@@ -74,21 +75,24 @@ pub(super) fn calls(module: &Module, names: &Names) -> Vec<(String, String)> {
     if unnamed || definitions().count() > MAX_FUNCTIONS {
         return Vec::new();
     }
-    let mut by_type: HashMap<FunctionType, Vec<String>> = HashMap::new();
+    let mut by_type: FxHashMap<FunctionType, Vec<String>> = FxHashMap::default();
     for f in definitions() {
         let alike = by_type.entry(f.function_type()).or_default();
         alike.push(f.name().into_owned());
     }
-    let mut pairs = BTreeSet::new();
-    let mut indirect = HashSet::new();
+    let mut direct = FxHashSet::default();
+    let mut indirect = FxHashSet::default();
     for (f, call) in instructions(module).filter(|(_, i)| i.is_call()) {
         let callee = call.callee();
         if callee.is_global() {
-            pairs.insert((f.name().into_owned(), names.symbol(callee).into_owned()));
+            direct.insert((f, callee));
         } else if !callee.is_assembly() {
             indirect.insert((f, call.callee_type()));
         }
     }
+    let pair =
+        |(f, callee): (Value, Value)| (f.name().into_owned(), names.symbol(callee).into_owned());
+    let mut pairs: BTreeSet<(String, String)> = direct.into_iter().map(pair).collect();
     for (f, ty) in indirect {
         let targets = by_type.get(&ty).into_iter().flatten();
         pairs.extend(targets.map(|t| (f.name().into_owned(), t.clone())));

@@ -123,8 +123,8 @@ fn skip(attributes: Option<SkipReason>, cfg: &Cfg) -> Option<SkipReason> {
 
 /// Whether a block ends in a `callbr` whose targets cannot be told apart.
 fn repeats_target(block: &Block) -> bool {
-    let distinct: HashSet<_> = block.succs.iter().collect();
-    block.terminator == Terminator::CallBr && distinct.len() < block.succs.len()
+    let distinct = || block.succs.iter().collect::<HashSet<_>>().len();
+    block.terminator == Terminator::CallBr && distinct() < block.succs.len()
 }
 
 /// An unsplit coroutine calls `llvm.coro.begin`, a split one does not.
