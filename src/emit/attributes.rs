@@ -3,7 +3,7 @@
 //! A function that counts writes memory, and so does every function that may call it. An
 //! optimiser that still believed `memory(none)` would merge or delete counted calls.
 
-use super::sys;
+use super::values::{self, Inst};
 use crate::index::{FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::{Callee, Linkage, Program};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -115,9 +115,28 @@ impl Affected {
     }
 }
 
-/// Drops what is false from definitions, declarations and call sites of module number `id`.
-/// Whether anything was. O(instructions).
-pub(super) fn correct(module: &Module, id: ModuleId, affected: &Affected) -> bool {
+/// The call sites of a module that say what may become false. O(instructions).
+pub(super) fn find_calls_that_claim(module: &Module) -> Vec<Inst> {
+    let kinds = FALSE.map(Attribute::get_named_enum_kind_id);
+    let blocks = module
+        .get_functions()
+        .flat_map(|f| f.get_basic_block_iter());
+    let calls = blocks
+        .flat_map(values::instructions)
+        .filter(|i| i.is_call());
+    calls
+        .filter(|call| kinds.iter().any(|kind| call.has_call_attribute(*kind)))
+        .collect()
+}
+
+/// Drops what is false from definitions, declarations and call sites of module number `id`; `claiming` are
+/// [`find_calls_that_claim`] of it. Whether anything was. O(functions + `claiming`).
+pub(super) fn correct(
+    module: &Module,
+    claiming: &[Inst],
+    id: ModuleId,
+    affected: &Affected,
+) -> bool {
     if affected.is_empty() {
         return false;
     }
@@ -127,27 +146,21 @@ pub(super) fn correct(module: &Module, id: ModuleId, affected: &Affected) -> boo
         if affected.holds(id, &f.get_name().to_string_lossy()) {
             changed |= correct_function(f, &kinds);
         }
-        for block in f.get_basic_block_iter() {
-            let first = block.get_first_instruction();
-            for call in std::iter::successors(first, |i| i.get_next_instruction()) {
-                if sys::is_call(call) && calls_affected(call, id, affected) {
-                    for &kind in &kinds {
-                        changed |= sys::remove_call_attribute(call, kind);
-                    }
-                }
-            }
+    }
+    for call in claiming {
+        if calls_affected(*call, id, affected) {
+            kinds
+                .iter()
+                .for_each(|kind| call.drop_call_attribute(*kind));
+            changed = true;
         }
     }
     changed
 }
 
-fn calls_affected(
-    call: inkwell::values::InstructionValue,
-    id: ModuleId,
-    affected: &Affected,
-) -> bool {
-    !sys::calls_assembly(call)
-        && sys::callee_name(call).is_none_or(|name| affected.holds(id, &name))
+fn calls_affected(call: Inst, id: ModuleId, affected: &Affected) -> bool {
+    let may_be = |name: Vec<u8>| affected.holds(id, &String::from_utf8_lossy(&name));
+    !call.calls_assembly() && call.callee().is_none_or(may_be)
 }
 
 fn correct_function(f: FunctionValue, kinds: &[u32]) -> bool {

@@ -55,6 +55,8 @@ impl Child {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let made = Rewritten::new(job)?;
+        // Children find it out each for itself otherwise.
+        parsed.claiming();
         // SAFETY: no other thread holds anything that the child may want, since there is none.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),

@@ -210,10 +210,14 @@ fn edit<'s>(
     module.set_name(source.name);
     let functions = join(&module, job, &bodies);
     // By the names that the functions have in the input.
-    let corrected = attributes::correct(&module, job.id, job.affected);
+    let corrected = attributes::correct(&module, parsed.claiming(), job.id, job.affected);
     let is_unchanged = work.is_empty() && !corrected;
     if job.selective && is_unchanged && source.kind == Kind::Bitcode {
         return Ok(Some(source.bytes));
+    }
+    if is_unchanged {
+        // It was verified when it was admitted.
+        return Ok(None);
     }
     if !work.is_empty() {
         make_way(&module);

@@ -1,13 +1,15 @@
 //! Modules that LLVM has read, which one thread may hand to another.
 #![allow(unsafe_code)]
 
-use super::{Names, session};
+use super::values::Inst;
+use super::{Names, attributes, session};
 use crate::load::Kind;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMDisposeModule;
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use std::cell::OnceCell;
 use std::mem::ManuallyDrop;
 
 /// A module, and the context that it alone is in.
@@ -16,6 +18,8 @@ pub struct Parsed {
     module: LLVMModuleRef,
     /// Goes after the module.
     context: Context,
+    /// [`Parsed::claiming`], once that was asked for.
+    claiming: OnceCell<Vec<Inst>>,
 }
 
 // SAFETY: LLVM's contexts and what is in them belong to no thread: they are not to be used by two at once. This one owns
@@ -42,7 +46,11 @@ impl Parsed {
             .create_module_from_ir(buffer)
             .map_err(|e| e.to_string())?;
         let module = ManuallyDrop::new(module).as_mut_ptr();
-        Ok(Parsed { module, context })
+        Ok(Parsed {
+            module,
+            context,
+            claiming: OnceCell::new(),
+        })
     }
 
     /// The module, which is not to be dropped, and its context.
@@ -50,6 +58,13 @@ impl Parsed {
         // SAFETY: the module is live, and in a context that lives as long as what is borrowed. It is dropped by `self` alone.
         let module = unsafe { Module::new(self.module) };
         (&self.context, ManuallyDrop::new(module))
+    }
+
+    /// Call sites whose attributes may become false ([`attributes::find_calls_that_claim`]), as they were when this was
+    /// first asked for. O(instructions) that time.
+    pub(super) fn claiming(&self) -> &[Inst] {
+        let find = || attributes::find_calls_that_claim(&self.get().1);
+        self.claiming.get_or_init(find)
     }
 }
 

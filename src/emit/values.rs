@@ -10,7 +10,9 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::LLVMABISizeOfType;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr};
+use inkwell::llvm_sys::{
+    LLVMAttributeFunctionIndex, LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr,
+};
 use inkwell::targets::TargetData;
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
 
@@ -417,10 +419,36 @@ impl Inst {
         }
     }
 
+    /// Whether it is a call site.
+    pub(crate) fn is_call(self) -> bool {
+        use LLVMOpcode::*;
+        matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
+    }
+
+    /// Whether a call site is inline assembly.
+    pub(crate) fn calls_assembly(self) -> bool {
+        assert!(self.is_call());
+        // SAFETY: it is a call site, whose called value is live.
+        unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(self.0)).is_null() }
+    }
+
+    /// Whether a call site itself has an enum attribute of the function.
+    pub(crate) fn has_call_attribute(self, kind: u32) -> bool {
+        assert!(self.is_call());
+        // SAFETY: it is a call site.
+        unsafe { !LLVMGetCallSiteEnumAttribute(self.0, LLVMAttributeFunctionIndex, kind).is_null() }
+    }
+
+    /// Drops that attribute, if the call site has it.
+    pub(crate) fn drop_call_attribute(self, kind: u32) {
+        assert!(self.is_call());
+        // SAFETY: it is a call site; removing an absent attribute does nothing.
+        unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, LLVMAttributeFunctionIndex, kind) }
+    }
+
     /// The name of the function that it calls directly.
     pub(crate) fn callee(self) -> Option<Vec<u8>> {
-        use LLVMOpcode::*;
-        if !matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr) {
+        if !self.is_call() {
             return None;
         }
         let mut length = 0;

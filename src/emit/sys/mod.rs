@@ -124,13 +124,6 @@ pub(crate) fn is_call(i: InstructionValue) -> bool {
     matches!(opcode(i), LLVMCall | LLVMInvoke | LLVMCallBr)
 }
 
-/// Whether a call site is inline assembly.
-pub(crate) fn calls_assembly(call: InstructionValue) -> bool {
-    assert!(is_call(call));
-    // SAFETY: it is a call site, whose called value is live.
-    unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(call.as_value_ref())).is_null() }
-}
-
 /// The name of the function that a call site calls directly.
 pub(crate) fn callee_name(call: InstructionValue) -> Option<String> {
     assert!(is_call(call));
@@ -164,20 +157,6 @@ pub(crate) fn returns_twice(call: InstructionValue) -> bool {
         let declared =
             !callee.is_null() && !LLVMGetEnumAttributeAtIndex(callee, index, kind).is_null();
         declared || !LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index, kind).is_null()
-    }
-}
-
-/// Drops an enum attribute of the function behind a call site.
-pub(crate) fn remove_call_attribute(call: InstructionValue, kind: u32) -> bool {
-    assert!(is_call(call));
-    // SAFETY: it is a call site; removing an absent attribute does nothing.
-    unsafe {
-        let index = AttributeLoc::Function.get_index();
-        let present = !LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index, kind).is_null();
-        if present {
-            LLVMRemoveCallSiteEnumAttribute(call.as_value_ref(), index, kind);
-        }
-        present
     }
 }
 
