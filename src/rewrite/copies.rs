@@ -159,7 +159,10 @@ impl<'a> Copies<'a> {
         // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
         std::mem::forget(parsed);
         self.store(last.copy, 0, &rewritten)?;
-        begun.into_iter().try_for_each(|b| self.finish(b))
+        begun.into_iter().try_for_each(|b| self.finish(b))?;
+        // As what was parsed: many small pieces.
+        std::mem::forget(insertions);
+        Ok(())
     }
 
     /// Takes a copy from the child that made it. Where there is none, or it failed, this process makes it: if that

@@ -193,6 +193,8 @@ fn write_folder(
     copies.write(pool, parsed)?;
     clock.lap("wrote the copies");
     let stats = finish(options, &copies, &linking, manifest)?;
+    // Many small pieces, and the process is about to end.
+    std::mem::forget(copies.analysis);
     Ok(Summary { stats, ..summary })
 }
 
