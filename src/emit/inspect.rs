@@ -29,9 +29,9 @@ pub enum Loader {
     Llvm,
 }
 
-/// llvm-ir has LLVM read a module once more, and makes values of it that take some 40 times the bytes of its bitcode. One
-/// of more bytes than this is seen through LLVM instead, which has it in memory anyway: what llvm-ir takes is an eighth of
-/// the time of rewriting then. In smaller ones it is less than a process takes to begin.
+/// llvm-ir has LLVM read a module once more, and makes values of it that take some 40 times the bytes of its bitcode.
+/// A module of more bytes than this is seen through LLVM instead, which has it in memory anyway: llvm-ir takes an
+/// eighth of the time of rewriting there. In smaller ones it takes less than a process does to begin.
 #[cfg(feature = "llvm-ir")]
 const MOST_BYTES_FOR_LLVM_IR: usize = 1 << 16;
 
