@@ -29,11 +29,11 @@ pub enum Loader {
     Llvm,
 }
 
-/// llvm-ir has LLVM read a module once more, and makes values of it that take some 40 times the bytes of its bitcode.
-/// A module of more bytes than this is seen through LLVM instead, which has it in memory anyway: llvm-ir takes an
-/// eighth of the time of rewriting there. In smaller ones it takes less than a process does to begin.
+/// llvm-ir has LLVM read a module once more, and makes values of it that take some 40 times the bytes of its bitcode. One
+/// of more bytes than this is seen through LLVM instead, which has it in memory anyway: with llvm-ir it would take more
+/// than 10 MB, and an eighth of the time of rewriting.
 #[cfg(feature = "llvm-ir")]
-const MOST_BYTES_FOR_LLVM_IR: usize = 1 << 16;
+const MOST_BYTES_FOR_LLVM_IR: usize = 1 << 18;
 
 /// Loads all modules and assembles the program, the only one from what was `parsed`, if it was and LLVM shows it.
 /// Modules in parallel; linear.
