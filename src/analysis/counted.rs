@@ -1,7 +1,7 @@
 //! A function with the executions of everything in it: what reports of lines, branches and calls are made of.
 
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
+use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
 use crate::ir::{Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
@@ -40,6 +40,9 @@ impl Returns {
     }
 }
 
+/// By block: its positions, each with how often the code there ran.
+pub type Spans<'a> = TiVec<BlockId, Vec<(&'a Span, Range)>>;
+
 /// A function and the executions of everything in it.
 pub struct CountedFunction<'a> {
     /// The function.
@@ -54,6 +57,8 @@ pub struct CountedFunction<'a> {
     pub executed: Executed,
     /// By block: how often control came to its end.
     passed: TiVec<BlockId, Range>,
+    /// The blocks that clean up for an exception that goes on to the caller, and do nothing else.
+    unwinding: IdSet<BlockId>,
     /// The edges of `executed`.
     pub edges: Vec<(EdgeCount, Range)>,
 }
@@ -67,6 +72,7 @@ impl<'a> CountedFunction<'a> {
             f,
             entry: profile.entry(f),
             passed: executed.passed(&structure),
+            unwinding: find_unwinding(&structure),
             edges: executed.edges(&structure),
             structure,
             flow,
@@ -74,11 +80,11 @@ impl<'a> CountedFunction<'a> {
         })
     }
 
-    /// The positions of all blocks in order, each with how often its code ran. Control may have left a block in a call: what stands
+    /// The positions of each block, with how often the code there ran. Control may have left a block in a call: what stands
     /// behind the last such call ran as often as control came to the block's end, and what stands between two of them not less.
     /// O(positions + calls).
-    pub fn spans(&self, returns: &Returns) -> Vec<(&Span, Range)> {
-        let mut spans = Vec::new();
+    pub fn spans(&self, returns: &Returns) -> Spans<'_> {
+        let mut spans = Spans::with_capacity(self.structure.cfg.len());
         for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
             let (entered, passed) = (self.executed.blocks[b], self.passed[b]);
             let between = Range {
@@ -91,9 +97,25 @@ impl<'a> CountedFunction<'a> {
                 Some(([first, _], _)) if i > first => between,
                 _ => entered,
             };
-            spans.extend((0..).zip(&block.lines).map(|(i, span)| (span, range(i))));
+            let lines = (0..).zip(&block.lines);
+            spans.push(lines.map(|(i, span)| (span, range(i))).collect());
         }
         spans
+    }
+
+    /// Those of `spans` by which lines ran: not the function's own where it only cleans up for an exception that goes on to
+    /// the caller. clang gives the calls of destructors there, and the code where exceptions meet, the line of a `}` or of a
+    /// `throw`. Code inlined there is somebody's.
+    pub fn spans_on_lines<'s, 'p>(
+        &'s self,
+        spans: &'s Spans<'p>,
+    ) -> impl Iterator<Item = (&'p Span, Range)> + 's {
+        let shown = |(b, spans): (BlockId, &'s Vec<(&'p Span, Range)>)| {
+            let unwinds = self.unwinding.contains(b);
+            let spans = spans.iter();
+            spans.filter(move |(span, _)| !unwinds || span.inlined.is_some())
+        };
+        spans.iter_enumerated().flat_map(shown).copied()
     }
 
     /// The first and the last position in block `b` with a call in which control may have left it, if it did; and whether it left
@@ -163,4 +185,24 @@ impl<'a> CountedFunction<'a> {
         let wanted = selection.profiled(profile).into_par_iter();
         wanted.map(|f| CountedFunction::new(profile, f)).collect()
     }
+}
+
+/// The blocks from which control goes on to a `resume`, whatever it finds. Loops are left out. O(V + E).
+fn find_unwinding(structure: &Structure) -> IdSet<BlockId> {
+    let cfg = &structure.cfg;
+    let mut unwinding = IdSet::with_capacity(cfg.len());
+    for &b in structure.paths.shape.order.rpo.iter().rev() {
+        let block = cfg.block(b);
+        let goes_on = match block.terminator {
+            Terminator::Resume => true,
+            Terminator::Jump | Terminator::Branch => {
+                block.succs.iter().all(|to| unwinding.contains(*to))
+            }
+            _ => false,
+        };
+        if goes_on {
+            unwinding.insert(b);
+        }
+    }
+    unwinding
 }

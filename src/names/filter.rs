@@ -47,7 +47,9 @@ impl Filter {
         functions: impl Iterator<Item = (&'a str, String)>,
     ) -> Filter {
         for (symbol, name) in functions {
-            if self.patterns.iter().any(|re| may_print(re.as_str(), &name)) {
+            let is_printed =
+                |text: &str| may_print(text, &name) || may_print(&text.replace('\\', ""), &name);
+            if self.patterns.iter().any(|re| is_printed(re.as_str())) {
                 self.printed.insert(symbol.to_string());
             }
         }
@@ -100,8 +102,23 @@ impl From<Unmatched> for Error {
     }
 }
 
+/// A pattern for functions from what a command line has: a regular expression, or a C++ name that is none
+/// (`Box::operator[]`, `main::{lambda#1}`), which is meant literally.
+///
+/// # Errors
+/// What is neither.
+pub(crate) fn parse_function_pattern(text: &str) -> std::result::Result<Regex, regex::Error> {
+    let is_name = ["::", "operator", "{lambda", "(*"]
+        .iter()
+        .any(|part| text.contains(part));
+    Regex::new(text).or_else(|e| match is_name {
+        true => Regex::new(&regex::escape(text)),
+        false => Err(e),
+    })
+}
+
 /// Whether a report may print `name` as `text`, in which `…` is what there was no room for. O(length of both).
-fn may_print(text: &str, name: &str) -> bool {
+pub(crate) fn may_print(text: &str, name: &str) -> bool {
     let mut parts = text.split('…');
     let first = parts.next().unwrap_or_default();
     let Some(last) = parts.next_back() else {
@@ -122,8 +139,11 @@ fn may_print(text: &str, name: &str) -> bool {
     })
 }
 
+/// Whether an expression matches a function's symbol or its readable name, or is that name: `set(long)` is an expression
+/// that does not match `set(long)`.
 fn matches(re: &Regex, symbol: &str) -> bool {
-    re.is_match(symbol) || re.is_match(&readable(symbol))
+    let readable = readable(symbol);
+    re.is_match(symbol) || re.is_match(&readable) || re.as_str() == readable
 }
 
 fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
@@ -230,6 +250,29 @@ mod tests {
         let functions = [("_ZN1AD2Ev", "A::~A [D2]"), ("_ZN1AD0Ev", "A::~A [D0]")];
         let filter = filter.or_printed(functions.iter().map(|(s, n)| (*s, n.to_string())));
         assert!(filter.admits("_ZN1AD2Ev") && !filter.admits("_ZN1AD0Ev"));
+    }
+
+    /// Names of C++ that are no regular expressions, or none that matches them; elided ones, too.
+    #[test]
+    fn name_that_is_no_regular_expression_is_meant_literally() {
+        for (text, symbol) in [
+            ("A::operator[](int)", "_ZN1AixEi"),
+            ("A::operator[]", "_ZN1AixEi"),
+            ("A::oper…tor[]", "_ZN1AixEi"),
+            ("A::set(long)", "_ZN1A3setEl"),
+        ] {
+            let filter = Filter::new("--function", vec![parse_function_pattern(text).unwrap()]);
+            let printed = [("_ZN1AixEi", "A::operator[]"), ("_ZN1A3setEl", "A::set")];
+            let printed = printed.iter().map(|(s, n)| (*s, n.to_string()));
+            let filter = filter.unwrap().or_printed(printed);
+            let admitted = ["_ZN1AixEi", "_ZN1A3setEl"].map(|s| filter.admits(s));
+            assert_eq!(
+                admitted,
+                ["_ZN1AixEi", "_ZN1A3setEl"].map(|s| s == symbol),
+                "{text}"
+            );
+        }
+        assert!(parse_function_pattern("mai[n").is_err());
     }
 
     const SYMBOLS: [&str; 6] = [

@@ -8,7 +8,9 @@ mod filter;
 mod printed;
 
 pub(crate) use brief::{Briefs, brief, is_closure, variants};
-pub(crate) use filter::{Filter, REGEX_PROBLEM, describe_regex_problem, nearest_names};
+pub(crate) use filter::{
+    Filter, REGEX_PROBLEM, describe_regex_problem, may_print, nearest_names, parse_function_pattern,
+};
 pub(crate) use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;

@@ -41,12 +41,12 @@ fn profiled(options: &[&str], name: &str, dir: &Path) -> PathBuf {
 
 /// The merged profile of a run of a program in `out`.
 fn profile_source(source: &str, options: &[&str], out: &Path) -> PathBuf {
-    let modules = [module(
-        "left.c",
-        source,
-        FLAGS,
-        &out.with_extension("input"),
-    )];
+    profile_file("left.c", source, options, out)
+}
+
+/// The same of a source file with this name, in the language of its extension.
+fn profile_file(name: &str, source: &str, options: &[&str], out: &Path) -> PathBuf {
+    let modules = [module(name, source, FLAGS, &out.with_extension("input"))];
     rewrite(&modules, &[options, &["-k", "1"]].concat(), out);
     let exe = out.join("left.exe");
     link(&copy_modules(&modules, out, 0), runtime(), &["-O0"], &exe);
@@ -159,6 +159,118 @@ fn inlined_code_behind_a_call_that_did_not_return_is_not_entered() {
         (Some(&0), Some(&0)),
         "{text}"
     );
+}
+
+/// Code that was inlined where nobody knows whether it ran, and elsewhere, where it did not, is not said to have never run.
+#[test]
+fn inlined_code_that_may_have_run_is_not_claimed() {
+    let dir = crate::support::folder();
+    let source = "#include <stdlib.h>
+static volatile int z;
+__attribute__((noinline)) void leave(int n) {
+    if (n == 1)
+        exit(0);
+}
+static inline __attribute__((always_inline)) int copied(int x) {
+    z = x;
+    return z;
+}
+__attribute__((noinline)) void never(int n) {
+    z = copied(n);
+}
+__attribute__((noinline)) void maybe(int n) {
+    if (n & 1) {
+        z = copied(n);
+        leave(n);
+    } else {
+        leave(n);
+    }
+}
+int main(int argc, char **argv) {
+    if (argc > 3)
+        never(1);
+    maybe(argc);
+    return 0;
+}
+";
+    let profile = profile_source(source, &["--scheme", "sbl"], &dir.path().join("out"));
+    let lines = lines(&profile);
+    assert_eq!(
+        [8, 9, 12].map(|n| lines.get(&n)),
+        [None, None, Some(&0)],
+        "{lines:?}"
+    );
+    let (_, text) = prof(&["export", "--format", "lcov"], &[&profile]);
+    assert!(!text.contains("FNDA:0,copied"), "{text}");
+}
+
+/// clang gives a `throw` that ran once, or a `}` that control never came to, the code that cleans up for exceptions and passes
+/// them on.
+#[test]
+fn code_that_passes_exceptions_on_is_on_no_line() {
+    // The numbers in comments are the lines.
+    let source = r#"#include <stdexcept>
+static int destroyed;
+struct S { int *n; S(int *p) : n(p) {} ~S() { ++*n; } };
+int down(int n) {
+    if (n > 20)
+        throw std::runtime_error("too deep");    // 6
+    S s(&destroyed);
+    int r = n;                                   // 8
+    if (n < 100)
+        r = down(n + 1);                         // 10
+    return r;                                    // 11
+}
+int *once(int *p) {
+    static S s(p);
+    return s.n;                                  // 15
+}                                                // 16
+int main() {
+    int sum = *once(&destroyed);
+    try { sum += down(0); } catch (...) { sum += 100; }
+    return sum != 100;                           // 20
+}
+"#;
+    let dir = crate::support::folder();
+    let out = dir.path().join("out");
+    let profile = profile_file("left.cpp", source, &["--scheme", "sbl"], &out);
+    let lines = lines(&profile);
+    let of = |line: u32| lines.get(&line).copied();
+    let expected = [Some(1), Some(21), Some(21), Some(0), Some(1), None, Some(1)];
+    assert_eq!([6, 8, 10, 11, 15, 16, 20].map(of), expected, "{lines:?}");
+}
+
+/// What exceptions leave open is marked: by a sign in sources, and by a comment in lcov's files.
+#[test]
+fn counts_that_are_not_certain_are_marked() {
+    let dir = crate::support::folder();
+    let source = "#include <stdlib.h>
+int down(int n) {
+    if (n > 20)
+        exit(0);
+    int r = n;
+    if (n < 100)
+        r = down(n + 1);
+    return r;
+}
+int main(void) {
+    return down(0) && down(1);
+}
+";
+    let out = dir.path().join("out");
+    let profile = profile_source(source, &["--scheme", "sbl"], &out);
+    let (_, text) = prof(&["export", "--format", "lcov"], &[&profile]);
+    let left = "# down: control left it before its end: counts are not certain\n";
+    assert!(text.contains(left), "{text}");
+    let input = out.with_extension("input");
+    let annotate = [
+        "coverage",
+        "--annotate",
+        "--source-dir",
+        input.to_str().unwrap(),
+    ];
+    let (_, text) = prof(&annotate, &[&profile]);
+    assert!(text.contains("≥ 1   4          exit(0);"), "{text}");
 }
 
 /// Edges and paths of one run agree within what is not known; those of another do not.

@@ -8,14 +8,14 @@
 //! code is known by its positions, so that what the optimiser moved out of it, or gave no position, is not seen.
 
 use super::SourceFile;
-use crate::analysis::counted::CountedFunction;
+use crate::analysis::counted::{CountedFunction, Spans};
 use crate::dag::{Dominators, Order};
-use crate::index::{BlockId, TiVec};
+use crate::index::BlockId;
 use crate::ir::{Loc, Span};
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Of one inlined call, at most this many first blocks are looked at: one, but for code that the optimiser has duplicated.
 const FIRST_BLOCKS: usize = 16;
@@ -51,6 +51,9 @@ pub(super) fn add<'a>(
     let mut homes: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     // Whether functions without a count were entered on paths that are not selected is not known.
     let is_known = |f: &&CountedFunction| f.flow.entry > 0 || !f.executed.is_partial;
+    // Those of which somewhere it is not known whether they ran.
+    let unknown = functions.iter().filter(|f| !is_known(f));
+    let mut unknown: HashSet<&str> = unknown.map(|f| f.entry.name.as_str()).collect();
     for f in functions.iter().filter(is_known) {
         let begins = f.entry.begins();
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
@@ -70,11 +73,12 @@ pub(super) fn add<'a>(
     }
     for (f, calls) in functions.iter().zip(inlined) {
         for (&call, code) in calls {
+            let symbol = &profile.manifest.inlined[call as usize].function;
             let is_known = !f.executed.is_partial && !code.most.may_have_run();
             if !is_known && code.entered() == 0 {
+                unknown.insert(symbol);
                 continue;
             }
-            let symbol = &profile.manifest.inlined[call as usize].function;
             let home = homes.get(symbol.as_str());
             let file = match (code.own, home.map(|h| (h, h.len()))) {
                 (Some((file, ..)), None) => name(file),
@@ -96,6 +100,11 @@ pub(super) fn add<'a>(
             };
             insert(sources, file, symbol, lines);
         }
+    }
+    // That such a function did not run elsewhere does not say that it never ran.
+    for source in sources.values_mut() {
+        let functions = &mut source.functions;
+        functions.retain(|symbol, f| f.entered > 0 || !unknown.contains(symbol.as_str()));
     }
 }
 
@@ -194,7 +203,7 @@ fn outermost(profile: &Profile, span: &Span) -> Loc {
 pub(super) fn inlined_code(
     profile: &Profile,
     f: &CountedFunction,
-    spans: &[(&Span, Range)],
+    spans: &Spans,
     markers: &Markers,
 ) -> InlinedCalls {
     let mut found = InlinedCalls::new();
@@ -209,16 +218,9 @@ pub(super) fn inlined_code(
     let order = &f.structure.paths.shape.order;
     let dominators = Dominators::new(&f.structure.cfg);
     let back = back_edges(f, order);
-    let mut starts: TiVec<BlockId, usize> = TiVec::new();
-    let mut start = 0;
-    for block in blocks {
-        starts.push(start);
-        start += block.lines.len();
-    }
     // In reverse postorder a dominator comes before what it dominates.
     for &b in &order.rpo {
-        let end = starts[b] + blocks[b].lines.len();
-        for (call, range) in calls_on(profile, &spans[starts[b]..end]) {
+        for (call, range) in calls_on(profile, &spans[b]) {
             let count = if range.may_have_run() { 0 } else { range.count };
             let code = found.entry(call).or_default();
             code.ran |= count > 0;

@@ -44,10 +44,16 @@ impl SourceFile {
         self.branches.retain(|line, _| lines.contains(line));
     }
 
-    /// The lines of which it is known whether they ran, and how often they did.
+    /// The lines of which it is known whether they ran, and how often they did: at least so often, where
+    /// [`SourceFile::line_ranges`] is not exact.
     pub fn lines(&self) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+        self.line_ranges().map(|(line, range)| (line, range.count))
+    }
+
+    /// The same lines with all that is known of how often they ran.
+    pub fn line_ranges(&self) -> impl Iterator<Item = (u32, Range)> + Clone + '_ {
         let known = self.lines.iter().filter(|(_, r)| !r.may_have_run());
-        known.map(|(line, r)| (*line, r.count))
+        known.map(|(line, range)| (*line, *range))
     }
 
     /// The functions in the order of their lines, each with its symbol.
@@ -75,7 +81,7 @@ pub fn by_line<'a>(
     for f in functions {
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
-        for &(span, range) in &spans {
+        for (span, range) in f.spans_on_lines(&spans) {
             if markers.shows(span.loc.file, span.loc.line) {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);

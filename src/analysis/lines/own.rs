@@ -26,7 +26,7 @@ pub fn by_function(
     for f in functions {
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
-        for &(span, range) in &spans {
+        for (span, range) in f.spans_on_lines(&spans) {
             if markers.shows(span.loc.file, span.loc.line) {
                 for owner in owners.find(f, span) {
                     let most = lines.entry((owner, span.loc.line)).or_default();

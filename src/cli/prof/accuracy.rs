@@ -4,6 +4,7 @@ use super::format::{Format, Render};
 use super::{Outcome, estimates};
 use crate::analysis::accuracy;
 use crate::error::Result;
+use crate::names::parse_function_pattern;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::table::Layout;
@@ -23,7 +24,7 @@ pub(super) struct AccuracyArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
     /// Only functions whose symbol or readable name matches, or a name as printed
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", value_parser = parse_function_pattern)]
     function: Option<Regex>,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]

@@ -6,7 +6,7 @@ use super::Outcome;
 use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::error::{Error, Result};
-use crate::names::{first_names, printable};
+use crate::names::{first_names, parse_function_pattern, printable};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
@@ -64,7 +64,7 @@ pub(super) struct CoverageArgs {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Only functions whose symbol or readable name matches, or a name as printed
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", value_parser = parse_function_pattern)]
     function: Option<Regex>,
     /// Explain at most this many uncovered paths of each function [default: 3 with --function, else 0]
     #[arg(long, value_name = "N")]

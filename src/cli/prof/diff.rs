@@ -4,6 +4,7 @@ use super::Outcome;
 use super::format::{Format, Render};
 use super::sources::SourceArgs;
 use crate::error::{Error, Result};
+use crate::names::parse_function_pattern;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::report::diff;
@@ -25,7 +26,7 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Only functions whose symbol or readable name matches, or a name as printed
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", value_parser = parse_function_pattern)]
     function: Option<Regex>,
     #[command(flatten)]
     sources: SourceArgs,

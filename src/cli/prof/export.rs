@@ -6,6 +6,7 @@ use super::{Outcome, estimates};
 use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};
+use crate::names::parse_function_pattern;
 use crate::output::{Content, Destination, Mark};
 use crate::profile::filter::Selection;
 use crate::profile::locate::locate;
@@ -36,7 +37,7 @@ pub(super) struct ExportArgs {
     #[command(flatten)]
     force: ForceArgs,
     /// Only functions whose symbol or readable name matches, or a name as printed
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", value_parser = parse_function_pattern)]
     function: Option<Regex>,
     /// The weight of a path in folded [default: paths]
     #[arg(long, value_enum)]

@@ -5,7 +5,7 @@ use super::several::libraries_left_out;
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::cli::ForceArgs;
 use crate::error::{Error, Result};
-use crate::names::printable;
+use crate::names::{parse_function_pattern, printable};
 use crate::output::{Destination, check_folder, write_files};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
@@ -31,7 +31,7 @@ pub(super) struct HtmlArgs {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Only functions whose symbol or readable name matches, or a name as printed
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", value_parser = parse_function_pattern)]
     function: Option<Regex>,
     #[command(flatten)]
     sources: SourceArgs,

@@ -4,6 +4,7 @@ use super::format::{Format, Render};
 use super::sources::SourceArgs;
 use super::{Outcome, estimates, samples};
 use crate::error::{Error, Result};
+use crate::names::parse_function_pattern;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
@@ -46,7 +47,7 @@ pub(super) struct ShowArgs {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Only functions whose symbol or readable name matches, or a name as printed
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", value_parser = parse_function_pattern)]
     function: Option<Regex>,
     /// What to list as text [default: functions, then paths]
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["edges", "longest", "bursts"])]

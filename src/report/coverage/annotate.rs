@@ -12,6 +12,7 @@ use crate::manifest::FunctionEntry;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
+use crate::profile::left::Range;
 use crate::report::steps::Steps;
 use crate::report::words::{Disambiguation, Said};
 use crate::report::{Decision, To};
@@ -133,6 +134,12 @@ impl Kind {
             Kind::Catch(_) => String::new(),
         }
     }
+}
+
+/// How often a line ran, `≥ 7` if that is not known: control left the function before its end.
+fn bound(n: Range) -> String {
+    let sign = if n.is_exact() { "" } else { "≥ " };
+    sign.to_string() + &grouped(n.least)
 }
 
 /// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates,
@@ -324,13 +331,13 @@ impl Page<'_> {
         if self.text.is_none() {
             out += "  the text is not there as it was compiled (--source-dir, --path-map)\n";
         }
-        let counts: BTreeMap<u32, u64> = self.lines.lines().collect();
+        let counts: BTreeMap<u32, Range> = self.lines.line_ranges().collect();
         let last = counts.keys().next_back().copied().unwrap_or(0);
         let length = self.text.map_or(last, |t| t.whole().lines().count() as u32);
         let asked: Vec<u32> = (1..=length)
             .filter(|n| self.is_asked_for(*n, &counts, wanted))
             .collect();
-        let widest = counts.values().map(|n| grouped(*n).len()).max();
+        let widest = counts.values().map(|n| display_width(&bound(*n))).max();
         let columns = [
             widest.unwrap_or(0).max(EXCLUDED.len()),
             length.to_string().len(),
@@ -348,7 +355,7 @@ impl Page<'_> {
         out + "\n"
     }
 
-    fn is_asked_for(&self, line: u32, counts: &BTreeMap<u32, u64>, wanted: Annotate) -> bool {
+    fn is_asked_for(&self, line: u32, counts: &BTreeMap<u32, Range>, wanted: Annotate) -> bool {
         let inside = |ranges: &Vec<RangeInclusive<u32>>| ranges.iter().any(|r| r.contains(&line));
         if !self.ranges.as_ref().is_none_or(inside) {
             return false;
@@ -359,15 +366,21 @@ impl Page<'_> {
             return false;
         }
         wanted == Annotate::All
-            || counts.range(near.clone()).any(|(_, n)| *n == 0)
+            || counts.range(near.clone()).any(|(_, n)| n.most == 0)
             || self.never.range(near).next().is_some()
     }
 
     /// A line of the source, and below it what never came up there.
-    fn line(&self, number: u32, count: Option<u64>, columns: [usize; 2], layout: Layout) -> String {
+    fn line(
+        &self,
+        number: u32,
+        count: Option<Range>,
+        columns: [usize; 2],
+        layout: Layout,
+    ) -> String {
         let (count, style) = match count {
-            Some(0) => (NEVER.into(), MISSING),
-            Some(n) => (grouped(n), Style::new()),
+            Some(Range { most: 0, .. }) => (NEVER.into(), MISSING),
+            Some(n) => (bound(n), Style::new()),
             None if self.excluded.contains(&number) => (EXCLUDED.into(), FAINT),
             None => (String::new(), Style::new()),
         };

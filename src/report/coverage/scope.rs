@@ -4,6 +4,7 @@ use super::patch::Touched;
 use super::{FunctionCoverage, file};
 use crate::index::{BlockId, FuncId, IdSet};
 use crate::ir::Loc;
+use crate::names::may_print;
 use crate::profile::Profile;
 use crate::report::text::short;
 use crate::source::markers::Markers;
@@ -38,7 +39,10 @@ impl Scope {
     /// Whether a source file is one of those.
     pub fn admits_file(&self, name: &str) -> bool {
         let printed = [Root(&self.root).name(name), &short(name)];
-        let matches = |re: &Regex| re.is_match(name) || printed.iter().any(|n| re.is_match(n));
+        let matches = |re: &Regex| {
+            let is_printed = |n: &&str| re.is_match(n) || may_print(re.as_str(), n);
+            re.is_match(name) || printed.iter().any(is_printed)
+        };
         (self.all || !is_of_the_system(name))
             && self.file.as_ref().is_none_or(matches)
             && !self.exclude.as_ref().is_some_and(matches)

@@ -56,15 +56,17 @@ fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
 
 /// Comments on the functions whose counts are not certain, as `show --edges` marks them: the format has no place for that.
 fn uncertain(counts: &Counts) -> String {
-    let again = counts
-        .functions
-        .iter()
-        .filter(|f| f.executed.again && f.flow.entry > 0);
     let comment = |f: &CountedFunction| {
-        let name = shown(&f.entry.name);
-        format!("# {name}: setjmp may return to it again: counts are not certain\n")
+        let why = if f.executed.again && f.flow.entry > 0 {
+            "setjmp may return to it again: counts are not certain"
+        } else if f.executed.blocks.iter().any(|range| !range.is_exact()) {
+            "control left it before its end: counts are not certain"
+        } else {
+            return None;
+        };
+        Some(format!("# {}: {why}\n", shown(&f.entry.name)))
     };
-    again.map(comment).collect()
+    counts.functions.iter().filter_map(comment).collect()
 }
 
 fn record(name: &str, source: &SourceFile, ends: bool) -> String {
