@@ -64,8 +64,7 @@ pub struct CopiesArgs {
 impl CopiesArgs {
     /// How many copies: as many as are of use to the scheme.
     pub(super) fn number(&self) -> u32 {
-        let strategy = self.scheme.strategy();
-        strategy.copies(self.copies.unwrap_or(strategy.usual_copies))
+        number_of_copies(self.scheme, self.copies)
     }
 
     /// Whether some paths only are asked for.
@@ -104,6 +103,17 @@ impl CopiesArgs {
             .flat_map(|(name, values)| values.into_iter().flat_map(move |v| [name.to_string(), v]));
         Ok(words.chain(selection).collect())
     }
+}
+
+/// How many copies `scheme` makes where the user asks for `wanted`. A warning says if these are fewer.
+pub(super) fn number_of_copies(scheme: Scheme, wanted: Option<u32>) -> u32 {
+    let strategy = scheme.strategy();
+    let made = strategy.copies(wanted.unwrap_or(strategy.usual_copies));
+    if let Some(wanted) = wanted.filter(|n| *n > made) {
+        let made = number_of(made, "copy");
+        warn(&format!("-k {wanted}: --scheme {scheme} makes only {made}"));
+    }
+    made
 }
 
 /// The error for a selection of paths where none are counted.

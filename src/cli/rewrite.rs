@@ -5,7 +5,7 @@ mod values;
 
 use sampling::SamplingArgs;
 
-use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs, cannot_select};
+use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs, cannot_select, number_of_copies};
 use super::help::HelpArgs;
 use super::manual::ManualArgs;
 use super::selection::SelectionArgs;
@@ -476,7 +476,6 @@ impl Args {
         check_folder(&out)?;
         let scheme = self.scheme;
         scheme.must_be_built()?;
-        let strategy = scheme.strategy();
         let is_selective = self.selection.is_some() || self.paths.is_given();
         if is_selective && !scheme.takes_selections() {
             return Err(cannot_select(scheme));
@@ -493,7 +492,7 @@ impl Args {
         };
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {
-            copies: strategy.copies(self.copies.unwrap_or(strategy.usual_copies)),
+            copies: number_of_copies(scheme, self.copies),
             sampling: self.sampling.resolve(scheme)?,
             scheme,
             bitcode: self.emit.contains(&ModuleFormat::Bc),

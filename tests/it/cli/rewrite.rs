@@ -25,6 +25,25 @@ fn copies_without_anything_to_count_are_named() {
 }
 
 #[test]
+fn scheme_of_one_copy_warns_of_more() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    std::fs::write(dir.join("a.ll"), "define i32 @main() {\n  ret i32 0\n}\n").unwrap();
+    let said = |options: &[&str]| {
+        let mut command = Command::new(REWRITE);
+        let arguments = ["a.ll", "-o", "out", "--scheme", "sbl"];
+        transcript(command.args(arguments).args(options), dir)
+    };
+    let warning = "warning: -k 4: --scheme sbl makes only 1 copy\n";
+    let with_more = said(&["-k", "4"]);
+    assert_eq!(with_more.matches(warning).count(), 1, "{with_more}");
+    for usual in [&[][..], &["-k", "1"]] {
+        let said = said(usual);
+        assert!(!said.contains("warning: -k"), "{said}");
+    }
+}
+
+#[test]
 fn bad_inputs() {
     let dir = crate::support::folder();
     let dir = dir.path();
