@@ -18,7 +18,7 @@ use crate::names::{PROGRAMS, first_names, is_shared_library, printable};
 use crate::output::check_folder;
 use crate::profile::locate::MERGED;
 use crate::profile::measurement::Measurement;
-use crate::profile::merge::summary;
+use crate::profile::merge::{Merged, summary};
 use crate::profile::verdict::Trust;
 use crate::strategy::Scheme;
 use crate::table::number_of;
@@ -543,6 +543,9 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     }
     // Tests that failed in a round that was repeated failed nevertheless.
     let Some(failed) = gathered.rounds.iter().find(|r| r.status != 0) else {
+        if let Some(next) = command_for_profiles(suite, gathered) {
+            say(&format!("next: {next}"));
+        }
         return if none_ran { NOTHING_RAN } else { 0 };
     };
     let (copy, status) = (failed.copy, failed.status);
@@ -555,6 +558,25 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
         "your command ended with status {status} in the round of copy {copy}; {left_out}this status is passed on"
     ));
     status
+}
+
+/// The command that shows what a suite merged: of one program or without counts of paths, `show`; of several programs,
+/// `coverage`, which adds them up.
+fn command_for_profiles(suite: &Suite, gathered: &Gathered) -> Option<String> {
+    let merged = |(program, merged): &(Record, Option<Merged>)| {
+        let profile = &merged.as_ref()?.profile;
+        Some((program.folder.clone(), profile.paths().is_ok()))
+    };
+    let merged: Vec<(PathBuf, bool)> = gathered.programs.iter().filter_map(merged).collect();
+    let (first, _) = merged.first()?;
+    if merged.len() == 1 || !merged.iter().all(|(_, has_paths)| *has_paths) {
+        return Some(format!("p3-prof show {}", quoted(first)));
+    }
+    let folders = suite.folders.iter().map(|folder| quoted(folder));
+    Some(format!(
+        "p3-prof coverage {}",
+        folders.collect::<Vec<_>>().join(" ")
+    ))
 }
 
 /// The exit status of a suite whose command succeeded and ran none of the programs.

@@ -57,6 +57,8 @@ fn suite_whose_first_round_builds_by_the_program_ends_ok(dir: &Path) {
         said.contains(&"p3: p3/prog.p3/profile.p3prof: ok".into()),
         "{said:#?}"
     );
+    let next = said.last().map(String::as_str);
+    assert_eq!(next, Some("p3: next: p3-prof show p3/prog.p3"));
     assert!(
         said.iter().any(|l| l.ends_with("2 of each copy")),
         "{said:#?}"
