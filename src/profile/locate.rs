@@ -119,9 +119,9 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
             let named: Vec<String> = found.iter().take(NAMED).map(|p| shown(p)).collect();
             let more = if n > NAMED { ", …" } else { "" };
             let remedy = format!(
-                "name one ({}{more}), or join them first (p3-prof union {} … -o all.p3prof)",
+                "name one ({}{more}), or join them first (p3-prof union $(find {} -name {MERGED}) -o all.p3prof)",
                 named.join(", "),
-                named[0],
+                quoted(folder),
             );
             let problem = format!("the folder holds {n} merged profiles");
             Err(Error::profile(folder, problem, remedy))
@@ -213,6 +213,13 @@ fn suite(folder: &Path) -> String {
     format!("run `p3-rewrite suite -o {folder} -- make check`, or what else runs its tests, first")
 }
 
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = shown(path);
+    let quoted = shlex::try_quote(&text).map(|q| q.into_owned());
+    quoted.unwrap_or(text)
+}
+
 fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
@@ -267,10 +274,11 @@ mod tests {
         assert_eq!(locate(dir.path()).unwrap(), a);
         let b = profile("b.p3");
         let named = format!(
-            "holds 2 merged profiles; name one ({}, {}), or join them first (p3-prof union {} … -o all.p3prof)",
+            "holds 2 merged profiles; name one ({}, {}), or join them first \
+             (p3-prof union $(find {} -name profile.p3prof) -o all.p3prof)",
             a.display(),
             b.display(),
-            a.display()
+            dir.path().display()
         );
         assert!(said(dir.path()).ends_with(&named));
         for more in ["c.p3", "d.p3"] {
