@@ -25,7 +25,7 @@ fn work(cli: &Cli) -> Result<ExitCode> {
     print(std::io::stdout(), &outcome.data)?;
     print(anstream::stdout(), outcome.text.as_bytes())?;
     print(anstream::stderr(), outcome.notes.as_bytes())?;
-    for failure in &outcome.failures {
+    for failure in outcome.findings.iter().chain(&outcome.failures) {
         p3_rewrite::cli::say_error(failure);
     }
     Ok(match &outcome.failures[..] {

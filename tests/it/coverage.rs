@@ -129,7 +129,7 @@ fn coverage_of_patch_lists_its_lines() {
     let (status, said) = coverage(&new, &options, None);
     assert_eq!(status, Some(1), "{said}");
     assert!(
-        said.contains("50.00% of paths ran, less than --fail-under 60"),
+        said.contains("error: 50.00% of paths ran, less than --fail-under 60"),
         "{said}"
     );
     assert!(

@@ -113,7 +113,7 @@ fn residual_run_finds_exactly_what_earlier_runs_had_not_seen() {
         "{said}"
     );
     assert!(
-        said.contains("2 paths ran for the first time (--fail-on-new)"),
+        said.contains("error: 2 paths ran for the first time (--fail-on-new)"),
         "{said}"
     );
 
@@ -136,7 +136,7 @@ fn residual_run_finds_exactly_what_earlier_runs_had_not_seen() {
     let (status, said) = prof(&["coverage", "--new", "--require-new"], &[&again]);
     assert_eq!(status, Some(1));
     assert!(
-        said.contains("no path ran for the first time (--require-new)"),
+        said.contains("error: no path ran for the first time (--require-new)"),
         "{said}"
     );
     let (status, said) = prof(&["coverage", "--new"], &[&whole]);

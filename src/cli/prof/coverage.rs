@@ -290,10 +290,9 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
         }
     }
     if let Some(least) = args.fail_under.filter(|least| share * 100.0 < *least) {
-        outcome.found = true;
         let share = percent(share);
         let said = format!("{share} of {what} ran, less than --fail-under {least}");
-        outcome.warnings.push(said);
+        outcome.find(said);
     }
 }
 

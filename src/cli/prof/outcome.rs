@@ -18,6 +18,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// A difference or violation was found.
     pub found: bool,
+    /// What was found that an option forbids: one line each on standard error, as errors.
+    pub findings: Vec<String>,
     /// What could not be done, when the rest was: one line each on standard error, and exit status
     /// 2.
     pub failures: Vec<String>,
@@ -60,6 +62,12 @@ impl Outcome {
         self.warnings.extend(sources.missing());
         self.warnings.extend(sources.missing_folders());
         self
+    }
+
+    /// Adds what an option forbids: exit status 1, unless there are failures.
+    pub(super) fn find(&mut self, finding: String) {
+        self.found = true;
+        self.findings.push(finding);
     }
 
     pub(super) fn print(text: String) -> Outcome {

@@ -145,15 +145,10 @@ fn raw_files_of(profile: &Profile) -> Vec<PathBuf> {
 fn judge(args: &CoverageArgs, found: &Fresh, outcome: &mut Outcome) {
     let number = found.paths.len() as u64;
     if args.fail_on_new && number > 0 {
-        outcome.found = true;
         let paths = number_of(number, "path");
-        outcome
-            .warnings
-            .push(format!("{paths} ran for the first time (--fail-on-new)"));
+        outcome.find(format!("{paths} ran for the first time (--fail-on-new)"));
     }
     if args.require_new && number == 0 {
-        outcome.found = true;
-        let line = "no path ran for the first time (--require-new)";
-        outcome.warnings.push(line.into());
+        outcome.find("no path ran for the first time (--require-new)".into());
     }
 }
