@@ -121,6 +121,9 @@ pub(super) struct CoverageArgs {
     require_new: bool,
     /// Exit with status 1 if less than this share of the measure ran
     ///
+    /// The measure is paths, unless --measure is given. Functions with loops have more paths than
+    /// tests can run: for these, choose --measure branches or near.
+    ///
     /// With --patch, exit with status 2 if the profile has no source file of the patch.
     #[arg(long, value_name = "PERCENT")]
     fail_under: Option<f64>,
