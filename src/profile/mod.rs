@@ -43,6 +43,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use verdict::{Processes, Verdict};
 
+/// What to do about a program without line numbers.
+pub const COMPILE_WITH_LINES: &str = "compile it with -g or -gline-tables-only";
+
 /// What was counted, over all copies; self-contained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -201,6 +204,23 @@ impl Profile {
     fn number_of_uncounted(&self, f: FuncId) -> Option<u64> {
         let counted = self.number_of_counted(f)?;
         Some(self.structure(f).ok()?.paths.numbering.total() - counted)
+    }
+
+    /// Whether a function has a line of the source. O(functions) if none has.
+    pub fn has_lines(&self) -> bool {
+        let functions = &self.manifest.functions;
+        functions.iter().any(|f| f.begins().is_some())
+    }
+
+    /// That the program has no line numbers, if it has none, and that `unknown` is therefore not known.
+    pub fn said_without_lines(&self, unknown: &str) -> Option<String> {
+        let is_without = !self.manifest.functions.is_empty() && !self.has_lines();
+        is_without.then(|| {
+            let program = self.path.display();
+            format!(
+                "{program}: the program has no line numbers, so {unknown}; {COMPILE_WITH_LINES}"
+            )
+        })
     }
 
     /// What was selected, in a line, where some paths may have run oftener than was counted.

@@ -514,6 +514,33 @@ fn headline_is_lines_first() {
     assert_eq!(found["headline"]["lines"], serde_json::json!([7, 9]));
 }
 
+#[test]
+fn coverage_of_program_without_lines_asks_for_debug_information() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let modules = [module("a.c", BEFORE, &["-O0", "-DNUMBER=4"], dir)];
+    let profile = run_and_profile(&modules, &["--scheme", "sbl"], 1, &[], dir);
+    let remedy = "compile it with -g or -gline-tables-only\n";
+    let (status, said) = coverage(&profile, &[], None);
+    let why = "the program has no line numbers, so lines and branches are not known; ";
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains(&format!("{why}{remedy}")), "{said}");
+    for options in [&["--annotate"][..], &["--file", "none"]] {
+        let (status, said) = coverage(&profile, options, None);
+        let why = format!("the program has no line numbers; {remedy}");
+        assert!(status == Some(2) && said.ends_with(&why), "{said}");
+    }
+    let mut html = Command::new(PROF);
+    html.arg("html")
+        .arg(&profile)
+        .arg("-o")
+        .arg(dir.join("page"));
+    let said = html.output().unwrap().stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let why = "the page shows blocks (b0, b1, …) and no sources; ";
+    assert!(said.ends_with(&format!("{why}{remedy}")), "{said}");
+}
+
 /// Lines and branches of each function add up to those of the file, in text, JSON and CSV.
 #[test]
 fn functions_have_lines_and_branches() {

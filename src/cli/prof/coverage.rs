@@ -7,9 +7,9 @@ use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::error::{Error, Result};
 use crate::names::{first_names, parse_function_pattern, printable};
-use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
+use crate::profile::{COMPILE_WITH_LINES, Profile};
 use crate::report::coverage::{self, Annotate, Coverage, Paths, Scope, Sort, Touched, versus};
 use crate::source::Sources;
 use crate::source::patch::Patch;
@@ -198,9 +198,7 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let covered = coverage::coverage(profile.paths()?, &selection, &scope, args.sort, nearest)?;
     if covered.in_scope == 0 && args.patch.is_none() {
-        let problem = "no function is in scope";
-        let remedy = "--all takes headers of the system; see --file and --exclude";
-        return Err(Error::profile(&profile.path, problem, remedy));
+        return Err(nothing_in_scope(&profile, "function"));
     }
     let alone = args.measure.filter(|_| args.fail_under.is_none());
     let mut outcome = Outcome::print(match args.format {
@@ -218,6 +216,8 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     });
     judge(args, &covered, &mut outcome);
     outcome.warnings.extend(notes);
+    let unknown = "lines and branches are not known";
+    outcome.warnings.extend(profile.said_without_lines(unknown));
     let has_notes = match args.format {
         CoverageFormat::Text => alone.is_none(),
         CoverageFormat::Markdown => true,
@@ -243,10 +243,19 @@ fn print_sources(
     let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
     let text = coverage::annotated(profile, sources, &selection, scope, wanted, layout)?;
     if text.is_empty() {
-        let remedy = "--all takes headers of the system; see --file and --exclude";
-        return Err(Error::profile(&profile.path, "no line is in scope", remedy));
+        return Err(nothing_in_scope(profile, "line"));
     }
     Ok(Outcome::print(text).about(&[profile]).told_by(sources))
+}
+
+/// The error where no `what` is in scope.
+fn nothing_in_scope(profile: &Profile, what: &str) -> Error {
+    if !profile.has_lines() {
+        let problem = "the program has no line numbers";
+        return Error::profile(&profile.path, problem, COMPILE_WITH_LINES);
+    }
+    let remedy = "--all takes headers of the system; see --file and --exclude";
+    Error::profile(&profile.path, format!("no {what} is in scope"), remedy)
 }
 
 /// The bytes of a file, or of standard input.

@@ -82,6 +82,8 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     outcome
         .warnings
         .extend(libraries_left_out(&profile, "the page"));
+    let unknown = "the page shows blocks (b0, b1, …) and no sources";
+    outcome.warnings.extend(profile.said_without_lines(unknown));
     Ok(outcome)
 }
 
