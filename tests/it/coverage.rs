@@ -623,6 +623,8 @@ fn files_match_by_names_as_printed() {
     }
     let (_, text) = coverage(&profile, &["--file", "^lib/"], None);
     assert!(text.contains("  lib/one.c"), "{text}");
+    let left_out = "1 function of other files is left out by --file\n";
+    assert!(text.ends_with(left_out), "{text}");
 }
 
 /// The source with executions: lines that did not run, outcomes that never came up, at any width.

@@ -26,6 +26,7 @@ pub use ci::{github, markdown};
 pub use headline::{LineSums, SourceSums, headline_of};
 pub use patch::Touched;
 pub use render::{csv, json, text};
+use scope::LeftOut;
 pub use scope::{Scope, Sort, common_folder};
 
 use crate::analysis::contradiction::Contradictions;
@@ -151,7 +152,7 @@ pub struct Coverage<'a> {
     /// How many paths are left out, since markers in the sources say so.
     pub excluded: u128,
     /// How many of the functions that the selection admits are out of scope.
-    pub out_of_scope: usize,
+    out_of_scope: LeftOut,
     /// How many of these functions have no selected path: nothing is known of them.
     pub unselected: usize,
     /// What was asked for, where that is not all paths.
@@ -194,7 +195,7 @@ pub fn coverage<'a>(
     let selected = selection.functions(profile);
     let mut wanted = selected.clone();
     wanted.retain(|f| scope.admits(profile, *f));
-    let out_of_scope = selected.len() - wanted.len();
+    let out_of_scope = scope.left_out(profile, &selected);
     let without_paths: HashSet<FuncId> = profile.unselected().collect();
     let unselected = wanted.iter().filter(|f| without_paths.contains(f)).count();
     wanted.retain(|f| !without_paths.contains(f) || scope.keeps_left_out);

@@ -135,17 +135,8 @@ fn notes(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
     }
     if let Some(patch) = &coverage.patch {
         out += &of_patch(patch);
-    } else if coverage.out_of_scope > 0 {
-        let n = number_of(coverage.out_of_scope as u64, "function");
-        let verb = if coverage.out_of_scope == 1 {
-            "is"
-        } else {
-            "are"
-        };
-        let _ = writeln!(
-            out,
-            "{n} of other files {verb} left out (--all takes those of the system)"
-        );
+    } else {
+        out += &coverage.out_of_scope.said();
     }
     let mut out: String = out
         .lines()

@@ -10,9 +10,11 @@ use crate::report::text::short;
 use crate::source::markers::Markers;
 use crate::source::root::Root;
 use crate::source::{is_of_the_system, repository};
+use crate::table::number_of;
 use regex::Regex;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// The files whose functions are counted.
 #[derive(Clone, Debug, Default)]
@@ -35,17 +37,76 @@ pub struct Scope {
     pub keeps_left_out: bool,
 }
 
+/// How many functions a [`Scope`] leaves out, and why.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    /// By `--file` or `--exclude`.
+    by_patterns: usize,
+    /// The options that were given of these two.
+    patterns: &'static str,
+    /// Those that `--all` adds.
+    of_the_system: usize,
+}
+
+impl LeftOut {
+    /// A line for each reason.
+    pub(super) fn said(&self) -> String {
+        let mut out = String::new();
+        let are = |n: usize| {
+            let verb = if n == 1 { "is" } else { "are" };
+            (number_of(n as u64, "function"), verb)
+        };
+        if self.by_patterns > 0 {
+            let (n, verb) = are(self.by_patterns);
+            let _ = writeln!(
+                out,
+                "{n} of other files {verb} left out by {}",
+                self.patterns
+            );
+        }
+        if self.of_the_system > 0 {
+            let (n, verb) = are(self.of_the_system);
+            let _ = writeln!(out, "{n} of the system {verb} left out (--all adds them)");
+        }
+        out
+    }
+}
+
 impl Scope {
     /// Whether a source file is one of those.
     pub fn admits_file(&self, name: &str) -> bool {
+        (self.all || !is_of_the_system(name)) && self.patterns_admit(name)
+    }
+
+    /// Whether `--file` and `--exclude` admit a source file.
+    fn patterns_admit(&self, name: &str) -> bool {
         let printed = [Root(&self.root).name(name), &short(name)];
         let matches = |re: &Regex| {
             let is_printed = |n: &&str| re.is_match(n) || may_print(re.as_str(), n);
             re.is_match(name) || printed.iter().any(is_printed)
         };
-        (self.all || !is_of_the_system(name))
-            && self.file.as_ref().is_none_or(matches)
-            && !self.exclude.as_ref().is_some_and(matches)
+        self.file.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+    }
+
+    /// The number of these functions that are left out, and why.
+    pub(super) fn left_out(&self, profile: &Profile, functions: &[FuncId]) -> LeftOut {
+        let files = functions.iter().map(|f| file(profile, *f));
+        let mut left_out = LeftOut {
+            patterns: match (&self.file, &self.exclude) {
+                (_, None) => "--file",
+                (None, _) => "--exclude",
+                _ => "--file and --exclude",
+            },
+            ..LeftOut::default()
+        };
+        for name in files {
+            if !self.patterns_admit(&name) {
+                left_out.by_patterns += 1;
+            } else if !self.admits_file(&name) {
+                left_out.of_the_system += 1;
+            }
+        }
+        left_out
     }
 
     /// Whether function `f` begins in one of those, and has code of a touched line.
