@@ -330,7 +330,9 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
     } else {
         let some = [(exact, "exact"), (cut, "cut"), (skipped, "skipped")].into_iter();
         let some = some.filter(|(n, _)| *n > 0);
-        let some: Vec<String> = some.map(|(n, status)| format!("{n} {status}")).collect();
+        let some: Vec<String> = some
+            .map(|(n, status)| format!("{} {status}", exactly(n as u64)))
+            .collect();
         format!(": {}", some.join(", "))
     };
     let unselected = profile.unselected();

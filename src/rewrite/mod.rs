@@ -19,7 +19,7 @@ use crate::profile::Profile;
 use crate::profile::verdict::idle;
 use crate::profile::weights::UNRELATED;
 use crate::stats;
-use crate::table::{Columns, number_of};
+use crate::table::{Columns, exactly, number_of};
 use analysis::Analysis;
 use copies::Copies;
 use rayon::ThreadPool;
@@ -46,20 +46,22 @@ impl Summary {
     pub fn line(&self, options: &Options) -> String {
         let [exact, cut, skipped] = self.functions;
         let out = options.out().display();
-        let functions = if options.scheme.strategy().measure.is_exact() {
-            let split = self.split;
-            match self.selected {
-                None => format!("{exact} exact, {cut} cut, {skipped} skipped, {split} split"),
-                Some(n) => {
-                    let without = exact + cut - n;
-                    format!(
-                        "{n} with selected paths, {without} without, {skipped} skipped, {split} split"
-                    )
-                }
-            }
+        let numbers = if options.scheme.strategy().measure.is_exact() {
+            let of_paths = match self.selected {
+                None => [(exact, "exact"), (cut, "cut")],
+                Some(n) => [(n, "with selected paths"), (exact + cut - n, "without")],
+            };
+            [
+                &of_paths[..],
+                &[(skipped, "skipped"), (self.split, "split")],
+            ]
+            .concat()
         } else {
-            format!("{} sampled, {skipped} skipped", exact + cut)
+            vec![(exact + cut, "sampled"), (skipped, "skipped")]
         };
+        let numbers = numbers.into_iter();
+        let numbers = numbers.map(|(n, what)| format!("{} {what}", exactly(n as u64)));
+        let functions = numbers.collect::<Vec<_>>().join(", ");
         format!(
             "{out}: {} ({}); functions: {functions}; next: make -C {} run",
             number_of(options.copies, "copy"),

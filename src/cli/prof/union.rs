@@ -9,7 +9,7 @@ use crate::profile::locate::has_never_run;
 use crate::profile::union::{Union, union};
 use crate::profile::verdict::{Trust, functions};
 use crate::profile::{Profile, file};
-use crate::table::number_of;
+use crate::table::{exactly, number_of};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -39,11 +39,12 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     at.write(&profile.to_bytes())?;
     let mut outcome = Outcome::default();
     let said = format!(
-        "{}: joined {}: {}, {shared} of several; {} ran\n",
+        "{}: joined {}: {}, {} of several; {} ran\n",
         printable(&args.output.display().to_string()),
         number_of((profiles.len() - idle.len()) as u64, "profile"),
         functions(profile.manifest.functions.len()),
-        profile.executed().count(),
+        exactly(shared as u64),
+        exactly(profile.executed().count() as u64),
     );
     outcome.done(&at, &said);
     let added = |folder: &&PathBuf| {

@@ -11,7 +11,7 @@ use crate::report::steps::{self, Steps};
 use crate::report::text::lines;
 use crate::report::words::Said;
 use crate::source::Sources;
-use crate::table::{Align, Columns, Layout, grouped, number_of, percent, wrapped};
+use crate::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -46,7 +46,8 @@ pub fn render(report: &Report, layout: Layout) -> String {
         let all = groups.iter().map(|(_, rows)| rows.len()).max();
         let _ = writeln!(
             out,
-            "{DIM}… and {hidden} more (--top {}){DIM:#}",
+            "{DIM}… and {} more (--top {}){DIM:#}",
+            exactly(hidden as u64),
             all.unwrap_or_default()
         );
     }
