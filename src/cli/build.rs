@@ -62,7 +62,7 @@ pub struct CopiesArgs {
 }
 
 impl CopiesArgs {
-    /// How many copies: as many as are of use to the scheme.
+    /// How many copies: as many as are of use to the scheme. A warning says if more are asked for.
     pub(super) fn number(&self) -> u32 {
         number_of_copies(self.scheme, self.copies)
     }
