@@ -510,6 +510,10 @@ fn headline_is_lines_first() {
         let judged = ["--measure", "lines", "--fail-under", least];
         assert_eq!(coverage(&profile, &judged, None).0, Some(status));
     }
+    let judged = ["--measure", "near", "--fail-under", "61"];
+    let (_, said) = coverage(&profile, &judged, None);
+    let why = "error: 60.00% of near paths ran, less than --fail-under 61\n";
+    assert!(said.ends_with(why), "{said}");
     let found = json(&profile, &[]);
     assert_eq!(found["headline"]["lines"], serde_json::json!([7, 9]));
 }

@@ -286,6 +286,11 @@ impl Measured {
 /// Whether less ran than `--fail-under` asks for.
 fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
     let (total, what) = args.measure.unwrap_or(Measured::Paths).of(covered);
+    let what = match args.measure {
+        // "paths near those that ran ran"
+        Some(Measured::Near) => "near paths",
+        _ => what,
+    };
     let share = total.share();
     if let Some(least) = args.fail_under.filter(|_| total.feasible == 0) {
         // All of nothing is 100 %. Whether a patch has code of the program, and under which names, only its files show.
