@@ -288,7 +288,7 @@ fn rounds_with_the_same_ids_and_clock() {
             struct timespec now;
             clock_gettime(CLOCK_REALTIME, &now);
             volatile int sum = 0;
-            for (int i = 0; i < getpid() % 1000 + now.tv_nsec % 1000; i++)
+            for (int i = 0; i < getpid() % 1000 + now.tv_nsec % 100000; i++)
                 sum += f(i);
             return 0;
         }\n";
