@@ -118,8 +118,12 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
         n => {
             let named: Vec<String> = found.iter().take(NAMED).map(|p| shown(p)).collect();
             let more = if n > NAMED { ", …" } else { "" };
+            let name = match found.iter().all(|p| p.ends_with(MERGED)) {
+                true => MERGED,
+                false => "'*.p3prof'",
+            };
             let remedy = format!(
-                "name one ({}{more}), or join them first (p3-prof union $(find {} -name {MERGED}) -o all.p3prof)",
+                "name one ({}{more}), or join them first (p3-prof union $(find {} -name {name}) -o all.p3prof)",
                 named.join(", "),
                 quoted(folder),
             );

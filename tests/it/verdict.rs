@@ -592,7 +592,8 @@ fn many_programs() {
     assert_eq!(status, Some(2), "{said}");
     assert!(said.ends_with(remedy), "{said}");
     let (status, said) = prof(&["show", "profiles"]);
-    let remedy = "profiles/c.p3prof), or join them first (p3-prof union profiles/a.p3prof … -o all.p3prof)\n";
+    let remedy = "profiles/c.p3prof), or join them first \
+                  (p3-prof union $(find profiles -name '*.p3prof') -o all.p3prof)\n";
     assert_eq!(status, Some(2), "{said}");
     assert!(said.ends_with(remedy), "{said}");
     let first = std::fs::read_dir(&raw).unwrap().next().unwrap().unwrap();
