@@ -80,9 +80,9 @@ impl<'a> CountedFunction<'a> {
         })
     }
 
-    /// The positions of each block, with how often the code there ran. Control may have left a block in a call: what stands
-    /// behind the last such call ran as often as control came to the block's end, and what stands between two of them not less.
-    /// O(positions + calls).
+    /// The positions of each block, with how often the code there ran. Control may have left a block in a call: what
+    /// stands behind the last such call ran as often as control came to the block's end, and what stands between two of
+    /// them not less. O(positions + calls).
     pub fn spans(&self, returns: &Returns) -> Spans<'_> {
         let mut spans = Spans::with_capacity(self.structure.cfg.len());
         for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
@@ -103,9 +103,9 @@ impl<'a> CountedFunction<'a> {
         spans
     }
 
-    /// Those of `spans` by which lines ran: not the function's own where it only cleans up for an exception that goes on to
-    /// the caller. clang gives the calls of destructors there, and the code where exceptions meet, the line of a `}` or of a
-    /// `throw`. Code inlined there is somebody's.
+    /// Those of `spans` by which lines ran: not the function's own where it only cleans up for an exception that goes
+    /// on to the caller. clang gives the calls of destructors there, and the code where exceptions meet, the line of a
+    /// `}` or of a `throw`. Code inlined there is somebody's.
     pub fn spans_on_lines<'s, 'p>(
         &'s self,
         spans: &'s Spans<'p>,

@@ -220,7 +220,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 sys::position_before(&self.builder, sys::terminator(block));
             }
         }
-        // A constant is what the target takes: a function that is entered at its loops knows more constants than its plan.
+        // A constant is what the target takes: a function that is entered at its loops knows more constants than its
+        // plan.
         let before = match self.registers.at[edge.block] {
             Some(Value::Const(c)) => Some(self.value(c, self.is_key[to])),
             _ => self.register_at(edge.block),

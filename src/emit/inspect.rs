@@ -29,9 +29,9 @@ pub enum Loader {
     Llvm,
 }
 
-/// llvm-ir has LLVM read a module once more, and makes values of it that take some 40 times the bytes of its bitcode. One
-/// of more bytes than this is seen through LLVM instead, which has it in memory anyway: with llvm-ir it would take more
-/// than 10 MB, and an eighth of the time of rewriting.
+/// llvm-ir has LLVM read a module once more, and makes values of it that take some 40 times the bytes of its bitcode.
+/// One of more bytes than this is seen through LLVM instead, which has it in memory anyway: with llvm-ir it would take
+/// more than 10 MB, and an eighth of the time of rewriting.
 #[cfg(feature = "llvm-ir")]
 const MOST_BYTES_FOR_LLVM_IR: usize = 1 << 18;
 

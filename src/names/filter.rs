@@ -111,9 +111,12 @@ pub(crate) fn parse_function_pattern(text: &str) -> std::result::Result<Regex, r
     let is_name = ["::", "operator", "{lambda", "(*"]
         .iter()
         .any(|part| text.contains(part));
-    Regex::new(text).or_else(|e| match is_name {
-        true => Regex::new(&regex::escape(text)),
-        false => Err(e),
+    Regex::new(text).or_else(|e| {
+        if is_name {
+            Regex::new(&regex::escape(text))
+        } else {
+            Err(e)
+        }
     })
 }
 
@@ -139,8 +142,8 @@ pub(crate) fn may_print(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether an expression matches a function's symbol or its readable name, or is that name: `set(long)` is an expression
-/// that does not match `set(long)`.
+/// Whether an expression matches a function's symbol or its readable name, or is that name: `set(long)` is an
+/// expression that does not match `set(long)`.
 fn matches(re: &Regex, symbol: &str) -> bool {
     let readable = readable(symbol);
     re.is_match(symbol) || re.is_match(&readable) || re.as_str() == readable

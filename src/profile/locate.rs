@@ -118,9 +118,10 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
         n => {
             let named: Vec<String> = found.iter().take(NAMED).map(|p| shown(p)).collect();
             let more = if n > NAMED { ", …" } else { "" };
-            let name = match found.iter().all(|p| p.ends_with(MERGED)) {
-                true => MERGED,
-                false => "'*.p3prof'",
+            let name = if found.iter().all(|p| p.ends_with(MERGED)) {
+                MERGED
+            } else {
+                "'*.p3prof'"
             };
             let remedy = format!(
                 "name one ({}{more}), or join them first (p3-prof union $(find {} -name {name}) -o all.p3prof)",

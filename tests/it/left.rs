@@ -161,7 +161,8 @@ fn inlined_code_behind_a_call_that_did_not_return_is_not_entered() {
     );
 }
 
-/// Code that was inlined where nobody knows whether it ran, and elsewhere, where it did not, is not said to have never run.
+/// Code that was inlined where nobody knows whether it ran, and elsewhere, where it did not, is not said to have never
+/// run.
 #[test]
 fn inlined_code_that_may_have_run_is_not_claimed() {
     let dir = crate::support::folder();
@@ -204,8 +205,8 @@ int main(int argc, char **argv) {
     assert!(!text.contains("FNDA:0,copied"), "{text}");
 }
 
-/// clang gives a `throw` that ran once, or a `}` that control never came to, the code that cleans up for exceptions and passes
-/// them on.
+/// clang gives a `throw` that ran once, or a `}` that control never came to, the code that cleans up for exceptions and
+/// passes them on.
 #[test]
 fn code_that_passes_exceptions_on_is_on_no_line() {
     // The numbers in comments are the lines.
