@@ -57,8 +57,6 @@ pub struct CountedFunction<'a> {
     pub executed: Executed,
     /// By block: how often control came to its end.
     passed: TiVec<BlockId, Range>,
-    /// The blocks that clean up for an exception that goes on to the caller, and do nothing else.
-    unwinding: IdSet<BlockId>,
     /// The edges of `executed`.
     pub edges: Vec<(EdgeCount, Range)>,
 }
@@ -72,7 +70,6 @@ impl<'a> CountedFunction<'a> {
             f,
             entry: profile.entry(f),
             passed: executed.passed(&structure),
-            unwinding: find_unwinding(&structure),
             edges: executed.edges(&structure),
             structure,
             flow,
@@ -105,13 +102,14 @@ impl<'a> CountedFunction<'a> {
 
     /// Those of `spans` by which lines ran: not the function's own where it only cleans up for an exception that goes
     /// on to the caller. clang gives the calls of destructors there, and the code where exceptions meet, the line of a
-    /// `}` or of a `throw`. Code inlined there is somebody's.
+    /// `}` or of a `throw`. Code inlined there is that of another function. O(V + E + positions).
     pub fn spans_on_lines<'s, 'p>(
-        &'s self,
+        &self,
         spans: &'s Spans<'p>,
-    ) -> impl Iterator<Item = (&'p Span, Range)> + 's {
-        let shown = |(b, spans): (BlockId, &'s Vec<(&'p Span, Range)>)| {
-            let unwinds = self.unwinding.contains(b);
+    ) -> impl Iterator<Item = (&'p Span, Range)> + use<'s, 'p> {
+        let unwinding = find_unwinding(&self.structure);
+        let shown = move |(b, spans): (BlockId, &'s Vec<(&'p Span, Range)>)| {
+            let unwinds = unwinding.contains(b);
             let spans = spans.iter();
             spans.filter(move |(span, _)| !unwinds || span.inlined.is_some())
         };
@@ -187,7 +185,8 @@ impl<'a> CountedFunction<'a> {
     }
 }
 
-/// The blocks from which control goes on to a `resume`, whatever it finds. Loops are left out. O(V + E).
+/// The blocks that only clean up for an exception: every way from them leads to a `resume`, and none through a call with a
+/// landing pad. Loops are left out. O(V + E).
 fn find_unwinding(structure: &Structure) -> IdSet<BlockId> {
     let cfg = &structure.cfg;
     let mut unwinding = IdSet::with_capacity(cfg.len());

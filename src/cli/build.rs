@@ -14,7 +14,7 @@ use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, S
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::names::{PROGRAMS, first_names, is_shared_library, printable};
+use crate::names::{NAMED_PROGRAMS, first_names, is_shared_library, printable, quote_for_shell};
 use crate::output::check_folder;
 use crate::profile::locate::MERGED;
 use crate::profile::measurement::Measurement;
@@ -416,9 +416,7 @@ fn makefile_has(folder: &Path, target: &str) -> bool {
 
 /// A path as a shell takes it.
 fn quoted(path: &Path) -> String {
-    let text = shown(path);
-    let quoted = shlex::try_quote(&text).map(|q| q.into_owned());
-    quoted.unwrap_or(text)
+    quote_for_shell(shown(path))
 }
 
 /// Runs a suite; the exit status is 0 if that of each round was 0, else the first that was not.
@@ -468,7 +466,7 @@ pub(super) fn report_progress(progress: Progress) {
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),
         Progress::OtherBuild(programs) => {
-            let names = first_names(PROGRAMS, programs.iter().map(|p| shown(&p.program)));
+            let names = first_names(NAMED_PROGRAMS, programs.iter().map(|p| shown(&p.program)));
             warn(&format!(
                 "{names}: last linked by another build than the one that is run now; \
                  build again if sources changed in between"
@@ -508,7 +506,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
     let all = number_of(gathered.programs.len() as u64, "program");
     let none_ran = !idle.is_empty() && gathered.programs.iter().all(|(_, m)| m.is_none());
     let number = idle.len();
-    let names = first_names(PROGRAMS, idle.into_iter());
+    let names = first_names(NAMED_PROGRAMS, idle.into_iter());
     if none_ran {
         let has_profile = |(program, _): &(Record, _)| program.folder.join(MERGED).exists();
         let kept = if gathered.programs.iter().any(has_profile) {
@@ -588,27 +586,23 @@ const NOTHING_RAN: i32 = 2;
 /// There are no programs; one cannot be written.
 pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
     let programs = record::find(&args.out)?;
-    let most = programs.iter().map(|p| p.copies).max().unwrap_or(0);
-    if args.copy >= most && !programs.is_empty() {
-        let programs = number_of(programs.len() as u64, "program");
-        let has = format!(
-            "the {programs} here have {} at most",
-            number_of(most, "copy")
-        );
-        let message = format!(
-            "use {}: {has}; give a number from 0 to {}",
-            args.copy,
-            most - 1
-        );
-        return Err(Error::Usage(message));
-    }
-    if programs.is_empty() {
+    let Some(most) = programs.iter().map(|p| p.copies).max() else {
         let remedy = "name the folder that p3-rewrite build wrote by -o";
         return Err(Error::load(
             &args.out[0],
             "no program below this folder has copies",
             remedy,
         ));
+    };
+    if args.copy >= most {
+        let message = format!(
+            "use {}: the {} here have {} at most; give a number from 0 to {}",
+            args.copy,
+            number_of(programs.len() as u64, "program"),
+            number_of(most, "copy"),
+            most.saturating_sub(1)
+        );
+        return Err(Error::Usage(message));
     }
     suite::place_all(&programs, args.copy)?;
     for program in &programs {

@@ -17,7 +17,7 @@ use super::{Compiler, Language, exit_code};
 use crate::error::{Error, Result};
 use crate::index::CopyId;
 use crate::manifest::Manifest;
-use crate::names::{PROGRAMS, first_names};
+use crate::names::{NAMED_PROGRAMS, first_names};
 use crate::output::{Destination, FIXED_TIME};
 use crate::profile::file;
 use crate::profile::locate::MERGED;
@@ -244,7 +244,7 @@ pub fn check_places<'a>(folders: &[PathBuf], programs: &'a [Record]) -> Result<V
     Err(Error::Usage(format!(
         "{}: linked again after p3-rewrite build, so the copies are outdated; build again from scratch (make clean), \
          or put the outdated copies back (p3-rewrite use 0{})",
-        first_names(PROGRAMS, newer.iter().map(shown)),
+        first_names(NAMED_PROGRAMS, newer.iter().map(shown)),
         folders.concat()
     )))
 }
@@ -332,7 +332,8 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         let run_all = || -> Result<Vec<Round>> {
             let mut rounds = Vec::new();
             for copy in copies {
-                take_turns(folders, *copy)?;
+                // With those that were built since the last round, and without those that were removed.
+                place_all(&record::find(folders)?, *copy)?;
                 let round = self.round(started(&self.command), *copy)?;
                 (self.progress)(Progress::Ended(&round));
                 rounds.push(round);
@@ -392,18 +393,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     }
 }
 
-/// Puts a copy of each program below `folders` in its place, and wherever below the working folder the program was copied to. Those
-/// that were built since the last round are among them; those that a build system removed are not. The programs.
-///
-/// # Errors
-/// One cannot be written.
-fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
-    let programs = record::find(folders)?;
-    place_all(&programs, copy)?;
-    Ok(programs)
-}
-
-/// Puts a copy of each of `programs` in its place, and where the program was copied to.
+/// Puts a copy of each of `programs` in its place, and wherever below the working folder the program was copied to.
 ///
 /// # Errors
 /// One cannot be written.

@@ -20,7 +20,7 @@ use super::versions;
 use crate::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::ir::{Cfg, FunctionBody};
 use crate::plan::keys::Keys;
-use crate::plan::register::{Registers, Value};
+use crate::plan::register::Registers;
 use crate::plan::{FunctionPlan, Op, Site, Table};
 use inkwell::AddressSpace;
 use inkwell::AtomicOrdering;
@@ -220,12 +220,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 sys::position_before(&self.builder, sys::terminator(block));
             }
         }
-        // A constant is what the target takes: a function that is entered at its loops knows more constants than its
-        // plan.
-        let before = match self.registers.at[edge.block] {
-            Some(Value::Const(c)) => Some(self.value(c, self.is_key[to])),
-            _ => self.register_at(edge.block),
-        };
+        let before = self.register_for(edge.block, self.is_key[to]);
         let ops = self.plan.ops(Site::Edge(edge));
         let how = match place {
             Place::Flagged => How::Flag(edge),

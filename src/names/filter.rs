@@ -46,10 +46,14 @@ impl Filter {
         mut self,
         functions: impl Iterator<Item = (&'a str, String)>,
     ) -> Filter {
+        // Names of C++ have no `\`: the parser of patterns put it there.
+        let literal = |re: &Regex| re.as_str().replace('\\', "");
+        let texts = self.patterns.iter();
+        let texts: Vec<String> = texts
+            .flat_map(|re| [re.as_str().to_string(), literal(re)])
+            .collect();
         for (symbol, name) in functions {
-            let is_printed =
-                |text: &str| may_print(text, &name) || may_print(&text.replace('\\', ""), &name);
-            if self.patterns.iter().any(|re| is_printed(re.as_str())) {
+            if texts.iter().any(|text| may_print(text, &name)) {
                 self.printed.insert(symbol.to_string());
             }
         }
@@ -111,13 +115,10 @@ pub(crate) fn parse_function_pattern(text: &str) -> std::result::Result<Regex, r
     let is_name = ["::", "operator", "{lambda", "(*"]
         .iter()
         .any(|part| text.contains(part));
-    Regex::new(text).or_else(|e| {
-        if is_name {
-            Regex::new(&regex::escape(text))
-        } else {
-            Err(e)
-        }
-    })
+    match Regex::new(text) {
+        Err(_) if is_name => Regex::new(&regex::escape(text)),
+        parsed => parsed,
+    }
 }
 
 /// Whether a report may print `name` as `text`, in which `…` is what there was no room for. O(length of both).

@@ -107,15 +107,21 @@ pub(crate) fn shown(symbol: &str) -> String {
     printable(&readable(symbol)).into_owned()
 }
 
+/// One word of a command as a shell takes it. What it cannot quote stays as it is.
+pub(crate) fn quote_for_shell(word: String) -> String {
+    let quoted = shlex::try_quote(&word).map(|q| q.into_owned());
+    quoted.unwrap_or(word)
+}
+
 /// Whether a file of this name is a shared library: `libz.so`, `libz.so.1.3`.
 pub(crate) fn is_shared_library(file: &str) -> bool {
     file.ends_with(".so") || file.contains(".so.")
 }
 
 /// A line names so many functions, of which other commands list all.
-pub(crate) const FUNCTIONS: usize = 3;
+pub(crate) const NAMED_FUNCTIONS: usize = 3;
 /// A line names so many programs.
-pub(crate) const PROGRAMS: usize = 5;
+pub(crate) const NAMED_PROGRAMS: usize = 5;
 
 /// The first of `names` where there are more than `most`: `a, b, c and 7 more`.
 pub(crate) fn first_names(most: usize, names: impl ExactSizeIterator<Item = String>) -> String {
@@ -201,7 +207,7 @@ pub(crate) fn fitted_among<'a>(
     }
     alike.sort_unstable();
     alike.dedup();
-    if let Some(short) = with_own_scope(name, &alike, width) {
+    if let Some(short) = keep_own_scope(name, &alike, width) {
         return short;
     }
     let letters: Vec<char> = name.chars().collect();
@@ -228,7 +234,7 @@ pub(crate) fn fitted_among<'a>(
 
 /// `a::…::f`: the last part of `name`, and the outermost scope that none of `others` has there, if `width` has room for
 /// both. O(length of all).
-fn with_own_scope(name: &str, others: &[&str], width: usize) -> Option<String> {
+fn keep_own_scope(name: &str, others: &[&str], width: usize) -> Option<String> {
     let split = |name: &str| -> Vec<String> {
         let ends: Vec<&str> = scopes(name).collect();
         let lengths = ends.iter().map(|end| name.len() - end.len());

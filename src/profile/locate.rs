@@ -2,7 +2,7 @@
 //! profile in them, and where there is none yet, the error says what makes it.
 
 use crate::error::{Error, Result};
-use crate::names::printable;
+use crate::names::{printable, quote_for_shell};
 use crate::output::WEIGHTS;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
@@ -126,7 +126,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
             let remedy = format!(
                 "name one ({}{more}), or join them first (p3-prof union $(find {} -name {name}) -o all.p3prof)",
                 named.join(", "),
-                quoted(folder),
+                quote_for_shell(shown(folder)),
             );
             let problem = format!("the folder holds {n} merged profiles");
             Err(Error::profile(folder, problem, remedy))
@@ -216,13 +216,6 @@ fn not_there_yet(path: &Path, folder: &Path) -> Error {
 fn suite(folder: &Path) -> String {
     let folder = shown(folder);
     format!("run `p3-rewrite suite -o {folder} -- make check`, or what else runs its tests, first")
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = shown(path);
-    let quoted = shlex::try_quote(&text).map(|q| q.into_owned());
-    quoted.unwrap_or(text)
 }
 
 fn shown(path: &Path) -> String {

@@ -213,7 +213,7 @@ impl Profile {
     }
 
     /// That the program has no line numbers, if it has none, and that `unknown` is therefore not known.
-    pub fn said_without_lines(&self, unknown: &str) -> Option<String> {
+    pub fn describe_missing_lines(&self, unknown: &str) -> Option<String> {
         let is_without = !self.manifest.functions.is_empty() && !self.has_lines();
         is_without.then(|| {
             let program = self.path.display();

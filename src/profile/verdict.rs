@@ -9,7 +9,7 @@ use super::measurement::{Exact, Measurement};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
-use crate::names::{FUNCTIONS, first_names};
+use crate::names::{NAMED_FUNCTIONS, first_names};
 use crate::table::{number_of, percent};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -208,15 +208,17 @@ impl Verdict {
     }
 
     /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong.
-    /// `is_full`: with readable names of functions, not short ones.
-    pub fn findings(&self, profile: &Profile, is_full: bool) -> Vec<(&'static str, String)> {
-        let names = profile.printed_names(is_full);
+    /// `name` names functions.
+    pub fn findings(
+        &self,
+        profile: &Profile,
+        name: impl Fn(FuncId) -> String,
+    ) -> Vec<(&'static str, String)> {
         let counts = self.violations.iter();
         let counts = counts.map(|v| {
             let share = profile.share_of_flow(std::slice::from_ref(v));
             let share = share.map_or(String::new(), |s| format!(" ({s})"));
-            let name = names.name(&profile.entry(v.function).name);
-            format!("{name}: {}{share}", v.what)
+            format!("{}: {}{share}", name(v.function), v.what)
         });
         let violations = counts.chain(self.unlike.iter().cloned());
         let violations = violations.map(|line| ("violation", line));
@@ -292,7 +294,7 @@ impl Profile {
     fn differing(&self, violations: &[Violation]) -> String {
         let names = self.printed_names(false);
         let name = |v: &Violation| names.name(&self.entry(v.function).name);
-        let named = first_names(FUNCTIONS, violations.iter().map(name));
+        let named = first_names(NAMED_FUNCTIONS, violations.iter().map(name));
         let alike = if self.has_one_counter() {
             ""
         } else {

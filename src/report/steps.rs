@@ -12,7 +12,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-pub use layout::{in_a_line, in_a_line_within, text};
+pub use layout::{fit_in_a_line, in_a_line, text};
 
 use super::Line;
 use super::text::short;

@@ -8,7 +8,7 @@ use super::{Line, Report};
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::{Loc, SkipReason};
 use crate::manifest::Status;
-use crate::names::{fitted_among, printable};
+use crate::names::{NAMED_FUNCTIONS, fitted_among, printable};
 use crate::profile::Profile;
 use crate::strategy::Scheme;
 use crate::table::{
@@ -25,10 +25,6 @@ pub(super) const BOLD: Style = Style::new().bold();
 const NAME: Style = AnsiColor::Cyan.on_default();
 pub(super) const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
-/// The report names at most this many functions that were left before their end.
-const MAX_LEFT: usize = 3;
-/// The report names at most this many functions that are cut or skipped.
-const MAX_INEXACT: usize = 3;
 /// The report names at most this many places of a function's cut edges.
 const MAX_CUTS: usize = 5;
 /// A path shows at most this many source lines and decisions.
@@ -353,7 +349,7 @@ fn summary(report: &Report, steps: &Steps, layout: Layout) -> String {
         let _ = writeln!(out, "{of_program}");
     }
     let mut warnings = inexact(report, steps, layout.full);
-    warnings.extend(left(report, steps, layout.full));
+    warnings.extend(list_abandoned(report, steps, layout.full));
     warnings.extend(branchless(report));
     warnings.extend(without_lines(report));
     warnings.extend(
@@ -432,7 +428,7 @@ fn branchless(report: &Report) -> Option<String> {
 }
 
 /// Which functions are not exact and why: one line for those that the user excluded, one for each of the first
-/// [`MAX_INEXACT`] others, and the number of the rest. `full`: a line for each of all.
+/// [`NAMED_FUNCTIONS`] others, and the number of the rest. `full`: a line for each of all.
 fn inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
     let profile = report.profile;
     let is_excluded =
@@ -443,9 +439,9 @@ fn inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
     let functions = functions.filter(|f| !(summed_up && is_excluded(f)));
     let line = |f: &FuncId| Some(format!("{}{}", steps.name(*f), why_not_exact(profile, *f)?));
     let mut lines: Vec<String> = functions.filter_map(line).collect();
-    let more = lines.len().saturating_sub(MAX_INEXACT);
+    let more = lines.len().saturating_sub(NAMED_FUNCTIONS);
     if more > 0 && !full {
-        lines.truncate(MAX_INEXACT);
+        lines.truncate(NAMED_FUNCTIONS);
         let more = number_of(more as u64, "more function");
         lines.push(format!("… and {more} cut or skipped (--full lists all)"));
     }
@@ -504,11 +500,11 @@ fn cuts(profile: &Profile, f: FuncId) -> String {
 }
 
 /// The functions that were left before their end, those most often first; `full`: all.
-fn left(report: &Report, steps: &Steps, full: bool) -> Option<String> {
+fn list_abandoned(report: &Report, steps: &Steps, full: bool) -> Option<String> {
     let mut left = report.left.clone();
     left.sort_by_key(|&(f, n)| (Reverse(n), f));
     let name = |(f, n): &(FuncId, u64)| format!("{} {}", steps.name(*f), grouped(*n));
-    let most = if full { left.len() } else { MAX_LEFT };
+    let most = if full { left.len() } else { NAMED_FUNCTIONS };
     let named: Vec<String> = left.iter().take(most).map(name).collect();
     let more = match left.len().saturating_sub(most) {
         _ if left.is_empty() => return None,

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::{Loc, Span};
 use crate::names::{printable, shown};
+use crate::profile::COMPILE_WITH_LINES;
 use crate::report::coverage::Touched;
 use crate::selection::Selection;
 use crate::table::number_of;
@@ -51,8 +52,8 @@ pub(super) fn add_lines(
     lines: RangeInclusive<u32>,
 ) -> Result<()> {
     if !target.has_lines() {
-        let problem = "the program has no line numbers; compile it with -g or -gline-tables-only";
-        return Err(refusal(spec, problem));
+        let problem = format!("the program has no line numbers; {COMPILE_WITH_LINES}");
+        return Err(refusal(spec, &problem));
     }
     let files = target.find_files(file);
     let names: BTreeSet<&str> = files.iter().map(|f| &*target.files[*f as usize]).collect();
@@ -182,9 +183,9 @@ pub(crate) fn add_patch(resolved: &mut Resolved, target: &Target, patch: &str, t
     }
     if !add_blocks(resolved, target, |s| touched.contains(s.loc)) {
         let why = if target.has_lines() {
-            "it touches no code of the program"
+            "it touches no code of the program".into()
         } else {
-            "the program has no line numbers (compile it with -g or -gline-tables-only)"
+            format!("the program has no line numbers ({COMPILE_WITH_LINES})")
         };
         resolved.empty.push(format!("--patch {patch}: {why}"));
     }

@@ -217,7 +217,9 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     judge(args, &covered, &mut outcome);
     outcome.warnings.extend(notes);
     let unknown = "lines and branches are not known";
-    outcome.warnings.extend(profile.said_without_lines(unknown));
+    outcome
+        .warnings
+        .extend(profile.describe_missing_lines(unknown));
     let has_notes = match args.format {
         CoverageFormat::Text => alone.is_none(),
         CoverageFormat::Markdown => true,

@@ -12,7 +12,7 @@ use crate::profile::filter::Selection;
 use crate::profile::locate::locate;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
-use crate::report::export::{Asked, Exporter, Weigh, Writer, Written, left_out};
+use crate::report::export::{Asked, Exporter, Weigh, Writer, Written, describe_left_out};
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;
@@ -123,7 +123,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
         estimated.unwrap_or_else(|| write(&profile, &selection, asked, &search))?;
     at.write(&data)?;
     Ok(Outcome {
-        warnings: left_out(&profile, &selection)
+        warnings: describe_left_out(&profile, &selection)
             .into_iter()
             .chain(left)
             .chain(notes)

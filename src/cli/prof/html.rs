@@ -83,7 +83,9 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         .warnings
         .extend(libraries_left_out(&profile, "the page"));
     let unknown = "the page shows blocks (b0, b1, …) and no sources";
-    outcome.warnings.extend(profile.said_without_lines(unknown));
+    outcome
+        .warnings
+        .extend(profile.describe_missing_lines(unknown));
     Ok(outcome)
 }
 

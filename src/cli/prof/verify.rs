@@ -4,13 +4,14 @@ use super::Outcome;
 use crate::analysis::cause::Causes;
 use crate::error::Result;
 use crate::index::FuncId;
-use crate::names::{FUNCTIONS, PrintedNames, first_names, printable};
+use crate::names::{NAMED_FUNCTIONS, first_names, printable};
 use crate::profile::Profile;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
 use crate::table::{number_of, times};
 use clap::Args;
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -96,15 +97,17 @@ fn text(
     verdict: &Verdict,
     is_full: bool,
 ) -> Result<String> {
-    let names = profile.printed_names(is_full);
-    let mut text = list_abandoned(profile, findings, &names, is_full);
+    // Most profiles have no findings, and to name functions means to read all of their code.
+    let names = LazyCell::new(|| profile.printed_names(is_full));
+    let name = |f: FuncId| names.name(&profile.entry(f).name);
+    let mut text = list_abandoned(findings, name, is_full);
     if findings.uncertain > 0 {
         let n = findings.uncertain;
         text += &format!(
             "in {n} of these, counts of edges may be off by as many: profile paths, which are exact\n"
         );
     }
-    for (what, line) in verdict.findings(profile, is_full) {
+    for (what, line) in verdict.findings(profile, name) {
         let _ = writeln!(text, "{what}: {}", printable(&line));
     }
     if findings.unchecked > 0 {
@@ -122,7 +125,7 @@ fn text(
     }
     let several = !profile.has_one_counter();
     if several && !verdict.violations.is_empty() {
-        text += &by_function(profile, findings, verdict, &names)?;
+        text += &list_causes(profile, findings, verdict, name)?;
     }
     let violations = verdict.violations.len() + verdict.unlike.len();
     let checked = number_of(findings.functions as u64, "function");
@@ -141,16 +144,10 @@ fn text(
 
 /// The functions that were left before their end, those most often first: a line for each of all, or one line with the
 /// first.
-fn list_abandoned(
-    profile: &Profile,
-    findings: &Findings,
-    names: &PrintedNames,
-    is_full: bool,
-) -> String {
+fn list_abandoned(findings: &Findings, name: impl Fn(FuncId) -> String, is_full: bool) -> String {
     const HOW: &str = "by exit, longjmp, an exception or the end";
     let mut abandoned = findings.abandoned.clone();
     abandoned.sort_by_key(|(f, n)| (Reverse(*n), *f));
-    let name = |f: FuncId| names.name(&profile.entry(f).name);
     if is_full || abandoned.len() == 1 {
         let line = |(f, n): &(FuncId, u64)| {
             format!("{}: left before its end {}, {HOW}\n", name(*f), times(*n))
@@ -164,35 +161,35 @@ fn list_abandoned(
     let named = abandoned
         .iter()
         .map(|(f, n)| format!("{} {}", name(*f), times(*n)));
-    let named = first_names(FUNCTIONS, named);
+    let named = first_names(NAMED_FUNCTIONS, named);
     format!("{all} left before their end, {HOW}: {named} (--full lists all)\n")
 }
 
 /// What the functions that are off by most call that may differ between runs, and how many functions nothing is wrong with.
-fn by_function(
+fn list_causes(
     profile: &Profile,
     findings: &Findings,
     verdict: &Verdict,
-    names: &PrintedNames,
+    name: impl Fn(FuncId) -> String,
 ) -> Result<String> {
     let mut text = String::new();
     let causes = Causes::find(profile)?;
     for v in verdict.violations.iter().take(NAMED) {
-        let name = names.name(&profile.entry(v.function).name);
+        let function = name(v.function);
         let calls: Vec<String> = causes
             .next_to(v.function)
             .into_iter()
             .map(|cause| {
-                let by = names.name(&profile.entry(cause.caller).name);
+                let by = name(cause.caller);
                 format!("{} ({} in {by})", cause.asked, cause.symbol)
             })
             .collect();
         let line = if calls.is_empty() {
             format!(
-                "{name} may differ by what no call tells: its input, addresses, memory that nobody wrote to"
+                "{function} may differ by what no call tells: its input, addresses, memory that nobody wrote to"
             )
         } else {
-            format!("{name} may differ by {}", calls.join(", "))
+            format!("{function} may differ by {}", calls.join(", "))
         };
         let _ = writeln!(text, "{}", printable(&line));
     }

@@ -82,6 +82,15 @@ impl<'ctx> Emitter<'_, 'ctx> {
         })
     }
 
+    /// The same on the way to a block where the register is a key if `is_key`: a constant is what the target takes. (A
+    /// function that is entered at its loops knows more constants than its plan, and adds to them.)
+    pub(super) fn register_for(&self, b: BlockId, is_key: bool) -> Option<Held<'ctx>> {
+        match self.registers.at[b] {
+            Some(Value::Const(c)) => Some(self.value(c, is_key)),
+            _ => self.register_at(b),
+        }
+    }
+
     /// The register when the sum of labels is `c`.
     pub(super) fn value(&self, c: i64, is_key: bool) -> Held<'ctx> {
         if is_key {
@@ -146,10 +155,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// The register behind edge `e`, whose target has a φ for it: a key if `is_key`.
     fn value_behind(&self, e: CfgEdge, is_key: bool) -> Option<Held<'ctx>> {
-        let held = match (self.after.get(&e), self.registers.at[e.block]) {
-            (Some(&after), _) => after,
-            (None, Some(Value::Const(c))) => self.value(c, is_key),
-            (None, _) => self.register_at(e.block)?,
+        let held = match self.after.get(&e) {
+            Some(&after) => after,
+            None => self.register_for(e.block, is_key)?,
         };
         let end = sys::terminator(self.arrival(e));
         sys::position_before(&self.builder, end);

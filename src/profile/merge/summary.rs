@@ -5,6 +5,7 @@ use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::{copies_named, idle};
 use crate::table::exactly;
+use std::cell::LazyCell;
 
 /// Findings of a verdict that are listed; `p3-prof verify` tells all.
 const LISTED: usize = 10;
@@ -18,7 +19,10 @@ pub fn summary(profile: &Profile, name: &str) -> String {
         ("runs", runs(profile)),
         ran(profile),
     ];
-    let findings = profile.verdict.findings(profile, false);
+    // Most profiles have no findings, and to name functions means to read all of their code.
+    let names = LazyCell::new(|| profile.printed_names(false));
+    let function = |f| names.name(&profile.entry(f).name);
+    let findings = profile.verdict.findings(profile, function);
     let more = findings.len().saturating_sub(LISTED);
     lines.extend(findings.into_iter().take(LISTED));
     let mut text = format!("{}: {}\n", printable(name), profile.verdict.status());

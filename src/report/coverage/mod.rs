@@ -195,7 +195,7 @@ pub fn coverage<'a>(
     let selected = selection.functions(profile);
     let mut wanted = selected.clone();
     wanted.retain(|f| scope.admits(profile, *f));
-    let out_of_scope = scope.left_out(profile, &selected);
+    let out_of_scope = scope.count_left_out(profile, &selected);
     let without_paths: HashSet<FuncId> = profile.unselected().collect();
     let unselected = wanted.iter().filter(|f| without_paths.contains(f)).count();
     wanted.retain(|f| !without_paths.contains(f) || scope.keeps_left_out);

@@ -6,7 +6,7 @@ use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file
 use crate::dag::PathStart;
 use crate::index::BlockId;
 use crate::ir::Loc;
-use crate::names::{printable, readable};
+use crate::names::{NAMED_FUNCTIONS, printable, readable};
 use crate::profile::Profile;
 use crate::report::is_zero;
 use crate::report::steps::{Row, Steps, text as text_of_rows};
@@ -23,8 +23,6 @@ const BOLD: Style = Style::new().bold();
 /// Where paths stand below their function.
 const INDENT: usize = 4;
 const WARN: Style = AnsiColor::Yellow.on_default();
-/// At most so many functions that are cut or skipped are named.
-const INCOMPLETE: usize = 3;
 
 impl Paths {
     /// The executed share; all of nothing.
@@ -136,13 +134,17 @@ fn notes(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
     if let Some(patch) = &coverage.patch {
         out += &of_patch(patch);
     } else {
-        out += &coverage.out_of_scope.said();
+        out += &coverage.out_of_scope.describe();
     }
     let mut out: String = out
         .lines()
         .map(|line| wrapped(line, layout.width, 0) + "\n")
         .collect();
-    let most = if layout.full { usize::MAX } else { INCOMPLETE };
+    let most = if layout.full {
+        usize::MAX
+    } else {
+        NAMED_FUNCTIONS
+    };
     for &f in coverage.incomplete.iter().take(most) {
         let (name, status) = (steps.name(f), coverage.profile.entry(f).status);
         let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");

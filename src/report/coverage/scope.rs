@@ -50,7 +50,7 @@ pub(super) struct LeftOut {
 
 impl LeftOut {
     /// A line for each reason.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let mut out = String::new();
         let are = |n: usize| {
             let verb = if n == 1 { "is" } else { "are" };
@@ -89,7 +89,7 @@ impl Scope {
     }
 
     /// The number of these functions that are left out, and why.
-    pub(super) fn left_out(&self, profile: &Profile, functions: &[FuncId]) -> LeftOut {
+    pub(super) fn count_left_out(&self, profile: &Profile, functions: &[FuncId]) -> LeftOut {
         let files = functions.iter().map(|f| file(profile, *f));
         let mut left_out = LeftOut {
             patterns: match (&self.file, &self.exclude) {

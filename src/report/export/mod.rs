@@ -15,7 +15,7 @@ use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_line};
 use crate::error::{Error, Result};
 use crate::index::FuncId;
-use crate::names::{FUNCTIONS, first_names};
+use crate::names::{NAMED_FUNCTIONS, first_names};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::Report;
@@ -191,17 +191,19 @@ pub enum Weigh {
 
 /// The selected functions that are not profiled and so not in what is exported: one with the reason, or several in a
 /// line.
-pub fn left_out(profile: &Profile, selection: &Selection) -> Option<String> {
+pub fn describe_left_out(profile: &Profile, selection: &Selection) -> Option<String> {
     let mut skipped = selection.functions(profile);
     skipped.retain(|f| profile.entry(*f).status.is_skipped());
+    if skipped.is_empty() {
+        return None;
+    }
     let names = profile.printed_names(false);
     let name = |f: &FuncId| names.name(&profile.entry(*f).name);
     match &skipped[..] {
-        [] => None,
         [f] => Some(format!("{}: {}", name(f), profile.entry(*f).status)),
         functions => {
             let n = number_of(functions.len() as u64, "function");
-            let named = first_names(FUNCTIONS, functions.iter().map(name));
+            let named = first_names(NAMED_FUNCTIONS, functions.iter().map(name));
             Some(format!(
                 "{n} not profiled, and so left out: {named} (show --full says why)"
             ))

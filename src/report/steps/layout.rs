@@ -172,7 +172,7 @@ pub fn in_a_line(rows: &[Row]) -> String {
 
 /// Rows in one line of at most `width` columns, with all their outcomes if there is room for these: conditions and
 /// functions lose their middle, at last whole rows go.
-pub fn in_a_line_within(rows: &[Row], width: usize) -> String {
+pub fn fit_in_a_line(rows: &[Row], width: usize) -> String {
     let whole = in_a_line(rows);
     if display_width(&whole) <= width {
         return whole;
@@ -192,8 +192,9 @@ pub fn in_a_line_within(rows: &[Row], width: usize) -> String {
         });
         in_a_line(&short.collect::<Vec<_>>())
     };
-    let lines = [60, 40, 30, 24, 20, 16, 12, SHORTEST_TEXT].map(|most| shortened(rows, most));
-    if let Some(line) = lines.into_iter().find(|line| display_width(line) <= width) {
+    let widths = [60, 40, 30, 24, 20, 16, 12, SHORTEST_TEXT].into_iter();
+    let mut lines = widths.map(|most| shortened(rows, most));
+    if let Some(line) = lines.find(|line| display_width(line) <= width) {
         return line;
     }
     let more = |kept: usize| format!(" · … {} more", rows.len() - kept);
@@ -258,13 +259,13 @@ mod tests {
             step(None, "i < n", "true"),
         ];
         let whole = in_a_line(&rows);
-        assert_eq!(in_a_line_within(&rows, 200), whole);
-        let short = in_a_line_within(&rows, 60);
+        assert_eq!(fit_in_a_line(&rows, 200), whole);
+        let short = fit_in_a_line(&rows, 60);
         assert!(display_width(&short) <= 60, "{short}");
         for end in [" true · 61 ", " false · 61 ", "i < n true"] {
             assert!(short.contains(end), "{short}");
         }
-        let shorter = in_a_line_within(&rows, 40);
+        let shorter = fit_in_a_line(&rows, 40);
         assert_eq!(shorter, "61 strc…> 0 true · … 2 more");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lit::Lit;
 use crate::error::Result;
-use crate::report::steps::{Row, in_a_line_within};
+use crate::report::steps::{Row, fit_in_a_line};
 use crate::table::{display_width, percent};
 
 /// What comes first in a list.
@@ -61,7 +61,7 @@ impl Described {
             Described::Path { front, steps } if steps.is_empty() => front.clone(),
             Described::Path { front, steps } => {
                 let room = room.saturating_sub(display_width(front) + 2);
-                format!("{front}  {}", in_a_line_within(steps, room))
+                format!("{front}  {}", fit_in_a_line(steps, room))
             }
         }
     }
