@@ -1,2 +1,5 @@
-int lengthy(void);
-int main(void) { return lengthy(); }
+int lengthy(int only_short);
+int main(int argc, char **argv) {
+    (void)argv;
+    return lengthy(argc > 1);
+}
