@@ -134,7 +134,8 @@ pub(super) fn unsigned(symbol: &str) -> String {
         Symbol::new(plain).is_ok_and(|s| s.structured_demangle(&mut name, &options).is_ok());
     if demangled && name.0.len() < LONGEST {
         // Qualifiers of the object that a member function is called for.
-        let plain = name.0.trim_end_matches([' ', '&']);
+        // A reference is set apart from the name, that of `operator&` is not.
+        let plain = name.0.trim_end_matches(" &&").trim_end_matches(" &");
         let plain = plain
             .trim_end_matches(" volatile")
             .trim_end_matches(" const");
@@ -433,6 +434,11 @@ mod tests {
             ("_ZZN1AaSERKS_ENKUlT_E_clIiEEDaS1_", "operator=::{lambda#1}"),
             ("_ZlsRSoi", "operator<<"),
             ("_ZN1AptEv", "A::operator->"),
+            ("_ZN1AadEv", "A::operator&"),
+            ("_ZNKR1AaaERKS_", "A::operator&&"),
+            ("_ZNKR1AadEv", "A::operator&"),
+            ("_ZNVKO1A1fEv", "A::f"),
+            ("_ZNO1A1fEv", "A::f"),
             (
                 "_ZN3std6string6String3new17h0123456789abcdefE",
                 "String::new",
