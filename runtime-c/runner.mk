@@ -21,6 +21,10 @@ CFLAGS ?= -O2
 LDLIBS ?= -lm -pthread -ldl
 P3_PROF ?= p3-prof
 PROFILE ?= profile.p3prof
+# Commands are whole by V=1; else a line says what is made, unless make is silent (-s).
+P3_QUIET := $(if $(filter-out 0,$(V)),,@)
+# $(1): what is done; $(2): with which file
+say = @$(if $(filter-out 0,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),:,echo '  $(1)  $(2)')
 P3_LINKER = $(if $(filter 1,$(P3_CXX)),CXX,CC)
 P3_LINK = $($(P3_LINKER))
 # Folder of whoever called make: paths in STDIN and FILES are relative to it. (value: it may hold a $.)
@@ -43,6 +47,7 @@ native:
 help:
 	@echo 'make            link every copy (CC, CXX, CFLAGS, LDFLAGS; libraries: LDLIBS, now $(LDLIBS))'
 	@echo '  P3_PASSES="…"   options for LLVM, by which counts stay short (empty: none, for a compiler that does not know them)'
+	@echo '  V=1             show commands whole'
 	@echo 'make native     link the untouched input'
 	@echo 'make run        run every copy and merge into PROFILE (profile.p3prof); -j: side by side'
 	@echo '  ARGS="…"        arguments of the program, as the shell reads them'
@@ -91,21 +96,22 @@ $(addprefix p3-run-,$(P3_COPIES)): p3-run-%:
 
 obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
 	@$(call need,$(CC),CC)mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -fPIE -c $< -o $@
+	$(P3_QUIET)$(CC) -std=c11 -O2 -fPIE -c $< -o $@
 
 obj/align.o: runtime/first/align.c
 	@$(call need,$(CC),CC)mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -fPIE -DP3_ALIGN=$(P3_ALIGN) $(if $(filter -static%,$(LDFLAGS)),-DP3_STATIC) -c $< -o $@
+	$(P3_QUIET)$(CC) -std=c11 -O2 -fPIE -DP3_ALIGN=$(P3_ALIGN) $(if $(filter -static%,$(LDFLAGS)),-DP3_STATIC) -c $< -o $@
 
 obj/fixed_time.so: runtime/preload/fixed_time.c
 	@$(call need,$(CC),CC)mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
+	$(P3_QUIET)$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
 
 # $(1): folder below which the modules are; $(2): module
 define p3_object
 obj/$(1)/$(2).o: $(1)/$(2)
 	@$$(call need,$$(CC),CC)mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $(if $(filter copy-%,$(1)),$$(P3_PASSES)) -Wno-override-module -x ir -c $$< -o $$@
+	$$(call say,CC  ,$$<)
+	$$(P3_QUIET)$$(CC) $$(CFLAGS) $(if $(filter copy-%,$(1)),$$(P3_PASSES)) -Wno-override-module -x ir -c $$< -o $$@
 endef
 
 # $(1): the same; $(2): its modules; $(3): objects of the runtime; $(4): what is linked before them
@@ -113,7 +119,8 @@ define p3_program
 $(foreach m,$(2),$(eval $(call p3_object,$(1),$(m))))
 bin/$(1): $(4) $(patsubst %,obj/$(1)/%.o,$(2)) $(3)
 	@$$(call need,$$(P3_LINK),$$(P3_LINKER))mkdir -p $$(@D)
-	$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@.part
+	$$(call say,LINK,$$@)
+	$$(P3_QUIET)$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@.part
 	@mv -f $$@.part $$@
 endef
 

@@ -136,6 +136,31 @@ fn options_for_llvm() {
     assert!(splits(&commands("bin/copy-0", &[])));
 }
 
+/// A line says which module or program is made; commands are shown if they are asked for, and nothing by `make -s`.
+#[test]
+fn commands_are_shown_if_asked_for() {
+    let dir = crate::support::folder();
+    rewritten("int main(void) { return 0; }", "1", dir.path());
+    let made = |options: &[&str]| {
+        let (ok, text) = make(dir.path(), &["clean"]);
+        assert!(ok, "{text}");
+        let mut command = Command::new("make");
+        command.args(["--no-print-directory", "-C", "out", "all"]);
+        let output = command.args(options).current_dir(dir.path()).output();
+        let output = output.unwrap();
+        assert!(output.status.success());
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let short = "  CC    copy-0/m0.bc\n  LINK  bin/copy-0\n";
+    assert_eq!(made(&["ARGS=-s sss"]), short);
+    assert_eq!(made(&["-j2", "V=0"]), short);
+    assert_eq!(made(&["-s"]), "");
+    let whole = made(&["V=1"]);
+    assert!(whole.contains(" -c runtime/p3_register.c -o "), "{whole}");
+    assert!(whole.contains(" -c copy-0/m0.bc -o "), "{whole}");
+    assert!(!whole.contains("LINK"), "{whole}");
+}
+
 /// What another version left is gone, what the user put there is not.
 #[test]
 fn an_old_folder_is_taken_over() {
