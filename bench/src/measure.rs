@@ -42,8 +42,12 @@ const COUNTED: [(&str, u32, bool); 6] = [
     ("p3-hot", 4, true),
 ];
 /// Those that are timed.
-const TIMED: [(&str, u32, bool); 3] =
-    [("sbl", 1, false), ("p3-hot", 4, false), ("p3-hot", 4, true)];
+const TIMED: [(&str, u32, bool); 4] = [
+    ("sbl", 1, false),
+    ("p3-hot", 1, false),
+    ("p3-hot", 4, false),
+    ("p3-hot", 4, true),
+];
 /// What is translated only: the program, LLVM's instrumentation of it, and that without values.
 const TRANSLATED: [&str; 3] = ["native translated", "edge", "edge alone"];
 /// What `make` links of the program as it is.
@@ -224,8 +228,7 @@ impl<'a> Bench<'a> {
         let mut variants = vec![linked(NATIVE.into(), &|first| {
             self.sbl.linked(NATIVE, first)
         })?];
-        // As users of LLVM's have it, with values.
-        for (which, name) in TRANSLATED.into_iter().enumerate().take(2) {
+        for (which, name) in TRANSLATED.into_iter().enumerate() {
             variants.push(linked(name.into(), &|first| self.translated(which, first))?);
         }
         for variant in TIMED {

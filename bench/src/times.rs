@@ -6,8 +6,15 @@ use crate::section::Section;
 use crate::statistics::{means, native_of, percent};
 use std::fmt::Write;
 
-/// Shown beside native.
-const SHOWN: [&str; 4] = ["edge", "sbl", "p3-hot 4", "p3-hot 4 trained"];
+/// Shown beside native. `edge` is LLVM's instrumentation as its users have it, with values.
+const SHOWN: [&str; 6] = [
+    "edge",
+    "edge alone",
+    "sbl",
+    "p3-hot 1",
+    "p3-hot 4",
+    "p3-hot 4 trained",
+];
 
 /// The section of run times.
 pub(crate) const RUN_TIMES: Section = Section {
