@@ -21,22 +21,24 @@ pub struct Child {
     made: Option<Rewritten>,
 }
 
-/// Whether this thread is the only one of its process, or becomes so when the threads that were told to end have ended:
-/// a child has no other thread, and would wait for ever for what another holds (locks of the allocator, of LLVM). Where
-/// the system does not tell, there are no children.
-pub fn can_begin() -> bool {
+/// Whether this thread is the only one of its process, or becomes so when the `ending` threads that were told to end have
+/// ended: a child has no other thread, and would wait for ever for what another holds (locks of the allocator, of LLVM).
+/// Where the system does not tell, there are no children.
+pub fn can_begin(ending: usize) -> bool {
     for _ in 0..PATIENCE {
-        match is_alone() {
-            Ok(false) => sleep(Duration::from_millis(1)),
-            Ok(true) => return true,
-            Err(_) => return false,
+        match threads() {
+            Ok(1) => return true,
+            Ok(n) if n <= 1 + ending => sleep(Duration::from_millis(1)),
+            // Others are there, and nobody knows for how long.
+            Ok(_) | Err(_) => return false,
         }
     }
     false
 }
 
-fn is_alone() -> io::Result<bool> {
-    Ok(std::fs::read_dir("/proc/self/task")?.count() == 1)
+/// How many this process has.
+fn threads() -> io::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
 impl Child {
@@ -51,7 +53,7 @@ impl Child {
         job: &ModuleJob,
         changes: Changes,
     ) -> io::Result<Child> {
-        if !is_alone()? {
+        if threads()? != 1 {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let made = Rewritten::new(job)?;

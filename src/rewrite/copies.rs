@@ -125,7 +125,7 @@ impl<'a> Copies<'a> {
         };
         let jobs = pool.current_num_threads();
         drop(pool);
-        if !emit::can_begin() {
+        if !emit::can_begin(jobs) {
             drop(parsed);
             let by_threads = || {
                 insertions

@@ -1,7 +1,7 @@
 //! The loader on llvm-ir and the one on LLVM: they see the same program, and what llvm-ir cannot represent is
 //! refused by none.
 
-use crate::support::{compile, llvm, peers, project, rewrite_here, run};
+use crate::support::{compile, llvm, peers, project, run};
 use p3_rewrite::emit::{self, Loader, Names, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::ir::{Program, SkipReason};
@@ -109,7 +109,7 @@ fn module_that_llvm_ir_cannot_represent_is_rewritten() {
     for path in folders.map(entries).concat() {
         let dir = crate::support::folder();
         assert!(peers::accepted(&path), "{}", path.display());
-        let checked = peers::check_by(rewrite_here, &path, dir.path());
+        let checked = peers::check_here(&path, dir.path());
         assert_eq!(checked.refused, [""; 0], "{}", path.display());
         assert_eq!(checked.invalid, [""; 0], "{}", path.display());
     }
