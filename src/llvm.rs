@@ -42,27 +42,6 @@ pub const LINKED: u32 = if cfg!(feature = "llvm22") {
 /// The oldest clang that `p3-cc` looks for: pointers of older ones have types, and their bitcode is only read.
 pub const OLDEST_CLANG: u32 = 15;
 
-/// What LLVM's code generator is told when it translates modules of copies, which count edges alone or not. It keeps
-/// counts short; `docs/decisions/increments.md`, "LLVM's passes after ours", has reasons and figures.
-///
-/// - Where a loop counts before it goes back, LLVM leaves a jump there unless it weighs all layouts, of the loop and of
-///   the function (ext-tsp). That takes an unconditional jump for no worse than a conditional one, but it alone is an
-///   instruction more: 2.
-/// - A version of a loop can be an innermost loop where the loop itself was none: what loop strength reduction makes of
-///   it counts only if that is cheaper.
-/// - Where only edges are counted, many get a block for that, and then the moves for all values that meet behind the
-///   others go before a branch, unless those edges are split too.
-pub(crate) fn code_options(counts_edges: bool) -> impl Iterator<Item = &'static str> {
-    let of_all = [
-        "-force-precise-rotation-cost",
-        "-enable-ext-tsp-block-placement",
-        "-ext-tsp-fallthrough-weight-uncond=2",
-        "-lsr-drop-solution",
-    ];
-    let of_edges = counts_edges.then_some("-phi-elim-split-all-critical-edges");
-    of_all.into_iter().chain(of_edges)
-}
-
 /// The engine's file.
 pub fn engine_name(major: u32) -> String {
     format!("p3-rewrite-{major}")

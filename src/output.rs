@@ -11,7 +11,7 @@ pub(crate) use destination::{Content, Destination, Mark, check_folder, write_fil
 pub(crate) use list::is_inside;
 
 use crate::error::{Error, Result};
-use crate::llvm::{LINKED, code_options};
+use crate::llvm::LINKED;
 use crate::manifest::Manifest;
 use crate::strategy::{Method, Scheme};
 use list::List;
@@ -447,9 +447,7 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
         "-simplifycfg-sink-common=false",
         "-instcombine-code-sinking=false",
     ];
-    let passes = passes
-        .into_iter()
-        .chain(code_options(manifest.scheme == Scheme::Edge));
+    let passes = passes.into_iter().chain(manifest.scheme.code_options());
     let passes = passes.map(|option| format!(" -mllvm {option}"));
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\

@@ -83,6 +83,34 @@ pub struct Strategy {
     pub versions: VersionsOf,
 }
 
+impl Scheme {
+    /// What LLVM's code generator is told when it translates modules of copies under this scheme. It keeps counts
+    /// short; `docs/decisions/increments.md`, "LLVM's passes after ours", has reasons and figures.
+    ///
+    /// - Where a loop counts before it goes back, LLVM leaves a jump there unless it weighs all layouts, of the loop
+    ///   and of the function (ext-tsp). That takes an unconditional jump for no worse than a conditional one, but it
+    ///   alone is an instruction more: 2.
+    /// - A version of a loop can be an innermost loop where the loop itself was none: what loop strength reduction
+    ///   makes of it counts only if that is cheaper. A loop that counts down to a burst once for several of its
+    ///   iterations gets induction variables of its own for each of them, and LLVM takes that for cheaper: it makes
+    ///   none there.
+    /// - Where only edges are counted, many get a block for that, and then the moves for all values that meet behind
+    ///   the others go before a branch, unless those edges are split too.
+    pub(crate) fn code_options(self) -> impl Iterator<Item = &'static str> {
+        let of_all = [
+            "-force-precise-rotation-cost",
+            "-enable-ext-tsp-block-placement",
+            "-ext-tsp-fallthrough-weight-uncond=2",
+        ];
+        let of_one: &[&str] = match self {
+            Scheme::Edge => &["-lsr-drop-solution", "-phi-elim-split-all-critical-edges"],
+            Scheme::Subpath => &["-disable-lsr"],
+            _ => &["-lsr-drop-solution"],
+        };
+        of_all.into_iter().chain(of_one.iter().copied())
+    }
+}
+
 impl Strategy {
     /// How function `f` with these paths is measured: what is counted, where `expected` is what it runs, and in which
     /// versions of its blocks, of those that `layout` admits.

@@ -8,7 +8,6 @@ use super::clang::{Compiler, Compilers};
 use super::trace::Linked;
 use super::{Word, first_error, linker, rust};
 use crate::error::{Error, Result};
-use crate::llvm::code_options;
 use crate::load::container::{self, Embedded, Without};
 use crate::load::writer::{Writer, writer};
 use crate::strategy::Scheme;
@@ -356,7 +355,7 @@ pub(super) fn generate(
     let compiler = compilers.choose(module.writer(), rewritten)?;
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
-    let options = code_options(scheme == Scheme::Edge).flat_map(|option| ["-mllvm", option]);
+    let options = scheme.code_options().flat_map(|option| ["-mllvm", option]);
     flags.extend(options.map(String::from));
     cc1(&compiler, &flags, bitcode, object, &module.name)
 }
