@@ -422,6 +422,16 @@ impl FunctionEntry {
         self.loc.or_else(|| Some(spans.next()?.loc))
     }
 
+    /// The same, without code that was inlined: nothing for a function without a line of its own, like one that initialises
+    /// the variables of a module.
+    pub fn own_beginning(&self) -> Option<Loc> {
+        let mut spans = self.succs.keys().flat_map(|b| self.spans(b));
+        self.loc.or_else(|| {
+            let own = spans.find(|span| span.inlined.is_none())?;
+            Some(own.loc)
+        })
+    }
+
     /// The source positions of block `b`, as [`Block::lines`].
     pub fn spans(&self, b: BlockId) -> impl DoubleEndedIterator<Item = Span> + '_ {
         let numbers = self.lines.get(b).map_or(&[][..], |l| l);

@@ -41,6 +41,7 @@ mod viewers;
 mod edge;
 mod evidence;
 mod hits;
+mod inlined;
 mod left;
 mod oracle_pgo;
 mod oracle_trace;

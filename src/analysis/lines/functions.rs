@@ -55,7 +55,7 @@ pub(super) fn add<'a>(
     let unknown = functions.iter().filter(|f| !is_known(f));
     let mut unknown: HashSet<&str> = unknown.map(|f| f.entry.name.as_str()).collect();
     for f in functions.iter().filter(is_known) {
-        let begins = f.entry.begins();
+        let begins = f.entry.own_beginning();
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
             continue;
         };
@@ -217,7 +217,7 @@ pub(super) fn inlined_code(
     }
     let order = &f.structure.paths.shape.order;
     let dominators = Dominators::new(&f.structure.cfg);
-    let back = back_edges(f, order);
+    let into = edges_into(f, order);
     // In reverse postorder a dominator comes before what it dominates.
     for &b in &order.rpo {
         for (call, range) in calls_on(profile, &spans[b]) {
@@ -231,10 +231,15 @@ pub(super) fn inlined_code(
             }
             code.first.push(b);
             let inside = |from: &BlockId| is_inside(profile, &blocks[*from].lines, call);
-            let again = back.get(&b).into_iter().flatten();
-            let again = again.filter(|(from, _)| inside(from)).map(|(_, n)| n);
-            let again = again.fold(0u64, |sum, n| sum.saturating_add(*n));
-            code.entered = code.entered.saturating_add(count.saturating_sub(again));
+            let sum = |edges: &mut dyn Iterator<Item = &Into>| {
+                edges.fold(0u64, |sum, edge| sum.saturating_add(edge.count))
+            };
+            let edges = into.get(&b).map_or(&[][..], Vec::as_slice).iter();
+            let again = sum(&mut edges.clone().filter(|e| e.is_back && inside(&e.from)));
+            let onward =
+                |e: &&Into| !e.is_back && ends_inside(profile, &blocks[e.from].lines, call);
+            let within = sum(&mut edges.filter(onward)).saturating_add(again);
+            code.entered = code.entered.saturating_add(count.saturating_sub(within));
             code.most = code.most.larger(range.minus(again));
         }
         let left = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
@@ -247,15 +252,23 @@ pub(super) fn inlined_code(
     found
 }
 
-/// By header: the blocks that edges lead back to it from, each with how often they did.
-fn back_edges(f: &CountedFunction, order: &Order) -> HashMap<BlockId, Vec<(BlockId, u64)>> {
-    let mut back: HashMap<BlockId, Vec<(BlockId, u64)>> = HashMap::new();
-    for (e, _) in &f.edges {
-        if e.count > 0 && order.position[e.edge.block] >= order.position[e.dst] {
-            back.entry(e.dst).or_default().push((e.edge.block, e.count));
-        }
+/// An edge that was taken, by where it leads.
+struct Into {
+    from: BlockId,
+    count: u64,
+    is_back: bool,
+}
+
+fn edges_into(f: &CountedFunction, order: &Order) -> HashMap<BlockId, Vec<Into>> {
+    let mut into: HashMap<BlockId, Vec<Into>> = HashMap::new();
+    for (e, _) in f.edges.iter().filter(|(e, _)| e.count > 0) {
+        into.entry(e.dst).or_default().push(Into {
+            from: e.edge.block,
+            count: e.count,
+            is_back: order.position[e.edge.block] >= order.position[e.dst],
+        });
     }
-    back
+    into
 }
 
 /// The inlined calls that a block has code of, those around them too, each with how often control came to its first
@@ -270,6 +283,14 @@ fn calls_on(profile: &Profile, spans: &[(&Span, Range)]) -> BTreeMap<u32, Range>
         }
     }
     calls
+}
+
+/// Whether the last position of a block is in an inlined call.
+fn ends_inside(profile: &Profile, spans: &[Span], call: u32) -> bool {
+    spans.last().is_some_and(|last| {
+        let mut around = profile.manifest.calls_around(last.inlined);
+        around.any(|c| c == call)
+    })
 }
 
 /// Whether all positions of a block are in an inlined call.

@@ -7,6 +7,9 @@
 //! Behind a call that may not have come back, code of the block ran as often as control came to the block's end; between two such
 //! calls at least so often ([`CountedFunction::spans`]).
 //!
+//! A body that nothing entered has no lines or branches here if its code ran elsewhere: the optimiser left some lines in
+//! that body alone, and whether those ran where it was inlined is not known ([`find_unused_bodies`]).
+//!
 //! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
 //! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is
 //! left out, as is a branch one way of which only such an activation may have taken: nobody knows whether it is covered.
@@ -14,6 +17,7 @@
 mod consistent;
 mod functions;
 mod own;
+mod unused;
 
 use crate::analysis::counted::{CountedFunction, Returns};
 use crate::ir::Span;
@@ -26,6 +30,7 @@ pub use consistent::lambda_name;
 pub use functions::FunctionLines;
 use functions::InlinedCalls;
 pub use own::by_function;
+pub use unused::find_unused_bodies;
 
 /// What is known of one source file.
 #[derive(Default)]
@@ -77,8 +82,13 @@ pub fn by_line<'a>(
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     let returns = Returns::find(profile, functions);
+    let unused = find_unused_bodies(profile, functions);
     let mut inlined: Vec<InlinedCalls> = Vec::new();
     for f in functions {
+        if unused.contains(&f.f) {
+            inlined.push(InlinedCalls::new());
+            continue;
+        }
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {

@@ -4,7 +4,7 @@
 //! executed if any copy of the line ran, and the lines of all functions of a file are lines of the file.
 
 use super::functions::{call_sites, inlined_code};
-use super::{SourceFile, branches};
+use super::{SourceFile, branches, find_unused_bodies};
 use crate::analysis::counted::{CountedFunction, Returns};
 use crate::index::FuncId;
 use crate::ir::Span;
@@ -23,7 +23,9 @@ pub fn by_function(
     let owners = Owners::new(profile, functions);
     let returns = Returns::find(profile, functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
-    for f in functions {
+    let unused = find_unused_bodies(profile, functions);
+    let used = || functions.iter().filter(|f| !unused.contains(&f.f));
+    for f in used() {
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {
@@ -59,18 +61,18 @@ pub fn by_function(
             }
         });
     }
-    add_first_lines(functions, markers, &mut found);
+    add_first_lines(used(), markers, &mut found);
     found
 }
 
 /// A file has the line that a function begins at, with code or without: so has the function.
-fn add_first_lines(
-    functions: &[CountedFunction],
+fn add_first_lines<'a>(
+    functions: impl Iterator<Item = &'a CountedFunction<'a>>,
     markers: &Markers,
     found: &mut BTreeMap<FuncId, SourceFile>,
 ) {
     for f in functions {
-        let begins = f.entry.begins();
+        let begins = f.entry.own_beginning();
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
             continue;
         };

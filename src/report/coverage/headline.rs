@@ -4,7 +4,7 @@
 
 use super::{Coverage, Paths, Scope};
 use crate::analysis::counted::CountedFunction;
-use crate::analysis::lines::{SourceFile, by_function, by_line};
+use crate::analysis::lines::{SourceFile, by_function, by_line, find_unused_bodies};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::profile::Profile;
@@ -19,7 +19,7 @@ pub struct LineSums {
     pub files: BTreeMap<String, SourceSums>,
     /// By function: those of its own code, inlined or not.
     pub functions: BTreeMap<FuncId, SourceSums>,
-    /// The functions that were never entered, ascending.
+    /// The functions that were never entered, and whose code ran nowhere else, ascending.
     never_entered: Vec<FuncId>,
 }
 
@@ -60,9 +60,11 @@ impl LineSums {
             }
             (f, own)
         });
-        let never_entered = counted
-            .iter()
-            .filter(|f| f.executed.blocks[BlockId(0)].most == 0);
+        let unused = find_unused_bodies(profile, &counted);
+        let is_never_entered = |f: &&CountedFunction| {
+            f.executed.blocks[BlockId(0)].most == 0 && !unused.contains(&f.f)
+        };
+        let never_entered = counted.iter().filter(is_never_entered);
         Ok(LineSums {
             never_entered: never_entered.map(|f| f.f).collect(),
             files: files

@@ -1,0 +1,45 @@
+//! Bodies of functions that ran elsewhere.
+
+use crate::analysis::counted::CountedFunction;
+use crate::index::{BlockId, FuncId};
+use crate::profile::Profile;
+use std::collections::HashSet;
+
+/// The functions that nothing entered and whose code ran elsewhere: where it was inlined, or as another module has it
+/// of one header. That such a body did not run says nothing about its lines. O(positions).
+pub fn find_unused_bodies(profile: &Profile, functions: &[CountedFunction]) -> HashSet<FuncId> {
+    let manifest = &profile.manifest;
+    let file = |number: u32| manifest.files[number as usize].as_str();
+    let definition = |f: &CountedFunction| Some((f.f, file(f.entry.begins()?.file)));
+    let symbol = |f: FuncId| profile.entry(f).name.as_str();
+    // By symbol and the file that the code is of.
+    let mut ran: HashSet<(&str, &str)> = HashSet::new();
+    for f in functions {
+        if f.flow.entry > 0 {
+            ran.extend(definition(f).map(|(f, file)| (symbol(f), file)));
+        }
+        let mut seen = HashSet::new();
+        for (b, block) in f.structure.cfg.blocks.iter_enumerated() {
+            let range = f.executed.blocks[b];
+            if range.count == 0 || range.may_have_run() {
+                continue;
+            }
+            for span in &block.lines {
+                let (mut at, mut of) = (span.inlined, span.loc.file);
+                while let Some(call) = at.filter(|call| seen.insert((*call, of))) {
+                    let call = &manifest.inlined[call as usize];
+                    ran.insert((call.function.as_str(), file(of)));
+                    (at, of) = (call.within, call.file);
+                }
+            }
+        }
+    }
+    let never_entered = functions
+        .iter()
+        .filter(|f| f.executed.blocks[BlockId(0)].most == 0);
+    let definitions = never_entered.filter_map(definition);
+    definitions
+        .filter(|(f, file)| ran.contains(&(symbol(*f), *file)))
+        .map(|(f, _)| f)
+        .collect()
+}
