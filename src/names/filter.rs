@@ -41,22 +41,32 @@ impl Filter {
     }
 
     /// The same, and it admits functions by the names that a report prints, which may be elided: each of `functions` is
-    /// a symbol and its name. O(length of all) for each pattern.
+    /// a symbol and its name. A pattern that is such a name and has more than words in it is no expression:
+    /// `S::operator||` would match everything. O(length of all) for each pattern.
     pub(crate) fn or_printed<'a>(
         mut self,
         functions: impl Iterator<Item = (&'a str, String)>,
     ) -> Filter {
         // Names of C++ have no `\`: the parser of patterns put it there.
-        let literal = |re: &Regex| re.as_str().replace('\\', "");
-        let texts = self.patterns.iter();
-        let texts: Vec<String> = texts
-            .flat_map(|re| [re.as_str().to_string(), literal(re)])
+        let texts = self.patterns.iter().map(|re| re.as_str());
+        let texts: Vec<[String; 2]> = texts
+            .map(|text| [text.to_string(), text.replace('\\', "")])
             .collect();
+        let mut are_names = vec![false; texts.len()];
         for (symbol, name) in functions {
-            if texts.iter().any(|text| may_print(text, &name)) {
-                self.printed.insert(symbol.to_string());
+            for (text, is_name) in texts.iter().zip(&mut are_names) {
+                if text.iter().any(|text| may_print(text, &name)) {
+                    self.printed.insert(symbol.to_string());
+                    *is_name |= !name.bytes().all(is_of_word);
+                }
             }
         }
+        let patterns = std::mem::take(&mut self.patterns).into_iter();
+        let patterns = patterns.zip(are_names);
+        self.patterns = patterns
+            .filter(|(_, is_name)| !is_name)
+            .map(|(re, _)| re)
+            .collect();
         self
     }
 
@@ -112,13 +122,17 @@ impl From<Unmatched> for Error {
 /// # Errors
 /// What is neither.
 pub(crate) fn parse_function_pattern(text: &str) -> std::result::Result<Regex, regex::Error> {
-    let is_name = ["::", "operator", "{lambda", "(*"]
+    let is_name = ["::", "operator", "{lambda", "(*", "…", "{virtual"]
         .iter()
         .any(|part| text.contains(part));
     match Regex::new(text) {
         Err(_) if is_name => Regex::new(&regex::escape(text)),
         parsed => parsed,
     }
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_:".contains(&byte)
 }
 
 /// Whether a report may print `name` as `text`, in which `…` is what there was no room for. O(length of both).
@@ -277,6 +291,34 @@ mod tests {
             );
         }
         assert!(parse_function_pattern("mai[n").is_err());
+        assert!(parse_function_pattern("{virtual override thunk(…)} [D1]").is_ok());
+    }
+
+    /// `S::operator||` and `operator-` are expressions that match more.
+    #[test]
+    fn name_with_an_operator_chooses_no_other_function() {
+        let printed = [
+            ("_ZN1SooEi", "S::operator||"),
+            ("_ZN1SltEi", "S::operator<"),
+            ("_ZN1SlsEi", "S::operator<<"),
+            ("_ZmiRK1S", "operator-"),
+            ("_ZN1SmiEv", "S::operator-"),
+            ("_ZN1S3tagEv", "S::tag"),
+            ("_ZN1S4tag2Ev", "S::tag2"),
+        ];
+        let chosen = |text: &str| {
+            let filter = Filter::new("--function", vec![parse_function_pattern(text).unwrap()]);
+            let names = printed.iter().map(|(s, n)| (*s, n.to_string()));
+            let filter = filter.unwrap().or_printed(names);
+            let symbols = printed.map(|(s, _)| s);
+            filter.must_match(&symbols, |_| None).unwrap();
+            symbols.iter().filter(|s| filter.admits(s)).count()
+        };
+        for (_, name) in &printed[..5] {
+            assert_eq!(chosen(name), 1, "{name}");
+        }
+        // Words alone are an expression.
+        assert_eq!(chosen("S::tag"), 2);
     }
 
     const SYMBOLS: [&str; 6] = [
