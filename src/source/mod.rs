@@ -373,6 +373,12 @@ mod tests {
         assert_eq!(scoped.case(1).as_deref(), Some("Tok::num"));
         assert_eq!(scoped.case(2).as_deref(), Some("A"));
         assert_eq!(scoped.case(3), None);
+        let remarked = Text::new(
+            "case A:\n  // in case of\n  a();\ncase B: /* x */\n  /* one\n   * case C:\n   */\n  b();\n  c();\n".into(),
+        );
+        assert_eq!(remarked.case(3).as_deref(), Some("A"));
+        assert_eq!(remarked.case(8).as_deref(), Some("B"));
+        assert_eq!(remarked.case(9), None);
         assert_eq!(text.condition(1, 1).unwrap().text, "x");
         assert_eq!(text.condition(1, 0), None);
         assert_eq!(text.condition(1, 99), None);

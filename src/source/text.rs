@@ -34,6 +34,9 @@ enum Extent {
     Whole,
 }
 
+/// The label of a case is at most so many lines before its code.
+const FARTHEST_CASE: u32 = 16;
+
 impl Text {
     pub(super) fn new(text: String) -> Text {
         let ends = text.match_indices('\n').map(|(i, _)| i + 1);
@@ -184,13 +187,25 @@ impl Text {
     }
 
     /// The label of the case that begins at `line`, if there is one alone: `RED` of `case RED:`, on that line or, with
-    /// nothing but blanks between, before it.
+    /// nothing but blanks and lines of comments between, before it.
     pub fn case(&self, line: u32) -> Option<String> {
         let mut at = line;
         let mut text = self.line(at)?.trim();
-        while !text.contains("case ") {
-            let nothing = at == line || text.is_empty() || text == "{";
-            at = at.checked_sub(1).filter(|_| nothing && at + 3 > line)?;
+        // Whether this line is inside a comment that begins above it.
+        let mut is_inside = false;
+        loop {
+            is_inside = match is_inside {
+                true => !text.contains("/*"),
+                false => at < line && text.ends_with("*/") && !text.contains("/*"),
+            };
+            let is_comment = is_inside || text.starts_with("//") || text.starts_with("/*");
+            if text.contains("case ") && !is_comment {
+                break;
+            }
+            let nothing = at == line || text.is_empty() || text == "{" || is_comment;
+            at = at
+                .checked_sub(1)
+                .filter(|_| nothing && at + FARTHEST_CASE > line)?;
             text = self.line(at)?.trim();
         }
         let above = self.line(at.saturating_sub(1)).unwrap_or_default().trim();
