@@ -84,7 +84,7 @@ folder() {
 locate() {
     case $1 in
     /*) printf '%s\n' "$1" ;;
-    *) if [ -e "$P3_FROM/$1" ]; then printf '%s\n' "$P3_FROM/$1"; else printf '%s\n' "$OUT/$1"; fi ;;
+    *) if [ -e "$OUT/$1" ] && [ ! -e "$P3_FROM/$1" ]; then printf '%s\n' "$OUT/$1"; else printf '%s\n' "$P3_FROM/$1"; fi ;;
     esac
 }
 
@@ -126,6 +126,11 @@ fix_addresses() {
     export P3_SETARCH
 }
 
+# Whether the shell can take $1 for words; it runs no command in them.
+parses() {
+    sh -n -c "set -- $1" 2>/dev/null
+}
+
 check_options() {
     case ${COMPARE:-} in
     "" | stdout | status | none) ;;
@@ -135,6 +140,11 @@ check_options() {
     "" | local | parallel | slurm) ;;
     *) fail "LAUNCH=$LAUNCH: choose local, parallel (hosts by ssh) or slurm" ;;
     esac
+    case ${ALLOW_STATUS:-} in
+    *[!0-9\ ]*) fail "ALLOW_STATUS=$ALLOW_STATUS: an exit status is a number from 0 to 255" ;;
+    esac
+    parses "${ARGS:-}" || fail "ARGS=$ARGS: the shell cannot parse this"
+    parses "${FILES:-}" || fail "FILES=$FILES: the shell cannot parse this"
 }
 
 # run MAKE: all copies, and the merge.
@@ -302,7 +312,9 @@ accepted() {
 explain() {
     who="copy $first$(on "$first")"
     if [ "$failed" -gt 1 ] && [ "$failed" = "$1" ] && [ "$alike" = yes ]; then who="every copy"; fi
-    files="copies run in folders of their own, so name the files that it reads in FILES='…' (its input: STDIN=file)"
+    none=
+    [ -n "${ARGS:-}" ] || none="it ran without arguments (ARGS='…' gives it some); "
+    files="${none}copies run in folders of their own, so name the files that it reads in FILES='…' (its input: STDIN=file)"
     allow="if that is how it ends on this input, accept it by ALLOW_STATUS=$code"
     if [ "$failed" != "$1" ]; then
         say "$who ended with status $code$(signal "$code"), and $(($1 - failed)) of $1 copies did not fail; $(stderr_ends)"
@@ -311,7 +323,7 @@ explain() {
     elif [ "$code" -gt 128 ]; then
         say "$who ended with status $code$(signal "$code"); $(stderr_ends)"
         tail -n 10 "$stderr" >&2
-        say "if the untouched program ends like this as well (make native, then bin/native), ALLOW_STATUS=$code accepts it"
+        say "if the untouched program ends like this as well (make -C $OUT native, then $OUT/bin/native), ALLOW_STATUS=$code accepts it"
     elif [ -s "$stderr" ]; then
         say "$who ended with status $code; its stderr ends:"
         tail -n 10 "$stderr" >&2
