@@ -196,7 +196,11 @@ fn below(folder: &Path, depth: usize, wanted: impl Fn(&Path) -> bool) -> Result<
 /// That the output folder `folder` has no merged profile, and how it gets one.
 fn not_there_yet(path: &Path, folder: &Path) -> Error {
     if folder.join(RECORD).is_file() {
-        let problem = "no merged profile yet: the program has not run under p3-rewrite suite";
+        let problem = if has_raw_profiles(folder) {
+            "no merged profile yet: the program has run, and p3-rewrite suite has not merged what it counted"
+        } else {
+            "no merged profile yet: the program has not run under p3-rewrite suite"
+        };
         return Error::profile(path, problem, suite(folder));
     }
     let make = if folder == Path::new(".") {

@@ -63,10 +63,10 @@ pub fn render(report: &Report, by: By, layout: Layout) -> String {
     let top = report.lines.len();
     match by {
         By::Both => {
-            out += &functions(report, &steps, FUNCTIONS, layout);
+            out += &functions(report, &steps, FUNCTIONS, by, layout);
             out += &paths(report, &steps, layout);
         }
-        By::Function => out += &functions(report, &steps, top, layout),
+        By::Function => out += &functions(report, &steps, top, by, layout),
         By::File => out += &files(report, top, layout),
         By::Loop => out += &loops::text(report, &steps, top, layout),
         By::Path => out += &paths(report, &steps, layout),
@@ -203,10 +203,10 @@ pub(super) fn columns_for(layout: Layout, all: usize) -> usize {
 }
 
 /// Functions by the instructions that were executed in them.
-fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
+fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout) -> String {
     use Align::{Left, Right};
     if let Some(time) = &report.time {
-        return time::functions(report, time, steps, top, layout);
+        return time::functions(report, time, steps, top, by, layout);
     }
     let ran = |f: &&FuncId| report.by_function.contains_key(f);
     let mut functions: Vec<FuncId> = report.functions.iter().filter(ran).copied().collect();
@@ -226,12 +226,21 @@ fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> Stri
     }
     if functions.len() > top {
         let more = number_of((functions.len() - top) as u64, "more function");
-        table.note(0, DIM, format!("… and {more} (--by function)"));
+        let how = lists_all(by, functions.len());
+        table.note(0, DIM, format!("… and {more} ({how})"));
     }
     if let Some(left) = outside::sentence(report, steps) {
         table.note(0, DIM, left);
     }
     format!("\n{}", table.render(layout))
+}
+
+/// The option that lists all `number` functions.
+pub(super) fn lists_all(by: By, number: usize) -> String {
+    match by {
+        By::Function => format!("--top {number}"),
+        _ => "--by function".into(),
+    }
 }
 
 /// What a row of the table has of function `f`: its share of instructions, calls, paths, possible paths.

@@ -1,7 +1,7 @@
 //! Time beside instructions, where samples of a profiler are given.
 
 use super::steps::Steps;
-use super::text::{BOLD, DIM, NARROWEST_NAME, WIDE, figures, place};
+use super::text::{BOLD, By, DIM, NARROWEST_NAME, WIDE, figures, lists_all, place};
 use super::{Line, Report};
 use crate::analysis::samples::Amount;
 use crate::analysis::samples::time::Time;
@@ -50,6 +50,7 @@ pub(super) fn functions(
     time: &Time,
     steps: &Steps,
     top: usize,
+    by: By,
     layout: Layout,
 ) -> String {
     use Align::{Left, Right};
@@ -78,7 +79,7 @@ pub(super) fn functions(
     if functions.len() > top {
         let rest = &functions[top..];
         let more = number_of(rest.len() as u64, "more function");
-        let name = format!("… {more} (--by function)");
+        let name = format!("… {more} ({})", lists_all(by, functions.len()));
         row(
             &mut table,
             sum(rest.iter().map(|f| time.amount_in(*f))),

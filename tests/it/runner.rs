@@ -611,6 +611,28 @@ fn copies_look_alike_from_inside() {
     }
 }
 
+/// The program does not run with words that nobody can tell.
+#[test]
+fn words_that_the_shell_cannot_parse() {
+    let dir = crate::support::folder();
+    let out = rewritten("int main(void) { return 0; }", "1", dir.path());
+    for (setting, problem) in [
+        ("ARGS='", "ARGS=': the shell cannot parse this"),
+        ("FILES=(a", "FILES=(a: the shell cannot parse this"),
+        ("ALLOW_STATUS=abc", "an exit status is a number"),
+    ] {
+        let (ok, text) = make(dir.path(), &["run", setting]);
+        assert!(!ok && text.contains(problem), "{text}");
+    }
+    assert!(!out.join("run").exists());
+    // It is parsed, and not run.
+    let (ok, text) = make(
+        dir.path(),
+        &["run", "ARGS=$$(exit 3) 'a b'", "ALLOW_STATUS=1 2"],
+    );
+    assert!(ok, "{text}");
+}
+
 #[test]
 fn clean_and_places_that_cannot_be_written() {
     let dir = crate::support::folder();

@@ -17,7 +17,7 @@ use walkdir::WalkDir;
 pub(super) struct Several {
     /// That of the only program, or the union.
     pub profile: Profile,
-    /// One line for each program that never ran.
+    /// What there is to say of programs that never ran and of sources that were never linked.
     pub notes: Vec<String>,
     /// The profiles by themselves, where there are several that ran.
     pub parts: Vec<Profile>,
@@ -41,7 +41,7 @@ impl Several {
 /// What cannot be read, a folder without programs, profiles that cannot be joined.
 pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
     let (mut profiles, mut notes) = (Vec::new(), Vec::new());
-    let mut baseline = Vec::new();
+    let (mut baseline, mut idle) = (Vec::new(), Vec::new());
     for file in files {
         // A single program is asked for because it ran: without a profile the reader says what to
         // run first.
@@ -84,14 +84,12 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             let never_ran = never_ran(&program)?;
             if !never_ran.manifest.lacks_selected_paths() {
                 let shown = program.display().to_string();
-                notes.push(format!(
-                    "{}: it never ran, so all of it is uncovered",
-                    printable(&shown)
-                ));
+                idle.push(printable(&shown).into_owned());
             }
             profiles.push(never_ran);
         }
     }
+    notes.extend(idle_note(&idle));
     if profiles.len() == 1 && baseline.is_empty() {
         let profile = profiles.remove(0);
         return Ok(Several {
@@ -174,6 +172,26 @@ pub(super) fn libraries_left_out(profile: &Profile, report: &str) -> Option<Stri
         shown(&profile.path),
         shown(&first),
     ))
+}
+
+/// That the programs `idle` never ran.
+fn idle_note(idle: &[String]) -> Option<String> {
+    const NAMED: usize = 3;
+    match idle {
+        [] => None,
+        [one] => Some(format!("{one}: it never ran, so all of it is uncovered")),
+        all => {
+            let named = all[..all.len().min(NAMED)].join(", ");
+            let more = match all.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                n => format!(" and {n} more"),
+            };
+            let number = all.len();
+            Some(format!(
+                "{number} programs never ran, so all of their code is uncovered: {named}{more}"
+            ))
+        }
+    }
 }
 
 /// The folders below `folder` that p3-rewrite made, by name.

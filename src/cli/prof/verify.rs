@@ -20,6 +20,7 @@ use std::path::PathBuf;
 const CAUSES: &str = "Copies that run alike leave no violations. Likely causes, and what helps:
   other arguments, input, files or environment   run the copies by `make run`
   time, and random numbers                       `make run FIXED_TIME=1`, `p3-rewrite suite --fixed-time`
+  files that an earlier round of tests left      remove them first: `suite -- sh -c 'rm -rf /tmp/x; make check'`
   process ids                                    `p3-rewrite suite --same-pids`
   addresses: pointers hashed or sorted           `make run` under setarch -R; then as below
   uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it

@@ -61,6 +61,10 @@ pub struct Diff<'a> {
     pub changed: Vec<Change>,
     /// How many paths of both did not.
     pub steady: usize,
+    /// How many of these have other counts, though the change of their share is below `least`.
+    near: usize,
+    /// By how much a share changes at least, of one, for a path to be listed.
+    least: f64,
     /// How many ran in one and were not counted in the other, so that it is not known whether they ran there.
     pub unselected: usize,
     /// How many ran in both, oftener perhaps than a profile has counted, so that their shares cannot be compared.
@@ -106,6 +110,8 @@ pub fn diff<'a>(
         vanished: Vec::new(),
         changed: Vec::new(),
         steady: 0,
+        near: 0,
+        least,
         unselected: 0,
         bounded: 0,
         incomparable: Vec::new(),
@@ -137,7 +143,10 @@ pub fn diff<'a>(
                 continue;
             }
             match (found.before, found.after) {
-                (Some(was), Some(is)) if steady(was, is, least) => diff.steady += 1,
+                (Some(was), Some(is)) if steady(was, is, least) => {
+                    diff.steady += 1;
+                    diff.near += usize::from(was.count != is.count);
+                }
                 (_, Some(_)) => here.push(found),
                 _ => gone.push(found),
             }

@@ -74,7 +74,15 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         );
     }
     let steady = number_of(diff.steady as u64, "path");
-    let _ = writeln!(out, "{steady} steady");
+    let near = match diff.near {
+        0 => String::new(),
+        n => format!(
+            ", {} of them with other counts (shares changed by less than {}%)",
+            exactly(n as u64),
+            diff.least * 100.0
+        ),
+    };
+    let _ = writeln!(out, "{steady} steady{near}");
     out
 }
 

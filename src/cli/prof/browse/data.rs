@@ -153,15 +153,14 @@ impl<'a> Tour<'a> {
 
     /// What was measured, in a line.
     pub(super) fn title(&self) -> String {
-        let of = if self.len() < self.functions.len() {
-            format!("{} of ", exactly(self.len() as u64))
+        let shown = if self.len() < self.functions.len() {
+            format!("; {} shown", exactly(self.len() as u64))
         } else {
             String::new()
         };
-        let all = number_of(self.functions.len() as u64, "function");
+        let functions = number_of(self.functions.len() as u64, "function");
         let distinct = exactly(self.evidence.distinct(&self.functions) as u64);
-        let functions = format!("{of}{all}");
-        self.evidence.title(&functions, self.total, &distinct)
+        self.evidence.title(&functions, self.total, &distinct) + &shown
     }
 
     /// The names of the columns, and which of them stays where room is scarce.
