@@ -1,6 +1,7 @@
 //! The screens, without a terminal.
 
 use super::items::{Items, Sort};
+use super::view::cut_short;
 use super::*;
 use crate::estimate::Estimated;
 use crate::estimate::bursts::{Bursts, InBursts};
@@ -393,4 +394,14 @@ fn edges_are_refused() {
     profile.measured = Measurement::Exact(Exact::Edges(Vec::new().into()));
     let sources = Sources::none();
     assert!(plan_tour(&profile, &sources).is_err());
+}
+
+/// Steps that there is no room for are not left out in silence.
+#[test]
+fn missing_steps_are_counted() {
+    let lines = ["1", "2", "3", "4", "5"].map(String::from).to_vec();
+    assert_eq!(cut_short(lines.clone(), 5), lines);
+    assert_eq!(cut_short(lines.clone(), 3), ["1", "2", "⋯ 3 more"]);
+    assert_eq!(cut_short(lines.clone(), 1), ["⋯ 5 more"]);
+    assert_eq!(cut_short(lines.clone(), 0), lines);
 }

@@ -306,8 +306,18 @@ fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
     let [text, _, beside] = split.areas(area);
     page.page = usize::from(text.height);
     draw_text(page, frame, text);
-    let lines = told(&page.lit, beside.width);
+    let lines = cut_short(told(&page.lit, beside.width), usize::from(beside.height));
     frame.render_widget(Text::from(lines.join("\n")), beside);
+}
+
+/// As many lines as there is room for; the last one says how many are missing.
+pub(super) fn cut_short(mut lines: Vec<String>, room: usize) -> Vec<String> {
+    if lines.len() > room && room > 0 {
+        let missing = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        lines.push(format!("⋯ {missing} more"));
+    }
+    lines
 }
 
 /// The steps of a path or subpath, a line each.
