@@ -332,8 +332,9 @@ fn finish(built: &Built) -> Result<ExitCode> {
     }
     let message = match (&built.foreign, &built.failures[..]) {
         (Some(file), _) => format!(
-            "{}: made by another compiler than p3-cc and p3-cxx; let the build take those that CC and CXX name (make CC=p3-cc CXX=p3-cxx)",
-            shown(file)
+            "{}: made by another compiler than p3-cc and p3-cxx; {}",
+            shown(file),
+            remedy_for_compiler_of(file)
         ),
         (None, [_, ..]) => NONE_HAS_COPIES.into(),
         (None, []) if built.was_called => {
@@ -345,6 +346,27 @@ fn finish(built: &Built) -> Result<ExitCode> {
         }
     };
     Err(Error::Usage(message))
+}
+
+/// How the build of an object gets to use p3-cc and p3-cxx.
+fn remedy_for_compiler_of(object: &Path) -> &'static str {
+    let of_build_system =
+        |folder: &Path| ["CMakeCache.txt", "meson-info"].map(|mark| folder.join(mark).exists());
+    let object = std::path::absolute(object).unwrap_or_else(|_| object.to_path_buf());
+    match object
+        .ancestors()
+        .skip(1)
+        .map(of_build_system)
+        .find(|marks| marks.contains(&true))
+    {
+        Some([true, _]) => {
+            "CMake keeps the compiler that a folder was configured with: configure a new one (cmake -B build-p3)"
+        }
+        Some(_) => {
+            "Meson keeps the compiler that a folder was configured with: configure a new one (meson setup build-p3)"
+        }
+        None => "let the build take those that CC and CXX name (make CC=p3-cc CXX=p3-cxx)",
+    }
 }
 
 /// Prints why programs have no copies.

@@ -284,6 +284,12 @@ fn build_says_what_happened() {
         "{said}"
     );
 
+    let configured = "mkdir b; touch b/CMakeCache.txt; CLANG -c a.c -o b/a.o";
+    let clang = llvm("clang").display().to_string();
+    let (status, said) = build(dir, "p3", &configured.replace("CLANG", &clang));
+    assert_eq!(status, Some(2));
+    assert!(said.contains("configure a new one (cmake -B "), "{said}");
+
     let (status, said) = build(dir, "p3", "$CC -c bad.c || exit 7");
     assert_eq!(status, Some(7));
     assert!(
