@@ -194,10 +194,8 @@ impl Text {
         // Whether this line is inside a comment that begins above it.
         let mut is_inside = false;
         loop {
-            is_inside = match is_inside {
-                true => !text.contains("/*"),
-                false => at < line && text.ends_with("*/") && !text.contains("/*"),
-            };
+            let goes_on_above = !text.contains("/*");
+            is_inside = goes_on_above && (is_inside || (at < line && text.ends_with("*/")));
             let is_comment = is_inside || text.starts_with("//") || text.starts_with("/*");
             if text.contains("case ") && !is_comment {
                 break;

@@ -81,10 +81,14 @@ fn check_by(
         }
         for copy in 0..copies {
             let written = rewritten(&out, copy);
-            let sound = sound(&written).and_then(|()| match checked.compiles {
-                true => translate(&written),
-                false => Ok(()),
-            });
+            let compiled = |()| {
+                if checked.compiles {
+                    translate(&written)
+                } else {
+                    Ok(())
+                }
+            };
+            let sound = sound(&written).and_then(compiled);
             if let Err(problem) = sound {
                 let problem = format!("{scheme}, copy {copy}: {problem}");
                 checked.invalid.push(problem);
