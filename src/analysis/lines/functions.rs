@@ -217,7 +217,7 @@ pub(super) fn inlined_code(
     }
     let order = &f.structure.paths.shape.order;
     let dominators = Dominators::new(&f.structure.cfg);
-    let into = edges_into(f, order);
+    let arrivals = find_arrivals(f, order);
     // In reverse postorder a dominator comes before what it dominates.
     for &b in &order.rpo {
         for (call, range) in calls_on(profile, &spans[b]) {
@@ -231,14 +231,15 @@ pub(super) fn inlined_code(
             }
             code.first.push(b);
             let inside = |from: &BlockId| is_inside(profile, &blocks[*from].lines, call);
-            let sum = |edges: &mut dyn Iterator<Item = &Into>| {
-                edges.fold(0u64, |sum, edge| sum.saturating_add(edge.count))
-            };
-            let edges = into.get(&b).map_or(&[][..], Vec::as_slice).iter();
-            let again = sum(&mut edges.clone().filter(|e| e.is_back && inside(&e.from)));
-            let onward =
-                |e: &&Into| !e.is_back && ends_inside(profile, &blocks[e.from].lines, call);
-            let within = sum(&mut edges.filter(onward)).saturating_add(again);
+            let (mut again, mut within) = (0u64, 0u64);
+            for edge in arrivals.get(&b).into_iter().flatten() {
+                if edge.is_back && inside(&edge.from) {
+                    again = again.saturating_add(edge.count);
+                } else if !edge.is_back && ends_inside(profile, &blocks[edge.from].lines, call) {
+                    within = within.saturating_add(edge.count);
+                }
+            }
+            let within = within.saturating_add(again);
             code.entered = code.entered.saturating_add(count.saturating_sub(within));
             code.most = code.most.larger(range.minus(again));
         }
@@ -252,23 +253,23 @@ pub(super) fn inlined_code(
     found
 }
 
-/// An edge that was taken, by where it leads.
-struct Into {
+/// An edge that was taken to a block.
+struct Arrival {
     from: BlockId,
     count: u64,
     is_back: bool,
 }
 
-fn edges_into(f: &CountedFunction, order: &Order) -> HashMap<BlockId, Vec<Into>> {
-    let mut into: HashMap<BlockId, Vec<Into>> = HashMap::new();
+fn find_arrivals(f: &CountedFunction, order: &Order) -> HashMap<BlockId, Vec<Arrival>> {
+    let mut arrivals: HashMap<BlockId, Vec<Arrival>> = HashMap::new();
     for (e, _) in f.edges.iter().filter(|(e, _)| e.count > 0) {
-        into.entry(e.dst).or_default().push(Into {
+        arrivals.entry(e.dst).or_default().push(Arrival {
             from: e.edge.block,
             count: e.count,
             is_back: order.position[e.edge.block] >= order.position[e.dst],
         });
     }
-    into
+    arrivals
 }
 
 /// The inlined calls that a block has code of, those around them too, each with how often control came to its first
