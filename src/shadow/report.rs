@@ -291,7 +291,7 @@ fn costs(b: &Bursts) -> String {
         _ => format!(" (at most {said})"),
     };
     format!(
-        "shadows cost the program {} of its processor time{}, and {:.2} lived at a time{}",
+        "shadows cost the program {} of its processor time{}, and in that time {:.2} lived at once{}",
         percent(of(b.shadows.spent)),
         at_most(b.shadows.cost, percent(b.shadows.cost as f64 / 1e6)),
         of(b.shadows.lived),
