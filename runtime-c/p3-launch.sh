@@ -101,7 +101,8 @@ launch_parallel() {
         fail "LAUNCH=parallel: name the hosts: HOSTS='node1 node2', or HOSTFILE=file with a host a line"
     fi || fail "cannot write to $OUT/$P3_RAW"
     write_start
-    eval "set -- ${PARALLEL_FLAGS:-}" || fail "PARALLEL_FLAGS=$PARALLEL_FLAGS: the shell cannot parse this"
+    parses "${PARALLEL_FLAGS:-}" || fail "PARALLEL_FLAGS=$PARALLEL_FLAGS: the shell cannot parse this"
+    eval "set -- ${PARALLEL_FLAGS:-}"
     # Without what the user has set for parallel in general.
     set -- --plain --jobs 1 --sshloginfile "$P3_RAW/hosts" --joblog "$P3_RAW/jobs" "$@"
     case ${SHARED:-} in
@@ -164,7 +165,8 @@ and_more() {
 launch_slurm() {
     command -v sbatch >/dev/null || fail "LAUNCH=slurm: sbatch not found: run make where jobs are submitted"
     write_start
-    eval "set -- ${SBATCH_FLAGS:-}" || fail "SBATCH_FLAGS=$SBATCH_FLAGS: the shell cannot parse this"
+    parses "${SBATCH_FLAGS:-}" || fail "SBATCH_FLAGS=$SBATCH_FLAGS: the shell cannot parse this"
+    eval "set -- ${SBATCH_FLAGS:-}"
     refused="sbatch refuses the job: see above; options for this cluster go to SBATCH_FLAGS"
     array=$(sbatch "$@" --parsable --job-name=p3-copies --chdir="$OUT" --array="0-${P3_COPIES##* }" \
         --output="$P3_RAW/copy-%a.out" --wrap "$START task \"\$SLURM_ARRAY_TASK_ID\" \"\${SLURMD_NODENAME-}\"") ||

@@ -84,7 +84,11 @@ folder() {
 locate() {
     case $1 in
     /*) printf '%s\n' "$1" ;;
-    *) if [ -e "$OUT/$1" ] && [ ! -e "$P3_FROM/$1" ]; then printf '%s\n' "$OUT/$1"; else printf '%s\n' "$P3_FROM/$1"; fi ;;
+    *)
+        at=$P3_FROM/$1
+        [ -e "$at" ] || [ ! -e "$OUT/$1" ] || at=$OUT/$1
+        printf '%s\n' "$at"
+        ;;
     esac
 }
 

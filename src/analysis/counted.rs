@@ -77,6 +77,11 @@ impl<'a> CountedFunction<'a> {
         })
     }
 
+    /// Whether nothing entered it, as far as is known.
+    pub fn is_never_entered(&self) -> bool {
+        self.executed.blocks[BlockId(0)].most == 0
+    }
+
     /// The positions of each block, with how often the code there ran. Control may have left a block in a call: what
     /// stands behind the last such call ran as often as control came to the block's end, and what stands between two of
     /// them not less. O(positions + calls).
@@ -185,8 +190,8 @@ impl<'a> CountedFunction<'a> {
     }
 }
 
-/// The blocks that only clean up for an exception: every way from them leads to a `resume`, and none through a call with a
-/// landing pad. Loops are left out. O(V + E).
+/// The blocks that only clean up for an exception: every way from them leads to a `resume`, and none through a call
+/// with a landing pad. Loops are left out. O(V + E).
 fn find_unwinding(structure: &Structure) -> IdSet<BlockId> {
     let cfg = &structure.cfg;
     let mut unwinding = IdSet::with_capacity(cfg.len());

@@ -348,25 +348,42 @@ fn finish(built: &Built) -> Result<ExitCode> {
     Err(Error::Usage(message))
 }
 
+/// A build system whose configured folders are known by a file.
+struct BuildSystem {
+    /// The file.
+    mark: &'static str,
+    /// What runs the tests of a folder that is named behind it.
+    tests: &'static str,
+    /// What to do about a folder that was configured with another compiler.
+    remedy: &'static str,
+}
+
+const BUILD_SYSTEMS: [BuildSystem; 2] = [
+    BuildSystem {
+        mark: "CMakeCache.txt",
+        tests: "ctest --test-dir",
+        remedy: "CMake keeps the compiler that a folder was configured with: configure a new one (cmake -B build-p3)",
+    },
+    BuildSystem {
+        mark: "meson-info",
+        tests: "meson test -C",
+        remedy: "Meson keeps the compiler that a folder was configured with: configure a new one (meson setup build-p3)",
+    },
+];
+
+impl BuildSystem {
+    /// The one that configured `folder`.
+    fn find(folder: &Path) -> Option<&'static BuildSystem> {
+        BUILD_SYSTEMS.iter().find(|s| folder.join(s.mark).exists())
+    }
+}
+
 /// How the build of an object gets to use p3-cc and p3-cxx.
 fn remedy_for_compiler_of(object: &Path) -> &'static str {
-    let of_build_system =
-        |folder: &Path| ["CMakeCache.txt", "meson-info"].map(|mark| folder.join(mark).exists());
     let object = std::path::absolute(object).unwrap_or_else(|_| object.to_path_buf());
-    match object
-        .ancestors()
-        .skip(1)
-        .map(of_build_system)
-        .find(|marks| marks.contains(&true))
-    {
-        Some([true, _]) => {
-            "CMake keeps the compiler that a folder was configured with: configure a new one (cmake -B build-p3)"
-        }
-        Some(_) => {
-            "Meson keeps the compiler that a folder was configured with: configure a new one (meson setup build-p3)"
-        }
-        None => "let the build take those that CC and CXX name (make CC=p3-cc CXX=p3-cxx)",
-    }
+    let found = object.ancestors().skip(1).find_map(BuildSystem::find);
+    let remedy = found.map(|system| system.remedy);
+    remedy.unwrap_or("let the build take those that CC and CXX name (make CC=p3-cc CXX=p3-cxx)")
 }
 
 /// Prints why programs have no copies.
@@ -385,14 +402,8 @@ fn test_command(programs: &[Record]) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let folders = programs.iter().flat_map(|p| p.program.ancestors().skip(1));
     let mut below = folders.filter(|f| f.starts_with(&here));
-    let commands = [
-        ("CMakeCache.txt", "ctest --test-dir"),
-        ("meson-info", "meson test -C"),
-    ];
     let of_folder = |folder: &Path| {
-        let (_, command) = commands
-            .iter()
-            .find(|(mark, _)| folder.join(mark).exists())?;
+        let command = BuildSystem::find(folder)?.tests;
         let folder = folder.strip_prefix(&here).unwrap_or(folder);
         let folder = if folder.as_os_str().is_empty() {
             Path::new(".")

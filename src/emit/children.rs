@@ -21,12 +21,12 @@ pub struct Child {
     made: Option<Rewritten>,
 }
 
-/// Whether this thread is the only one of its process, or becomes so when the `ending` threads that were told to end have
-/// ended: a child has no other thread, and would wait for ever for what another holds (locks of the allocator, of LLVM).
-/// Where the system does not tell, there are no children.
+/// Whether this thread is the only one of its process, or becomes so when the `ending` threads that were told to end
+/// have ended: a child has no other thread, and would wait for ever for what another holds (locks of the allocator, of
+/// LLVM). Where the system does not tell, there are no children.
 pub fn can_begin(ending: usize) -> bool {
     for _ in 0..PATIENCE {
-        match threads() {
+        match count_threads() {
             Ok(1) => return true,
             Ok(n) if n <= 1 + ending => sleep(Duration::from_millis(1)),
             // Others are there, and nobody knows for how long.
@@ -36,8 +36,8 @@ pub fn can_begin(ending: usize) -> bool {
     false
 }
 
-/// How many this process has.
-fn threads() -> io::Result<usize> {
+/// How many threads this process has.
+fn count_threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
@@ -53,7 +53,7 @@ impl Child {
         job: &ModuleJob,
         changes: Changes,
     ) -> io::Result<Child> {
-        if threads()? != 1 {
+        if count_threads()? != 1 {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let made = Rewritten::new(job)?;

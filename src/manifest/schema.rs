@@ -418,18 +418,18 @@ impl FunctionEntry {
 
     /// Where it begins: what debug information says, or the first of its positions.
     pub fn begins(&self) -> Option<Loc> {
-        let mut spans = self.succs.keys().flat_map(|b| self.spans(b));
-        self.loc.or_else(|| Some(spans.next()?.loc))
+        self.find_beginning(|_| true)
     }
 
-    /// The same, without code that was inlined: nothing for a function without a line of its own, like one that initialises
-    /// the variables of a module.
-    pub fn own_beginning(&self) -> Option<Loc> {
+    /// The same, without code that was inlined: nothing for a function without a line of its own, like one that
+    /// initialises the variables of a module.
+    pub fn find_own_beginning(&self) -> Option<Loc> {
+        self.find_beginning(|span| span.inlined.is_none())
+    }
+
+    fn find_beginning(&self, is_of_it: impl Fn(&Span) -> bool) -> Option<Loc> {
         let mut spans = self.succs.keys().flat_map(|b| self.spans(b));
-        self.loc.or_else(|| {
-            let own = spans.find(|span| span.inlined.is_none())?;
-            Some(own.loc)
-        })
+        self.loc.or_else(|| Some(spans.find(is_of_it)?.loc))
     }
 
     /// The source positions of block `b`, as [`Block::lines`].

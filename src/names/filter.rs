@@ -61,12 +61,8 @@ impl Filter {
                 }
             }
         }
-        let patterns = std::mem::take(&mut self.patterns).into_iter();
-        let patterns = patterns.zip(are_names);
-        self.patterns = patterns
-            .filter(|(_, is_name)| !is_name)
-            .map(|(re, _)| re)
-            .collect();
+        let mut are_names = are_names.into_iter();
+        self.patterns.retain(|_| are_names.next() == Some(false));
         self
     }
 

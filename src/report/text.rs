@@ -226,7 +226,7 @@ fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout)
     }
     if functions.len() > top {
         let more = number_of((functions.len() - top) as u64, "more function");
-        let how = lists_all(by, functions.len());
+        let how = option_for_all(by, functions.len());
         table.note(0, DIM, format!("… and {more} ({how})"));
     }
     if let Some(left) = outside::sentence(report, steps) {
@@ -236,7 +236,7 @@ fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout)
 }
 
 /// The option that lists all `number` functions.
-pub(super) fn lists_all(by: By, number: usize) -> String {
+pub(super) fn option_for_all(by: By, number: usize) -> String {
     match by {
         By::Function => format!("--top {number}"),
         _ => "--by function".into(),

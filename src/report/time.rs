@@ -1,7 +1,7 @@
 //! Time beside instructions, where samples of a profiler are given.
 
 use super::steps::Steps;
-use super::text::{BOLD, By, DIM, NARROWEST_NAME, WIDE, figures, lists_all, place};
+use super::text::{BOLD, By, DIM, NARROWEST_NAME, WIDE, figures, option_for_all, place};
 use super::{Line, Report};
 use crate::analysis::samples::Amount;
 use crate::analysis::samples::time::Time;
@@ -79,7 +79,7 @@ pub(super) fn functions(
     if functions.len() > top {
         let rest = &functions[top..];
         let more = number_of(rest.len() as u64, "more function");
-        let name = format!("… {more} ({})", lists_all(by, functions.len()));
+        let name = format!("… {more} ({})", option_for_all(by, functions.len()));
         row(
             &mut table,
             sum(rest.iter().map(|f| time.amount_in(*f))),

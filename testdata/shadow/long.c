@@ -1,5 +1,5 @@
-/* One activation that runs long and calls nothing, which is seen at its loop alone; then, or instead, many that are short, seen at
- * their entry. A linker may fold two of the functions. */
+/* One activation that runs long and calls nothing, which is seen at its loop alone; then, or instead, many that are
+ * short, seen at their entry. A linker may fold two of the functions. */
 #include <stdio.h>
 
 __attribute__((noinline)) static unsigned alone(unsigned s) {

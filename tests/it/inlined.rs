@@ -1,25 +1,13 @@
 //! Lines and entries of functions that the optimiser inlined.
 
-use crate::support::{
-    PROF, copy_modules, execute, link, merge, module, parsed, rewrite, run, runtime,
-};
+use crate::support::{PROF, module, parsed, run, run_and_profile};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The merged profile of a run of C++ `source`, compiled at `level`.
 fn profile(source: &str, level: &str, dir: &Path) -> PathBuf {
-    let modules = [module(
-        "inlined.cpp",
-        source,
-        &[level, "-g"],
-        &dir.join("in"),
-    )];
-    let out = dir.join("out");
-    rewrite(&modules, &["--scheme", "sbl", "-k", "1"], &out);
-    let exe = dir.join("exe");
-    link(&copy_modules(&modules, &out, 0), runtime(), &["-O1"], &exe);
-    execute(&exe, &out);
-    merge(&out)
+    let modules = [module("inlined.cpp", source, &[level, "-g"], dir)];
+    run_and_profile(&modules, &["--scheme", "sbl"], 1, &["-O1"], dir)
 }
 
 /// What a tracefile says of lines and of entries.

@@ -207,7 +207,8 @@ fn a_failing_program_fails_the_run() {
     rewritten(source, "2", dir.path());
     let (ok, text) = make(dir.path(), &["run"]);
     let expected = "p3: every copy ended with status 7; its stderr ends:\nit broke\n\
-                    p3: it ran without arguments (ARGS='…' gives it some); copies run in folders of their own, so name the files that it reads in FILES";
+                    p3: it ran without arguments (ARGS='…' gives it some); copies run in folders of their own, \
+                    so name the files that it reads in FILES";
     assert!(!ok && text.contains(expected), "{text}");
     assert!(
         text.find("FILES=").unwrap() < text.find("ALLOW_STATUS=7").unwrap(),

@@ -55,7 +55,7 @@ pub(super) fn add<'a>(
     let unknown = functions.iter().filter(|f| !is_known(f));
     let mut unknown: HashSet<&str> = unknown.map(|f| f.entry.name.as_str()).collect();
     for f in functions.iter().filter(is_known) {
-        let begins = f.entry.own_beginning();
+        let begins = f.entry.find_own_beginning();
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
             continue;
         };
@@ -230,16 +230,16 @@ pub(super) fn inlined_code(
                 continue;
             }
             code.first.push(b);
-            let inside = |from: &BlockId| is_inside(profile, &blocks[*from].lines, call);
-            let (mut again, mut within) = (0u64, 0u64);
+            let (mut again, mut onward) = (0u64, 0u64);
             for edge in arrivals.get(&b).into_iter().flatten() {
-                if edge.is_back && inside(&edge.from) {
+                let from = &blocks[edge.from].lines;
+                if edge.is_back && is_inside(profile, from, call) {
                     again = again.saturating_add(edge.count);
-                } else if !edge.is_back && ends_inside(profile, &blocks[edge.from].lines, call) {
-                    within = within.saturating_add(edge.count);
+                } else if !edge.is_back && ends_inside(profile, from, call) {
+                    onward = onward.saturating_add(edge.count);
                 }
             }
-            let within = within.saturating_add(again);
+            let within = again.saturating_add(onward);
             code.entered = code.entered.saturating_add(count.saturating_sub(within));
             code.most = code.most.larger(range.minus(again));
         }
@@ -288,15 +288,15 @@ fn calls_on(profile: &Profile, spans: &[(&Span, Range)]) -> BTreeMap<u32, Range>
 
 /// Whether the last position of a block is in an inlined call.
 fn ends_inside(profile: &Profile, spans: &[Span], call: u32) -> bool {
-    spans.last().is_some_and(|last| {
-        let mut around = profile.manifest.calls_around(last.inlined);
-        around.any(|c| c == call)
-    })
+    spans.last().is_some_and(|s| is_of_call(profile, s, call))
 }
 
 /// Whether all positions of a block are in an inlined call.
 fn is_inside(profile: &Profile, spans: &[Span], call: u32) -> bool {
-    let around = |s: &Span| profile.manifest.calls_around(s.inlined);
-    let inside = |s: &Span| around(s).any(|c| c == call);
-    !spans.is_empty() && spans.iter().all(inside)
+    !spans.is_empty() && spans.iter().all(|s| is_of_call(profile, s, call))
+}
+
+fn is_of_call(profile: &Profile, span: &Span, call: u32) -> bool {
+    let mut around = profile.manifest.calls_around(span.inlined);
+    around.any(|c| c == call)
 }

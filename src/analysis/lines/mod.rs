@@ -7,8 +7,8 @@
 //! Behind a call that may not have come back, code of the block ran as often as control came to the block's end; between two such
 //! calls at least so often ([`CountedFunction::spans`]).
 //!
-//! A body that nothing entered has no lines or branches here if its code ran elsewhere: the optimiser left some lines in
-//! that body alone, and whether those ran where it was inlined is not known ([`find_unused_bodies`]).
+//! A body that nothing entered has no lines or branches here if its code ran elsewhere: the optimiser left some lines
+//! in that body alone, and whether those ran where it was inlined is not known ([`find_unused_bodies`]).
 //!
 //! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
 //! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is

@@ -4,26 +4,26 @@
 //! executed if any copy of the line ran, and the lines of all functions of a file are lines of the file.
 
 use super::functions::{call_sites, inlined_code};
-use super::{SourceFile, branches, find_unused_bodies};
+use super::{SourceFile, branches};
 use crate::analysis::counted::{CountedFunction, Returns};
 use crate::index::FuncId;
 use crate::ir::Span;
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Lines and branches of each function, in the file that it begins in; a function without debug information has none.
-/// Near-linear in blocks and positions.
+/// Bodies that are `unused` say nothing ([`super::find_unused_bodies`]). Near-linear in blocks and positions.
 pub fn by_function(
     profile: &Profile,
     functions: &[CountedFunction],
+    unused: &HashSet<FuncId>,
     markers: &Markers,
 ) -> BTreeMap<FuncId, SourceFile> {
     let owners = Owners::new(profile, functions);
     let returns = Returns::find(profile, functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
-    let unused = find_unused_bodies(profile, functions);
     let used = || functions.iter().filter(|f| !unused.contains(&f.f));
     for f in used() {
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
@@ -72,7 +72,7 @@ fn add_first_lines<'a>(
     found: &mut BTreeMap<FuncId, SourceFile>,
 ) {
     for f in functions {
-        let begins = f.entry.own_beginning();
+        let begins = f.entry.find_own_beginning();
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
             continue;
         };

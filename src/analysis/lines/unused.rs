@@ -1,7 +1,7 @@
 //! Bodies of functions that ran elsewhere.
 
 use crate::analysis::counted::CountedFunction;
-use crate::index::{BlockId, FuncId};
+use crate::index::FuncId;
 use crate::profile::Profile;
 use std::collections::HashSet;
 
@@ -34,9 +34,7 @@ pub fn find_unused_bodies(profile: &Profile, functions: &[CountedFunction]) -> H
             }
         }
     }
-    let never_entered = functions
-        .iter()
-        .filter(|f| f.executed.blocks[BlockId(0)].most == 0);
+    let never_entered = functions.iter().filter(|f| f.is_never_entered());
     let definitions = never_entered.filter_map(definition);
     definitions
         .filter(|(f, file)| ran.contains(&(symbol(*f), *file)))

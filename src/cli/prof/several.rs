@@ -3,7 +3,7 @@
 use crate::compiler::unlinked::is_baseline;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::names::printable;
+use crate::names::{NAMED_PROGRAMS, first_names, printable};
 use crate::profile::Profile;
 use crate::profile::locate::{MERGED, has_never_run, profiles_below};
 use crate::profile::merge::empty;
@@ -176,21 +176,14 @@ pub(super) fn libraries_left_out(profile: &Profile, report: &str) -> Option<Stri
 
 /// That the programs `idle` never ran.
 fn idle_note(idle: &[String]) -> Option<String> {
-    const NAMED: usize = 3;
     match idle {
         [] => None,
         [one] => Some(format!("{one}: it never ran, so all of it is uncovered")),
-        all => {
-            let named = all[..all.len().min(NAMED)].join(", ");
-            let more = match all.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                n => format!(" and {n} more"),
-            };
-            let number = all.len();
-            Some(format!(
-                "{number} programs never ran, so all of their code is uncovered: {named}{more}"
-            ))
-        }
+        all => Some(format!(
+            "{} programs never ran, so all of their code is uncovered: {}",
+            all.len(),
+            first_names(NAMED_PROGRAMS, all.iter().cloned())
+        )),
     }
 }
 

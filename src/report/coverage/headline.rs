@@ -6,7 +6,7 @@ use super::{Coverage, Paths, Scope};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_function, by_line, find_unused_bodies};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId};
+use crate::index::FuncId;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::table::{grouped, percent};
@@ -53,18 +53,16 @@ impl LineSums {
             }
             (name, file)
         });
-        let by_function = by_function(profile, &counted, &scope.markers).into_iter();
+        let unused = find_unused_bodies(profile, &counted);
+        let by_function = by_function(profile, &counted, &unused, &scope.markers).into_iter();
         let by_function = by_function.map(|(f, mut own)| {
             if let Some(touched) = &scope.touched {
                 own.keep(&touched.lines_of_file(profile, &super::file(profile, f)));
             }
             (f, own)
         });
-        let unused = find_unused_bodies(profile, &counted);
-        let is_never_entered = |f: &&CountedFunction| {
-            f.executed.blocks[BlockId(0)].most == 0 && !unused.contains(&f.f)
-        };
-        let never_entered = counted.iter().filter(is_never_entered);
+        let never_entered = counted.iter().filter(|f| f.is_never_entered());
+        let never_entered = never_entered.filter(|f| !unused.contains(&f.f));
         Ok(LineSums {
             never_entered: never_entered.map(|f| f.f).collect(),
             files: files

@@ -43,8 +43,8 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
         compile_with(&copies, &objects, flags, &shadowed);
     }
     let mut functions = BTreeSet::new();
-    // When a shadow begins is up to the clock and to what a fork costs: where it is much, the first one is the last one, and
-    // it begins in the loop unless that is left out.
+    // When a shadow begins is up to the clock and to what a fork costs. Where that is much, a run has only one shadow, and
+    // it begins in the loop unless the loop is left out.
     for i in 0..10 {
         let args: &[&str] = if i % 2 == 1 { &["short"] } else { &[] };
         let expected = Command::new(&native).args(args).output().unwrap();

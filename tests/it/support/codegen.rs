@@ -43,7 +43,8 @@ pub(crate) fn accepted_text(module: &Path) -> String {
     parsed.print_to_string().to_string()
 }
 
-fn machine(module: &Module, level: &str) -> TargetMachine {
+/// What makes machine code of a module, for this machine, as `clang LEVEL` does.
+pub(super) fn machine(module: &Module, level: &str) -> TargetMachine {
     static NATIVE: Once = Once::new();
     NATIVE.call_once(|| Target::initialize_native(&InitializationConfig::default()).unwrap());
     let level = match level {

@@ -1,21 +1,17 @@
 //! What must hold of any module that LLVM accepts: every scheme takes it, LLVM accepts what comes out, and every
 //! definition is accounted for.
 
-use super::{REWRITE, llvm, rewrite_here, schemes};
-use inkwell::OptimizationLevel;
+use super::{REWRITE, codegen, llvm, rewrite_here, schemes};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::targets::{
-    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
-};
+use inkwell::targets::FileType;
 use p3_rewrite::strategy::Scheme;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Once;
 
 /// How many copies each scheme makes.
 pub(crate) const COPIES: u32 = 2;
@@ -46,12 +42,14 @@ pub(crate) fn check(module: &Path, dir: &Path) -> Checked {
     check_by(rewrite, compile, module, dir)
 }
 
-/// The same within this process, for modules that LLVM is known not to end it for: sixty milliseconds less for each copy.
+/// The same within this process, for modules of this machine that do not make LLVM end it: sixty milliseconds less for
+/// each copy.
 pub(crate) fn check_here(module: &Path, dir: &Path) -> Checked {
     check_by(rewrite_here, compile_here, module, dir)
 }
 
-/// Checks one accepted module. `rewrite` does what `p3-rewrite` does with its arguments; `translate` makes machine code.
+/// Checks one accepted module. `rewrite` does what `p3-rewrite` does with its arguments; `translate` makes machine
+/// code.
 fn check_by(
     rewrite: impl Fn(&[&OsStr]) -> Result<(), String>,
     translate: impl Fn(&Path) -> Result<(), String>,
@@ -172,19 +170,9 @@ fn parsed<'a>(context: &'a Context, module: &Path) -> Result<Module<'a>, String>
 
 /// As `llc -O0` does.
 fn compile_here(module: &Path) -> Result<(), String> {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| Target::initialize_all(&InitializationConfig::default()));
     let context = Context::create();
     let module = parsed(&context, module)?;
-    let mut triple = module.get_triple();
-    if triple.as_str().is_empty() {
-        triple = TargetMachine::get_default_triple();
-    }
-    let target = Target::from_triple(&triple).map_err(|e| first_line(&e.to_string()))?;
-    let (relocation, code) = (RelocMode::Default, CodeModel::Default);
-    let machine =
-        target.create_target_machine(&triple, "", "", OptimizationLevel::None, relocation, code);
-    let machine = machine.ok_or("no machine of that kind")?;
+    let machine = codegen::machine(&module, "-O0");
     let object = machine.write_to_memory_buffer(&module, FileType::Object);
     object.map(drop).map_err(|e| first_line(&e.to_string()))
 }
