@@ -103,9 +103,14 @@ p3-all: $(patsubst %,bin/copy-%,$(P3_COPIES)) $(P3_PRELOAD)
 $(addprefix p3-run-,$(P3_COPIES)): p3-run-%:
 	@$(P3_RUN) copy $* run/stdin
 
+# Whether the C library is shared: else its functions cannot be replaced (p3_threads.c).
+P3_WORDS = $(CC) $(CXX) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
+P3_OWN_LIBC = $(findstring static,$(filter-out -static-lib%,$(P3_WORDS)))$(filter -nostdlib -nodefaultlibs -nolibc -shared -r,$(P3_WORDS))
+P3_SHARES = $(if $(P3_OWN_LIBC),,-DP3_DYNAMIC)
+
 obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
 	@$(call need,$(CC),CC)mkdir -p $(@D)
-	$(P3_QUIET)$(CC) -std=c11 -O2 -fPIE -c $< -o $@
+	$(P3_QUIET)$(CC) -std=c11 -O2 -fPIE $(P3_SHARES) -c $< -o $@
 
 obj/align.o: runtime/first/align.c
 	@$(call need,$(CC),CC)mkdir -p $(@D)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* The raw profile as a file: header, blocks, room.
  *
- * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_owner.c, p3_process.c, p3_quiet.c, p3_touched.c.
+ * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_owner.c, p3_process.c, p3_quiet.c, p3_threads.c, p3_touched.c.
  * In signal handlers: all of it; p3_file_create by one at a time. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -115,7 +115,8 @@ static struct p3_raw_header describe(const struct p3_counter *by) {
                                    .arguments = process->arguments,
                                    .text_size = process->text_size,
                                    .process = process->process,
-                                   .flags = by->apart ? P3_RAW_APART : 0,
+                                   /* Who counts in it sets those that may change. */
+                                   .flags = (by->apart ? P3_RAW_APART : 0) | (by->fill != NULL ? p3_threads_flags(1) : 0),
                                    .epoch = by->epoch,
                                    .file_size = header_room(module->page),
                                    .runs = by->child ? 0 : 1,

@@ -11,12 +11,18 @@
 #define P3_RAW_MAGIC UINT64_C(0xff7033726177ff07)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* First bytes of a block: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* First bytes of a chunk: p3chunk and a version. */
-#define P3_RAW_VERSION 9u /* The version of the format. */
+#define P3_RAW_VERSION 10u /* The version of the format. */
 #define P3_RAW_LOST 1u /* Flag: counts were lost, because there was no memory or space. */
 /* Flag: the program resets its counts (p3_profile_reset), so no other process takes the file over. */
 #define P3_RAW_APART 2u
 /* Flag: counts are in memory until the process ends normally. If it was killed, they are lost. */
 #define P3_RAW_UNSAVED 4u
+#define P3_RAW_THREADS 8u /* Flag: a process that counted here had a second thread. */
+/* Flag: a process that counts here, or was killed, may have started threads unseen. */
+#define P3_RAW_UNSEEN 16u
+/* Flag: for a process that counts here, or was killed, the C library may have started threads by itself
+ * (SIGEV_THREAD). */
+#define P3_RAW_INSIDE 32u
 /* In `process`: only the first P3_RAW_ARGUMENTS_MAX bytes of the arguments are stored. */
 #define P3_RAW_ARGUMENTS_CUT 1u
 #define P3_RAW_ARGUMENTS_UNKNOWN 2u /* In `process`: the arguments are not known. */
@@ -76,7 +82,8 @@ struct p3_raw_header {
     uint8_t boot[16];
     uint32_t reserved; /* 0 */
     uint32_t header_crc; /* CRC-32 (IEEE) of the header up to here and of the strings */
-    uint32_t flags; /* P3_RAW_LOST, P3_RAW_APART, P3_RAW_UNSAVED */
+    /* P3_RAW_LOST, P3_RAW_APART, P3_RAW_UNSAVED, P3_RAW_THREADS, P3_RAW_UNSEEN, P3_RAW_INSIDE */
+    uint32_t flags;
     uint32_t epoch; /* number of resets and rotations so far */
     uint64_t file_size; /* length of the file, at least; grows before a block becomes valid */
     uint64_t runs; /* number of processes that were started and counted here */

@@ -24,7 +24,8 @@
  *                         getpid, getppid, fstatat, mkdirat, linkat,
  *                         renameat, mknodat, unlinkat, fchmod,
  *                         fchmodat, sbrk, personality,
- *                         pthread_atfork, atexit
+ *                         pthread_atfork, atexit, dlsym
+ *   a thread starts       dlsym, once; pthread_setcancelstate          pthread_create does more itself
  *   child of fork         those of a growing table; mremap, getpid,    the pattern, the arguments and the folder
  *                         getppid, getrandom, clock_gettime, geteuid,  were read by the parent's constructor;
  *                         fstatat, mkdirat, linkat, renameat,          whatever locks were held are not ours
@@ -82,6 +83,19 @@ P3_HIDDEN void p3_complain(const char *subject, const char *problem, int error);
 /* Appends `text` at `at`; SIZE_MAX when it does not fit, or did not before. */
 P3_HIDDEN size_t p3_append(char *out, size_t size, size_t at, const char *text);
 P3_HIDDEN size_t p3_append_number(char *out, size_t size, size_t at, uint64_t number, unsigned base);
+
+/* p3_threads.c: whether the process ever had a second thread. */
+P3_HIDDEN void p3_threads_start(void);
+/* There is a second thread, or is going to be. */
+P3_HIDDEN void p3_threads_seen(void);
+/* What is known of it, as flags of a header; `all_counted`: of what is counted so far, and not of what will be. */
+P3_HIDDEN uint32_t p3_threads_flags(int all_counted);
+/* From now on these, of the live profile's header, tell; NULL: there is none any more. */
+P3_HIDDEN void p3_threads_watch(uint32_t *of_header);
+/* The process ends normally; `is_alone`: in its only thread. */
+P3_HIDDEN void p3_threads_end(int is_alone);
+/* The caller is a forked child. */
+P3_HIDDEN void p3_threads_forked(void);
 
 /* p3_layout.c: addresses that copies have in common. */
 /* Moves the program's break to a boundary that all copies share, before anything is allocated. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* The profile that holds every count from the moment in which it is counted, and its name.
  *
- * Calls: p3_absent.c, p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c.
+ * Calls: p3_absent.c, p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c, p3_threads.c.
  * In signal handlers: p3_live_file, p3_live_lost, p3_live_unsaved; one at a time p3_live_write, p3_live_beside, p3_live_reset. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -175,9 +175,10 @@ static void fall_back(int failed) {
 void p3_live_start(const struct p3_module *first) {
     int failed = start(first);
     fall_back(failed);
-    if (!failed)
+    if (!failed) {
+        p3_threads_watch(&live.header->flags);
         p3_absent_forget();
-    else if (failed != P3_OFF)
+    } else if (failed != P3_OFF)
         p3_absent_note(first, failed > 0 ? path : NULL);
     if (is_pooled())
         p3_started_add(&live, child);
@@ -193,6 +194,7 @@ void p3_live_module(struct p3_module *m) {
 }
 
 static void let_go(void) {
+    p3_threads_watch(NULL);
     p3_started_forget();
     p3_file_close(&live);
 }

@@ -2,7 +2,7 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_absent.c, p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_signal.c, p3_slot.c, p3_walker.c.
+ * Calls: p3_absent.c, p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_signal.c, p3_slot.c, p3_threads.c, p3_walker.c.
  * In signal handlers: act_on_signal; the rest in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -40,6 +40,7 @@ struct p3_module *p3_registered(void) { return modules; }
 int p3_counts_alone(void) {
     int alone = 1;
     p3_signal_forked();
+    p3_threads_forked();
     p3_past_forget();
     p3_live_forked();
     forget_tables();
@@ -89,6 +90,7 @@ static void leave(void) { ending |= !destroying; }
 static void start_process(struct p3_module *first) {
     p3_align_break();
     p3_name_start();
+    p3_threads_start();
     int failed = pthread_atfork(NULL, NULL, in_child);
     ending = atexit(leave) != 0;
     if ((first->flags & P3_SHADOWED) == 0)
@@ -292,9 +294,11 @@ static void at_exit(void) {
     if (modules != NULL) {
         p3_signal_hold(); /* what signals ask for from now on is not done */
         at_end = 1;
+        int is_alone = alone();
+        p3_threads_end(is_alone);
         p3_walker_flush();
         write_profile();
-        if (alone())
+        if (is_alone)
             p3_live_ended();
         if (!ending)
             let_go();

@@ -5,7 +5,7 @@ mod keep;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::{
     SelectionArgs, find_outdated, refuse_unknown, report_files_of_no_program, report_outdated,
-    report_selection, report_warnings,
+    report_selection, report_threads, report_warnings,
 };
 use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
@@ -259,6 +259,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     if !args.quiet {
         built.programs.iter().for_each(|p| say(&described(p)));
         report_warnings(&built.programs);
+        report_threads(&built.programs);
         if let Some(diffs) = &diffs {
             let programs = built.programs.iter().chain(&built.earlier);
             report_files_of_no_program(diffs, programs)?;
@@ -466,6 +467,9 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         no_repeat: args.no_repeat,
         environment: Vec::new(),
     };
+    if !args.quiet {
+        report_threads(&record::find(&suite.folders)?);
+    }
     watch(OnSignal::PutInOrder);
     let gathered = suite.run(|progress| {
         if !args.quiet || matches!(progress, Progress::OtherBuild(_)) {
@@ -564,7 +568,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
             "{lost} that the command itself linked {verb} not profiled: build before the tests run, or leave -j out"
         ));
     }
-    let untried = suite.list_untried_options();
+    let untried = suite.list_untried_options(gathered.lost_by_threads());
     if gathered.rounds_differ() && !untried.is_empty() {
         warn(&format!("rounds differ: {}", untried.join(", ")));
     }

@@ -6,7 +6,7 @@ use super::build::{
 };
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
-use super::selection::{find_outdated, refuse_unknown, report_selection};
+use super::selection::{find_outdated, refuse_unknown, report_selection, report_threads};
 use crate::compiler::record;
 use crate::compiler::rust::{Rustc, output};
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
@@ -123,6 +123,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     end_if_interrupted();
     let built = built_programs?;
     let (status, programs) = (built.status, &built.programs);
+    report_threads(programs);
     if is_selective && status == 0 {
         refuse_unknown(programs)?;
         report_selection(programs);

@@ -5,9 +5,11 @@ use super::warn;
 use crate::compiler::record::Record;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
+use crate::names::{NAMED_PROGRAMS, first_names};
 use crate::profile::locate::profiles_below;
 use crate::profile::verdict::Trust;
 use crate::request::{Empty, NOTHING, PATCH, Request, Spec, is_about_files_elsewhere};
+use crate::rewrite::THREADS;
 use crate::table::number_of;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -184,8 +186,22 @@ pub(super) fn report_warnings(programs: &[Record]) {
     }
     for program in programs {
         let warnings = program.warnings.iter();
-        let warnings = warnings.filter(|w| !is_nothing(w) && !is_about_files_elsewhere(w));
+        let warnings = warnings
+            .filter(|w| !is_nothing(w) && !is_about_files_elsewhere(w) && !w.starts_with(THREADS));
         warnings.for_each(|w| warn(&format!("{}: {w}", shown(&program.program))));
+    }
+}
+
+/// Prints, in one line, which programs may lose counts by threads.
+pub(super) fn report_threads(programs: &[Record]) {
+    let has = |p: &&Record| p.warnings.iter().any(|w| w.starts_with(THREADS));
+    let names = programs.iter().filter(has).map(|p| shown(&p.program));
+    let names: Vec<String> = names.collect();
+    if !names.is_empty() {
+        let names = first_names(NAMED_PROGRAMS, names.into_iter());
+        warn(&format!(
+            "{THREADS} of {names}: build with --update atomic to count exactly"
+        ));
     }
 }
 

@@ -48,6 +48,8 @@ struct Link<'a> {
     /// Files of this link alone.
     work: &'a Path,
     shared: bool,
+    /// The C library is a shared one.
+    shares_libc: bool,
     /// The command names all libraries itself (`-nodefaultlibs`), as rustc does.
     names_libraries: bool,
 }
@@ -116,6 +118,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             found,
             work: work.path(),
             shared,
+            shares_libc: linked.iter().any(is_shared_libc),
             names_libraries: line.has("-nodefaultlibs"),
         };
         link.copies(&line.arguments())
@@ -282,6 +285,7 @@ impl Link<'_> {
             folder: &self.folder,
             scheme: manifest.scheme,
             shared: self.shared,
+            shares_libc: self.shares_libc,
             triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
             align: self.alignment(&manifest),
             common: self
@@ -491,6 +495,15 @@ impl Link<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether this is the C library as it is shared, by glibc's name (behind a script's) or musl's.
+fn is_shared_libc(linked: &Linked) -> bool {
+    let Linked::File(file) = linked else {
+        return false;
+    };
+    let name = Path::new(file).file_name().and_then(|f| f.to_str());
+    name.is_some_and(|n| n.starts_with("libc.so") || n.starts_with("ld-musl-"))
 }
 
 /// Whether a word of a link names `file`.

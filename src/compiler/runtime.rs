@@ -18,6 +18,8 @@ pub(super) struct Target<'a> {
     pub(super) scheme: Scheme,
     /// A library is linked, not a program.
     pub(super) shared: bool,
+    /// The C library is a shared one.
+    pub(super) shares_libc: bool,
     /// The target of the program's code, if it is known.
     pub(super) triple: Option<&'a str>,
     /// What parts of the program are aligned to.
@@ -70,7 +72,11 @@ impl Target<'_> {
         let mut key = blake3::Hasher::new();
         key.update(&text);
         key.update(
-            format!("{:?} {:?} {}", self.compiler.path, self.triple, self.shared).as_bytes(),
+            format!(
+                "{:?} {:?} {} {}",
+                self.compiler.path, self.triple, self.shared, self.shares_libc
+            )
+            .as_bytes(),
         );
         key.update(env!("CARGO_PKG_VERSION").as_bytes());
         let made = common.join(format!("{}.o", &key.finalize().to_hex()[..32]));
@@ -97,6 +103,9 @@ impl Target<'_> {
         clang.current_dir(source.parent().unwrap_or(source));
         clang.args(["-x", "c", "-std=c11", "-O2", "-c"]).args(flags);
         clang.arg(if self.shared { "-fPIC" } else { "-fPIE" });
+        if self.shares_libc {
+            clang.arg("-DP3_DYNAMIC");
+        }
         if let Some(triple) = self.triple {
             clang.args(["-target", triple]);
         }

@@ -127,8 +127,16 @@ impl Gathered {
         let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
         merged.any(|m| {
             let verdict = &m.profile.verdict;
-            !verdict.violations.is_empty() && verdict.unlike.is_empty() && verdict.gaps.is_empty()
+            let is_alike = verdict.unlike.is_empty() && verdict.gaps.is_empty();
+            // By threads, copies of one run do.
+            !verdict.violations.is_empty() && is_alike && verdict.threads.is_empty()
         })
+    }
+
+    /// Whether threads may have lost counts.
+    pub fn lost_by_threads(&self) -> bool {
+        let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
+        merged.any(|m| !m.profile.verdict.threads.is_empty())
     }
 
     /// Whether copies counted what copies of one run cannot, or were started otherwise than each other.
@@ -139,8 +147,9 @@ impl Gathered {
 }
 
 impl Suite {
-    /// The options that make rounds more alike and were not given, each with what it does.
-    pub fn list_untried_options(&self) -> Vec<&'static str> {
+    /// The options that make rounds more alike and were not given, each with what it does; first what helps if threads may
+    /// have lost counts.
+    pub fn list_untried_options(&self, lost_by_threads: bool) -> Vec<&'static str> {
         let has_same_ids = match self.same_pids {
             SamePids::Required => true,
             SamePids::IfAllowed => find_pid_namespace().is_ok(),
@@ -148,8 +157,15 @@ impl Suite {
         };
         let ids = (!has_same_ids).then_some("--same-pids gives each the same process ids");
         let clock = (!self.fixed_time).then_some("--fixed-time the same time and random numbers");
-        let one = "p3-rewrite build --scheme sbl has one copy count everything";
-        ids.into_iter().chain(clock).chain([one]).collect()
+        let atomic = "p3-rewrite build --update atomic loses no counts by threads";
+        let atomic = lost_by_threads.then_some(atomic);
+        let one = if lost_by_threads {
+            "p3-rewrite build --scheme sbl --update atomic has one copy count everything"
+        } else {
+            "p3-rewrite build --scheme sbl has one copy count everything"
+        };
+        let options = atomic.into_iter().chain(ids).chain(clock);
+        options.chain([one]).collect()
     }
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of

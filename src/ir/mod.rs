@@ -10,6 +10,7 @@ mod program;
 pub mod callgraph;
 pub mod eligibility;
 pub mod lower;
+pub mod threads;
 
 pub use cfg::{Block, Call, Callee, Cfg, Decided, Loc, Site, Span, Terminator};
 pub use eligibility::SkipReason;

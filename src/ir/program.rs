@@ -24,6 +24,8 @@ pub struct Program {
     pub ifuncs: BTreeSet<String>,
     /// Whether the program needs the C++ driver to link.
     pub cxx: bool,
+    /// The symbols of [functions that start threads](super::threads) which its modules declare or define.
+    pub starters: BTreeSet<String>,
 }
 
 /// One input module.

@@ -126,6 +126,7 @@ impl Watch {
         let over = base.as_ref().map(|b| at - b.at);
         counts.set_rates(base.as_ref().map(|b| &b.counts), over);
         let rows = self.rows.first(profile, &counts, order, top)?;
+        notes.extend(profile.verdict.threads.iter().cloned());
         notes.extend(missing(profile));
         let view = View {
             title: title(profile, &name, files, state),

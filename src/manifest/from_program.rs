@@ -58,6 +58,7 @@ impl Manifest {
             modules: p.modules.iter().map(module).collect(),
             functions,
             outside: Some(symbols.names),
+            starters: Some(p.starters.iter().cloned().collect()),
         };
         manifest.program = manifest.identity(parts.options);
         manifest

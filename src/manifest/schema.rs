@@ -7,6 +7,7 @@ use crate::estimate::Size;
 use crate::index::{
     BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, PathId, TiSlice, TiVec, ti_vec,
 };
+use crate::ir::threads::{Starter, starter};
 use crate::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
 };
@@ -64,6 +65,11 @@ pub struct Manifest {
     /// wrote the manifest did not record them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Vec<String>>,
+    /// The symbols of functions that start threads and that an input module declares or defines, ascending: a program
+    /// that counts by plain increments may lose counts by them. Absent where the tool that wrote the manifest did not
+    /// record them, and in a union.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starters: Option<Vec<String>>,
     /// The input modules.
     #[cfg_attr(test, schemars(with = "Vec<ModuleEntry>"))]
     pub modules: TiVec<ModuleId, ModuleEntry>,
@@ -127,6 +133,14 @@ impl Manifest {
     pub fn counts_nothing(&self) -> bool {
         let mut shares = self.functions.iter().map(|f| &f.share);
         shares.all(|share| *share == ShareEntry::Nothing)
+    }
+
+    /// The functions through which the program can start threads, as far as its modules show; what is called, where nothing
+    /// else was recorded.
+    pub fn thread_starters(&self) -> impl Iterator<Item = (&str, Starter)> {
+        let symbols = self.starters.as_ref().or(self.outside.as_ref());
+        let symbols = symbols.into_iter().flatten();
+        symbols.filter_map(|symbol| Some((symbol.as_str(), starter(symbol)?)))
     }
 
     /// Whether only some paths were asked for, and the program has none of them: it leaves no profile when it runs.

@@ -28,8 +28,8 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// What the file begins with; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"p3prof\xff\x07";
-/// The oldest version that is read: it has no `absent` of processes.
+pub const MAGIC: [u8; 8] = *b"p3prof\xff\x08";
+/// The oldest version that is read: it has no `absent` of processes, and like 7 nothing of threads.
 const OLDEST: u8 = 6;
 /// A merged profile where results are written: recognised by its magic, of whatever version.
 pub const CONTENT: Content = Content::binary(Mark::Start(b"p3prof\xff"));

@@ -19,6 +19,7 @@ mod counts;
 mod started;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod version;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
@@ -29,6 +30,7 @@ use crate::runtime::window::{Crc, Window};
 use aside::Aside;
 pub use started::Started;
 pub(super) use started::hash;
+pub use threads::Threads;
 pub use version::remedy;
 
 /// The size of a file's header.
@@ -84,6 +86,8 @@ pub struct Raw {
     pub absent: u64,
     /// Whether counts had to be dropped, or are in the process's memory alone.
     pub lost: bool,
+    /// Whether threads may have lost counts.
+    pub threads: Threads,
     /// By function: what was counted.
     pub functions: BTreeMap<FuncId, RawFunction>,
     /// What a program that is estimated wrote.
@@ -360,6 +364,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         // A pool's file has records of all that counted.
         started: if pooled { Vec::new() } else { vec![first] },
         lost: flags & (format::LOST | format::UNSAVED) != 0,
+        threads: Threads::of(header),
         functions: BTreeMap::new(),
         estimates: estimate::InRaw::default(),
     })

@@ -103,6 +103,7 @@ pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result
         verdict
             .interrupted
             .extend(said(&profile.verdict.interrupted));
+        verdict.threads.extend(said(&profile.verdict.threads));
         verdict.unlike.extend(said(&profile.verdict.unlike));
         let violations = profile.verdict.violations.iter().map(|v| Violation {
             function: to[v.function],
@@ -175,6 +176,7 @@ fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
         children: most(|p| p.children),
         cut_short: most(|p| p.cut_short),
         absent: most(|p| p.absent),
+        threads: copies.iter().map(|p| p.threads).max().unwrap_or_default(),
     }
 }
 
@@ -203,6 +205,7 @@ impl Joined {
                 inlined: Vec::new(),
                 paths: Vec::new(),
                 outside: Some(Vec::new()),
+                starters: None,
                 modules: TiVec::new(),
                 functions: TiVec::new(),
             },

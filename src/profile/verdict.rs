@@ -6,10 +6,12 @@
 
 use super::Profile;
 use super::measurement::{Exact, Measurement};
+use super::raw::Threads;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
+use crate::ir::threads::Starter;
 use crate::manifest::Manifest;
-use crate::names::{NAMED_FUNCTIONS, first_names};
+use crate::names::{NAMED_FUNCTIONS, first_names, shown};
 use crate::table::{number_of, percent};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -70,6 +72,9 @@ pub struct Processes {
     /// Others, of which nothing was merged: they could not write what they counted.
     #[serde(default, skip_serializing_if = "is_none")]
     pub absent: u32,
+    /// Whether any of the first two may have lost counts by threads.
+    #[serde(default, skip_serializing_if = "Threads::is_none")]
+    pub threads: Threads,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -87,6 +92,7 @@ impl Processes {
             children: number(children),
             cut_short: number(all.saturating_sub(ended)),
             absent: number(absent),
+            threads: Threads::None,
         }
     }
 
@@ -112,6 +118,7 @@ impl Processes {
             children: self.children.saturating_add(other.children),
             cut_short: self.cut_short.saturating_add(other.cut_short),
             absent: self.absent.saturating_add(other.absent),
+            threads: self.threads.max(other.threads),
         }
     }
 }
@@ -136,6 +143,9 @@ pub struct Verdict {
     pub gaps: Vec<String>,
     /// Processes that were killed, or forked, or could not write what they counted.
     pub interrupted: Vec<String>,
+    /// Processes with threads whose increments are not atomic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<String>,
     /// Copies that were run otherwise than others.
     pub unlike: Vec<String>,
     /// One for each function with any, those that are off by most first.
@@ -183,6 +193,7 @@ impl Verdict {
                 verdict.interrupted.push(line);
             }
         }
+        verdict.threads = lost_by_threads(manifest, processes);
         verdict
     }
 
@@ -207,8 +218,8 @@ impl Verdict {
         !self.unlike.is_empty() || !self.violations.is_empty()
     }
 
-    /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong.
-    /// `name` names functions.
+    /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong. What
+    /// threads may have done comes first: it explains the rest. `name` names functions.
     pub fn findings(
         &self,
         profile: &Profile,
@@ -222,10 +233,16 @@ impl Verdict {
         });
         let violations = counts.chain(self.unlike.iter().cloned());
         let violations = violations.map(|line| ("violation", line));
-        let gaps = self.gaps.iter().chain(&self.interrupted).cloned();
-        violations
-            .chain(gaps.map(|line| ("incomplete", line)))
-            .collect()
+        let incomplete = |line: &String| ("incomplete", line.clone());
+        let (threads, others) = (self.threads.iter(), self.missing().skip(self.threads.len()));
+        let others = violations.chain(others.map(incomplete));
+        threads.map(incomplete).chain(others).collect()
+    }
+
+    /// What makes a profile incomplete, [`Verdict::threads`] first.
+    pub fn missing(&self) -> impl Iterator<Item = &String> {
+        let threads = self.threads.iter();
+        threads.chain(&self.gaps).chain(&self.interrupted)
     }
 
     /// Adds violations, and keeps one for each function, the one that is off by most. O(n log n).
@@ -236,6 +253,44 @@ impl Verdict {
         all.dedup_by_key(|v| v.function);
         all.sort_by_key(|v| (Reverse(v.off), v.function));
     }
+}
+
+/// What keeps threads from losing counts, in all ways to make copies.
+const ATOMIC: &str =
+    "rewrite with --update atomic (p3-rewrite, p3-rewrite build or cargo p3), and run again";
+
+/// Which copies may have lost counts by threads, and what to do. Estimates lose none: recordings are each thread's own.
+fn lost_by_threads(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) -> Vec<String> {
+    if !manifest.scheme.strategy().measure.is_exact() {
+        return Vec::new();
+    }
+    let starters: Vec<(&str, Starter)> = manifest.thread_starters().collect();
+    let by = |threads: Threads| -> Vec<String> {
+        let can = |of: Starter| threads == Threads::Unseen || of == Starter::Library;
+        let starters = starters.iter().filter(|(_, of)| can(*of));
+        starters.map(|(symbol, _)| shown(symbol)).collect()
+    };
+    let mut lines = Vec::new();
+    for threads in [Threads::Started, Threads::Unseen, Threads::Inside] {
+        let copies = processes.iter_enumerated();
+        let copies = copies.filter(|(_, p)| p.threads == threads);
+        let copies: Vec<CopyId> = copies.map(|(c, _)| c).collect();
+        let (by, named) = (by(threads), copies_named(&copies));
+        let why = if threads == Threads::Started {
+            format!("threads ran in {named}")
+        } else if by.is_empty() {
+            continue;
+        } else {
+            let by = first_names(NAMED_FUNCTIONS, by.into_iter());
+            format!("threads may have run in {named}, by {by}")
+        };
+        if !copies.is_empty() {
+            let line =
+                format!("counts may be lost: {why}, and increments are not atomic: {ATOMIC}");
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// The copies that profile something.
@@ -283,11 +338,11 @@ impl Profile {
     /// The verdict in one line, unless it is ok: what is wrong, and the first functions that show it.
     pub fn said(&self) -> Option<String> {
         let v = &self.verdict;
-        let mut items = v.unlike.clone();
+        let mut items = [&v.threads[..], &v.unlike].concat();
         if !v.violations.is_empty() {
             items.push(self.differing(&v.violations));
         }
-        items.extend(v.gaps.iter().chain(&v.interrupted).cloned());
+        items.extend(v.missing().skip(v.threads.len()).cloned());
         (!items.is_empty()).then(|| format!("{}: {}", v.status(), items.join("; ")))
     }
 
@@ -295,7 +350,7 @@ impl Profile {
         let names = self.printed_names(false);
         let name = |v: &Violation| names.name(&self.entry(v.function).name);
         let named = first_names(NAMED_FUNCTIONS, violations.iter().map(name));
-        let alike = if self.has_one_counter() {
+        let alike = if self.has_one_counter() || !self.verdict.threads.is_empty() {
             ""
         } else {
             "copies did not run alike: "

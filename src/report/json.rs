@@ -112,7 +112,7 @@ pub struct About<'a> {
     #[serde(skip_serializing_if = "<[Scheme]>::is_empty")]
     united: &'a [Scheme],
     verdict: &'static str,
-    /// Counts that are missing, and processes that began or ended in the middle.
+    /// Counts that are missing or may be lost by threads, and processes that began or ended in the middle.
     incomplete: Vec<&'a str>,
     /// Copies that were run otherwise than others.
     #[serde(rename = "differing_copies")]
@@ -318,14 +318,13 @@ fn program<'a>(report: &Report<'a>) -> Totals<'a> {
 /// What every view of `profile` tells programs.
 pub fn about(profile: &Profile) -> About<'_> {
     let verdict = &profile.verdict;
-    let incomplete = verdict.gaps.iter().chain(&verdict.interrupted);
     let violation = |v| contradiction(profile, v);
     About {
         scheme: profile.manifest.scheme,
         copies: profile.manifest.copies,
         united: &profile.manifest.united,
         verdict: verdict.status(),
-        incomplete: incomplete.map(String::as_str).collect(),
+        incomplete: verdict.missing().map(String::as_str).collect(),
         unlike: &verdict.unlike,
         violations: verdict.violations.iter().map(violation).collect(),
     }

@@ -12,9 +12,11 @@ use crate::error::{Error, Result};
 use crate::load::positions::Positions;
 use crate::load::{Admitted, find_inputs};
 use crate::manifest::{Manifest, Status};
+use crate::names::{NAMED_FUNCTIONS, first_names, shown};
 use crate::options::{Options, WeightsFrom};
 use crate::output::{Folder, Linking, StagedManifest, WEIGHTS, module_name};
 use crate::partition::Share;
+use crate::plan::Update;
 use crate::profile::Profile;
 use crate::profile::verdict::idle;
 use crate::profile::weights::UNRELATED;
@@ -267,7 +269,9 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
     let idle = nothing
         .is_none()
         .then(|| warn_of_idle_copies(options, manifest));
-    let warnings = nothing.into_iter().chain(idle.flatten()).chain(estimated);
+    let threads = warn_of_threads(options, manifest);
+    let warnings = nothing.into_iter().chain(idle.flatten());
+    let warnings = warnings.chain(threads).chain(estimated);
     let mut functions = [0; 3];
     for f in &manifest.functions {
         functions[match f.status {
@@ -285,6 +289,20 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
         stats: None,
         warnings: warnings.collect(),
     }
+}
+
+/// How the warning begins that threads may lose counts; behind it, functions that start them.
+pub(crate) const THREADS: &str = "threads may lose counts";
+
+/// Of a program that can start threads and does not count atomically. (Estimates lose nothing.)
+fn warn_of_threads(options: &Options, manifest: &Manifest) -> Option<String> {
+    let is_exact = options.scheme.strategy().measure.is_exact();
+    let starters: Vec<String> = manifest.thread_starters().map(|(s, _)| shown(s)).collect();
+    let can_lose = is_exact && options.update == Update::Single && !manifest.counts_nothing();
+    (can_lose && !starters.is_empty()).then(|| {
+        let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());
+        format!("{THREADS} ({starters}): --update atomic counts exactly")
+    })
 }
 
 /// Of more copies than usual, that some count nothing.

@@ -14,13 +14,19 @@ constants! {
     /// First bytes of a chunk: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 9;
+    VERSION "P3_RAW_VERSION": u32 = 10;
     /// Flag: counts were lost, because there was no memory or space.
     LOST "P3_RAW_LOST": u32 = 1;
     /// Flag: the program resets its counts (p3_profile_reset), so no other process takes the file over.
     APART "P3_RAW_APART": u32 = 2;
     /// Flag: counts are in memory until the process ends normally. If it was killed, they are lost.
     UNSAVED "P3_RAW_UNSAVED": u32 = 4;
+    /// Flag: a process that counted here had a second thread.
+    THREADS "P3_RAW_THREADS": u32 = 8;
+    /// Flag: a process that counts here, or was killed, may have started threads unseen.
+    UNSEEN "P3_RAW_UNSEEN": u32 = 16;
+    /// Flag: for a process that counts here, or was killed, the C library may have started threads by itself (SIGEV_THREAD).
+    INSIDE "P3_RAW_INSIDE": u32 = 32;
     /// In `process`: only the first P3_RAW_ARGUMENTS_MAX bytes of the arguments are stored.
     ARGUMENTS_CUT "P3_RAW_ARGUMENTS_CUT": u32 = 1;
     /// In `process`: the arguments are not known.
@@ -182,7 +188,7 @@ structures! {
         reserved: U32<O>,
         /// CRC-32 (IEEE) of the header up to here and of the strings
         header_crc: U32<O>,
-        /// P3_RAW_LOST, P3_RAW_APART, P3_RAW_UNSAVED
+        /// P3_RAW_LOST, P3_RAW_APART, P3_RAW_UNSAVED, P3_RAW_THREADS, P3_RAW_UNSEEN, P3_RAW_INSIDE
         flags: U32<O>,
         /// number of resets and rotations so far
         epoch: U32<O>,

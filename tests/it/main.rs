@@ -70,5 +70,6 @@ mod runtime;
 mod shadow;
 mod signals;
 mod survival;
+mod threads;
 mod unlinked;
 mod unnoticed;

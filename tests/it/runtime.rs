@@ -147,7 +147,7 @@ fn symbols(file: &str, dir: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
     let object = dir.join(file).with_extension("o");
     let mut clang = Command::new(llvm("clang"));
     clang
-        .args(["-std=c11", "-O0", "-c"])
+        .args(["-std=c11", "-O0", "-DP3_DYNAMIC", "-c"])
         .args(runtime_headers())
         .arg(source(file));
     run(clang.arg("-o").arg(&object));
@@ -176,7 +176,15 @@ fn no_compiler_warns() {
         .collect();
     all.par_iter().for_each(|(level, file)| {
         let mut gcc = Command::new("gcc");
-        gcc.args(["-std=c11", level, "-c", "-o", "/dev/null"]);
+        gcc.args([
+            "-std=c11",
+            level,
+            "-fPIE",
+            "-DP3_DYNAMIC",
+            "-c",
+            "-o",
+            "/dev/null",
+        ]);
         run(gcc.args(runtime_headers()).args(WARNINGS).arg(file));
     });
 }

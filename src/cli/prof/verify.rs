@@ -24,14 +24,16 @@ const CAUSES: &str = "Copies that run alike leave no violations. Likely causes, 
   process ids                                    `p3-rewrite suite --same-pids`
   addresses: pointers hashed or sorted           `make run` under setarch -R; then as below
   uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it
-  threads                                        p3-rewrite --update atomic
 ";
 
 /// The same where one copy counts everything.
 const CAUSES_IN_ONE: &str = "Counts of one process agree with each other. Likely causes, and what helps:
-  threads                                        p3-rewrite --update atomic
   children that share its memory and go on       vfork and clone: end the child by _exit or exec, or use fork
 ";
+
+/// The cause that profiles of earlier versions, and programs that start threads by system calls of their own, do not show.
+const THREADS: &str =
+    "  threads                                        p3-rewrite --update atomic\n";
 
 /// How many functions the remedy names.
 const NAMED: usize = 5;
@@ -132,10 +134,8 @@ fn text(
     let checked = number_of(findings.functions as u64, "function");
     let found = number_of(violations as u64, "violation");
     let _ = writeln!(text, "{checked} checked, {found}");
-    if violations > 0 && profile.has_one_counter() {
-        text += CAUSES_IN_ONE;
-    } else if violations > 0 {
-        text += CAUSES;
+    if violations > 0 {
+        text += &likely_causes(profile, verdict);
     }
     if !verdict.violations.is_empty() {
         text += &remedy(profile, verdict);
@@ -203,6 +203,22 @@ fn list_causes(
     Ok(text)
 }
 
+/// What may have made counts contradict each other, and what helps. Threads come first where there were any.
+fn likely_causes(profile: &Profile, verdict: &Verdict) -> String {
+    let (causes, threads_first) = if profile.has_one_counter() {
+        (CAUSES_IN_ONE, true)
+    } else {
+        (CAUSES, !verdict.threads.is_empty())
+    };
+    let (heading, others) = causes.split_once('\n').expect("a line and a list");
+    let (first, last) = if threads_first {
+        (THREADS, "")
+    } else {
+        ("", THREADS)
+    };
+    format!("{heading}\n{first}{others}{last}")
+}
+
 /// How to do without the functions that differ, or without several copies.
 fn remedy(profile: &Profile, verdict: &Verdict) -> String {
     let symbols = verdict.violations.iter();
@@ -221,7 +237,12 @@ fn remedy(profile: &Profile, verdict: &Verdict) -> String {
     if profile.has_one_counter() {
         return format!("Or count all but these (--exclude {exclude})\n");
     }
+    let atomic = if verdict.threads.is_empty() {
+        ""
+    } else {
+        " --update atomic"
+    };
     format!(
-        "Or count everything in one process (--scheme sbl), or all but these (--exclude {exclude})\n"
+        "Or count everything in one process (--scheme sbl{atomic}), or all but these (--exclude {exclude})\n"
     )
 }

@@ -35,6 +35,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             taken,
             calls: edges,
             cxx,
+            starters,
             doubtful: of_module,
         } = module;
         let files_before = program.files.len() as u32;
@@ -59,6 +60,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             }));
         program.inlined.extend(inlined);
         program.cxx |= cxx;
+        program.starters.extend(starters);
         doubtful.extend(of_module.into_iter().map(|name| (scopes.len(), name)));
         program.ifuncs.extend(ifuncs);
         scopes.push(Scope {

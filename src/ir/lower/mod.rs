@@ -18,6 +18,7 @@ pub mod view;
 #[cfg(test)]
 mod tests;
 
+use super::threads::starter;
 use super::{FunctionBody, SkipReason};
 use crate::index::BlockId;
 use crate::load::Hidden;
@@ -61,6 +62,8 @@ pub struct Lowered {
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,
     cxx: bool,
+    /// [`Program::starters`](crate::ir::Program::starters)
+    starters: Vec<String>,
     /// Functions without a body that are not known to be harmless ([`returning`]).
     doubtful: Vec<String>,
 }
@@ -99,7 +102,11 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         }
         (body, left_by_calls)
     });
-    let (bodies, left_by_calls) = bodies.unzip();
+    let (bodies, left_by_calls): (Vec<FunctionBody>, _) = bodies.unzip();
+    let defined = bodies.iter().map(|b| b.name.as_str());
+    let names = declared.iter().map(|n| &**n).chain(defined);
+    let starters = names.filter(|n| starter(n).is_some()).map(String::from);
+    let starters = starters.collect();
     let doubtful = declared.iter().filter(|n| !returning::is_harmless(n));
     Lowered {
         bodies,
@@ -111,6 +118,7 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         taken,
         calls,
         cxx: body::is_cxx(&declared),
+        starters,
         doubtful: doubtful.map(|n| n.to_string()).collect(),
     }
 }

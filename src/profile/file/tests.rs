@@ -116,8 +116,8 @@ fn counts_of_edges_survive() {
 fn other_versions_are_named() {
     let mut bytes = profile(vec![(0, 1)]).to_bytes();
     bytes[7] = 1;
-    assert_eq!(refused(&bytes), "profile version 1 (this build: 7)");
-    assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 7)");
+    assert_eq!(refused(&bytes), "profile version 1 (this build: 8)");
+    assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 8)");
 }
 
 /// A profile of the version before has no processes without counts; nothing else is different.

@@ -309,7 +309,10 @@ pub(super) fn add_estimates(to: &mut estimate::Gathered, raw: &mut Raw, file: &P
 }
 
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
-    let processes = Processes::of(raw.runs, raw.children, raw.ended, raw.absent);
+    let processes = Processes {
+        threads: raw.threads,
+        ..Processes::of(raw.runs, raw.children, raw.ended, raw.absent)
+    };
     copy.processes = copy.processes.plus(processes);
     if raw.epoch > 0 || processes.cut_short > 0 {
         copy.series

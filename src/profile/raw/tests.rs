@@ -5,6 +5,7 @@ use super::*;
 use crate::profile::tests::{PAGE, check, raw_profile, seal};
 use crate::runtime::window::WINDOW;
 use std::cell::Cell;
+use std::mem::offset_of;
 
 /// A file in memory that knows its holes and what was asked of it.
 struct Watched {
@@ -116,11 +117,42 @@ fn a_file_of_the_version_before_is_read() {
     put(&mut older, 12, &192u32.to_le_bytes());
     put(&mut older, 192, &strings);
     check(&mut older, 0..HEADER_CRC_AT, 192..192 + text, HEADER_CRC_AT);
-    assert_eq!(parse(&older).unwrap(), parse(&good).unwrap());
-    assert_eq!(parse(&older).unwrap().absent, 0);
+    // Nor did it look for threads.
+    let mut expected = parse(&good).unwrap();
+    expected.threads = Threads::Unseen;
+    assert_eq!(parse(&older).unwrap(), expected);
+    assert_eq!(expected.absent, 0);
     put(&mut older, 8, &(OLDEST - 1).to_le_bytes());
     let error = parse(&older).unwrap_err();
-    assert_eq!(error.to_string(), "raw format version 7 (this build: 9)");
+    assert_eq!(error.to_string(), "raw format version 7 (this build: 10)");
+}
+
+/// By version, flags, and whether increments are atomic.
+#[test]
+fn what_a_file_says_of_threads() {
+    use format::{INSIDE, LOST, THREADS, UNSEEN};
+    for (version, flags, atomic, expected) in [
+        (VERSION, 0, 0, Threads::None),
+        (VERSION, LOST, 0, Threads::None),
+        (VERSION, INSIDE, 0, Threads::Inside),
+        (VERSION, UNSEEN | INSIDE, 0, Threads::Unseen),
+        (VERSION, THREADS | UNSEEN | INSIDE, 0, Threads::Started),
+        (VERSION, THREADS | UNSEEN | INSIDE, 1, Threads::None),
+        (9, 0, 0, Threads::Unseen),
+        (9, 0, 1, Threads::None),
+    ] {
+        let mut bytes = raw_profile(&[1, 2], &[(3, 4)]);
+        for (at, value) in [
+            (offset_of!(Header<LE>, version), version),
+            (offset_of!(Header<LE>, atomic), atomic),
+            (offset_of!(Header<LE>, flags), flags),
+        ] {
+            put(&mut bytes, at, &value.to_le_bytes());
+        }
+        seal(&mut bytes);
+        let found = parse(&bytes).unwrap().threads;
+        assert_eq!(found, expected, "{version} {flags} {atomic}");
+    }
 }
 
 /// Damage whose checksums are right.

@@ -10,11 +10,14 @@ use zerocopy::byteorder::{ByteOrder, LE, U32};
 /// The oldest version that is read: its header ends before `absent`, and all else is as it is now.
 pub(super) const OLDEST: u32 = 8;
 
+/// The oldest version whose flags say something of threads.
+pub(super) const OLDEST_WITH_THREADS: u32 = 10;
+
 /// The size of a header of this version; `None`: it is not read.
 pub(super) fn header_size(version: u32) -> Option<usize> {
     match version {
         OLDEST => Some(offset_of!(Header<LE>, absent)),
-        VERSION => Some(HEADER_SIZE),
+        9 | VERSION => Some(HEADER_SIZE),
         _ => None,
     }
 }

@@ -33,6 +33,7 @@ fn damage_of(good: &raw::Raw, bytes: &[u8]) -> Damage {
         started: good.started.clone(),
         absent: good.absent,
         lost: good.lost,
+        threads: good.threads,
         unique: good.unique,
         epoch: good.epoch,
         owner: good.owner,

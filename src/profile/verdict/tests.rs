@@ -18,7 +18,7 @@ fn verdict(processes: &[(u32, u32, u32)]) -> Verdict {
         runs,
         children,
         cut_short,
-        absent: 0,
+        ..Processes::default()
     };
     let processes: TiVec<CopyId, Processes> = processes.iter().map(of).collect();
     Verdict::of_processes(&diamonds(processes.len() as u32).manifest, &processes)
@@ -91,12 +91,14 @@ fn processes_of_two_profiles() {
             children: 2,
             cut_short: 3,
             absent: 4,
+            threads: Threads::Started,
         },
         Processes {
             runs: 10,
             children: 20,
             cut_short: u32::MAX,
             absent: 40,
+            threads: Threads::Inside,
         },
     );
     let sum = Processes {
@@ -104,6 +106,7 @@ fn processes_of_two_profiles() {
         children: 22,
         cut_short: u32::MAX,
         absent: 44,
+        threads: Threads::Started,
     };
     assert_eq!((a.plus(b), a.total()), (sum, 3));
     let flight = |children, cut_short| {
@@ -119,6 +122,76 @@ fn processes_of_two_profiles() {
         [flight(0, 0), flight(1, 0), flight(0, 1)],
         [false, true, true]
     );
+}
+
+/// What a file says of threads, which functions the program has that start some, and why counts may be lost.
+#[test]
+fn threads_without_atomic_increments_are_no_ok() {
+    let verdict = |threads, starters: &str, scheme| {
+        let mut p = diamonds(2);
+        let symbols = starters.split_whitespace().map(String::from);
+        p.manifest.starters = Some(symbols.collect());
+        p.manifest.scheme = scheme;
+        p.processes[CopyId(1)].threads = threads;
+        Verdict::of_processes(&p.manifest, &p.processes)
+    };
+    let why = |threads, starters| {
+        let v = verdict(threads, starters, Scheme::Pbl);
+        let expected = if v.threads.is_empty() {
+            "ok"
+        } else {
+            "incomplete"
+        };
+        assert_eq!(v.status(), expected);
+        let whole = v.threads.first().cloned().unwrap_or_default();
+        let part = whole.strip_prefix("counts may be lost: ").unwrap_or("");
+        part.split_once(", and")
+            .map_or("", |(why, _)| why)
+            .to_string()
+    };
+    assert_eq!(why(Threads::Started, ""), "threads ran in copy 1");
+    for (threads, starters, by) in [
+        (Threads::Unseen, "malloc", ""),
+        (Threads::Unseen, "pthread_create", "pthread_create"),
+        (Threads::Unseen, "timer_create", "timer_create"),
+        (Threads::Inside, "pthread_create", ""),
+        (
+            Threads::Inside,
+            "pthread_create timer_create",
+            "timer_create",
+        ),
+        (Threads::None, "pthread_create timer_create", ""),
+    ] {
+        let expected = match by {
+            "" => String::new(),
+            by => format!("threads may have run in copy 1, by {by}"),
+        };
+        assert_eq!(why(threads, starters), expected, "{threads:?} {starters}");
+    }
+    assert_eq!(
+        verdict(Threads::Started, "", Scheme::Pbl).threads,
+        [
+            "counts may be lost: threads ran in copy 1, and increments are not atomic: rewrite with --update atomic \
+          (p3-rewrite, p3-rewrite build or cargo p3), and run again"
+        ]
+    );
+    // Of manifests of earlier versions, what is called decides.
+    let mut p = diamonds(1);
+    p.manifest.starters = None;
+    p.manifest.outside = Some(vec!["puts".into(), "thrd_create".into()]);
+    p.processes[CopyId(0)].threads = Threads::Unseen;
+    let v = Verdict::of_processes(&p.manifest, &p.processes);
+    assert!(v.threads[0].contains("by thrd_create"), "{v:?}");
+}
+
+/// Each thread records samples for itself.
+#[cfg(feature = "estimates")]
+#[test]
+fn threads_of_estimates_are_ok() {
+    let mut p = diamonds(1);
+    p.manifest.scheme = Scheme::Subpath;
+    p.processes[CopyId(0)].threads = Threads::Started;
+    assert!(Verdict::of_processes(&p.manifest, &p.processes).is_ok());
 }
 
 fn violation(function: u32, off: u64) -> Violation {

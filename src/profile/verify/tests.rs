@@ -228,7 +228,7 @@ fn processes_in_flight_are_excused() {
             runs: 1,
             children,
             cut_short,
-            absent: 0,
+            ..Processes::default()
         };
         violations(&p).len()
     };

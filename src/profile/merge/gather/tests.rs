@@ -109,7 +109,7 @@ fn files_of_pools_add_up() {
         runs: 1000,
         children: 20,
         cut_short: 17,
-        absent: 0,
+        ..Processes::default()
     };
     assert_eq!(copy.processes, processes);
     assert_eq!(copy.arguments, arguments(&[(&["a"], 999), (&[], 1)]));
@@ -154,6 +154,7 @@ fn processes_of_a_copy_add_up() {
         children: 1,
         cut_short: 1,
         absent: 2,
+        ..Processes::default()
     };
     assert_eq!(copy.processes, processes);
     // Those of runs, without the program's name.

@@ -1,0 +1,262 @@
+//! Threads and plain increments: which runs may have lost counts, and what says so.
+
+use crate::build::{command, rewrite, stderr};
+use crate::support::{PROF, clang, folder, parsed, run};
+use std::path::Path;
+
+/// What it does by the letters of its argument: `t` a thread, `s` a thread that the C library starts, `f` a child, in which
+/// `u` starts a thread; `k` kills it.
+const PROGRAM: &str = r#"
+    #define _GNU_SOURCE
+    #include <pthread.h>
+    #include <signal.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sys/wait.h>
+    #include <time.h>
+    #include <unistd.h>
+    __attribute__((noinline)) int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % 3 ? 1 : 2; return s; }
+    static void *run(void *unused) { work(1000); return unused; }
+    static void thread(void) { pthread_t t; pthread_create(&t, 0, run, 0); pthread_join(t, 0); }
+    static int pipes[2];
+    static void event(union sigval unused) { work(10); write(pipes[1], "", 1); }
+    static void timer(void) {
+        struct sigevent e = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = event};
+        struct itimerspec soon = {.it_value = {0, 1000000}};
+        timer_t t;
+        char c;
+        pipe(pipes);
+        timer_create(CLOCK_MONOTONIC, &e, &t);
+        timer_settime(t, 0, &soon, 0);
+        read(pipes[0], &c, 1);
+    }
+    int main(int argc, char **argv) {
+        const char *what = argc > 1 ? argv[1] : "";
+        work(10);
+        if (strchr(what, 't')) thread();
+        if (strchr(what, 's')) timer();
+        if (strchr(what, 'f')) {
+            int child = fork();
+            if (child == 0) {
+                if (strchr(what, 'u')) thread();
+                exit(0);
+            }
+            waitpid(child, 0, 0);
+        }
+        if (strchr(what, 'k')) raise(SIGKILL);
+        return 0;
+    }"#;
+
+const RAN: &str = "counts may be lost: threads ran in copy 0, and increments are not atomic";
+
+/// Builds `sources` in `dir` by a command.
+fn build(dir: &Path, options: &[&str], line: &str) -> String {
+    let all = [
+        &["build", "-k", "1", "-o", "p3"],
+        options,
+        &["--", "sh", "-c", line],
+    ]
+    .concat();
+    stderr(&rewrite(dir, &all))
+}
+
+/// Runs `line` as a suite; what `verify --strict` of `program` finds lost by threads, and whether it accepts the profile.
+fn verified(dir: &Path, program: &str, line: &str) -> (String, bool) {
+    let line = format!("{line}; true");
+    rewrite(dir, &["suite", "-q", "-o", "p3", "--", "sh", "-c", &line]);
+    let mut verify = command(PROF, dir);
+    let profile = format!("p3/{program}.p3");
+    let done = verify
+        .args(["verify", "--strict", &profile])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(done.stdout).unwrap();
+    let lost = said
+        .lines()
+        .find_map(|l| l.strip_prefix("incomplete: counts may be lost: "));
+    let lost = lost
+        .and_then(|l| l.split_once(" in copy 0"))
+        .map(|(how, by)| {
+            let by = by
+                .strip_prefix(", by ")
+                .and_then(|by| by.split_once(", and"));
+            format!(
+                "{how}{}",
+                by.map_or(String::new(), |(by, _)| format!(": {by}"))
+            )
+        });
+    (lost.unwrap_or_default(), done.status.success())
+}
+
+/// What each run says; nothing lost and no other trouble is accepted.
+fn check(dir: &Path, program: &str, cases: &[(&str, &str, bool)]) {
+    for (arguments, expected, accepted) in cases {
+        let found = verified(dir, program, &format!("./{program} {arguments}"));
+        assert_eq!(
+            found,
+            (expected.to_string(), *accepted),
+            "{program} {arguments}"
+        );
+    }
+}
+
+/// Where the C library is shared, starts of threads are seen at once: a killed process has said it. What the library starts
+/// by itself is known at a normal end.
+#[test]
+fn thread_in_dynamic_program_is_seen_even_if_it_is_killed() {
+    let dir = folder();
+    std::fs::write(dir.path().join("p.c"), PROGRAM).unwrap();
+    let said = build(
+        dir.path(),
+        &[],
+        "$CC -O1 -g p.c -o p && $CC -O1 -g -no-pie p.c -o q",
+    );
+    let line =
+        "warning: threads may lose counts of p, q: build with --update atomic to count exactly\n";
+    assert!(said.contains(line), "{said}");
+    let lost = "threads ran";
+    check(
+        dir.path(),
+        "p",
+        &[
+            ("", "", true),
+            ("t", lost, false),
+            ("tk", lost, false),
+            ("s", lost, false),
+            ("k", "threads may have run: timer_create", false),
+            // Whoever forked was not lost by the other: a child of a program with threads has one, a parent as well.
+            ("f", "", false),
+            ("fu", lost, false),
+            ("tf", lost, false),
+        ],
+    );
+    check(dir.path(), "q", &[("", "", true), ("tk", lost, false)]);
+}
+
+/// In a static program the C library's knowledge is there at a normal end; else what the program references decides.
+#[test]
+fn thread_in_static_program_is_known_at_its_end() {
+    let dir = folder();
+    std::fs::write(dir.path().join("p.c"), PROGRAM).unwrap();
+    build(dir.path(), &[], "$CC -O1 -g -static p.c -o p");
+    let may = "threads may have run: pthread_create, timer_create";
+    check(
+        dir.path(),
+        "p",
+        &[
+            ("", "", true),
+            ("t", "threads ran", false),
+            ("tk", may, false),
+            ("k", may, false),
+        ],
+    );
+}
+
+/// Atomic increments lose nothing, and nothing is said.
+#[test]
+fn threads_with_atomic_increments_are_ok() {
+    let dir = folder();
+    std::fs::write(dir.path().join("p.c"), PROGRAM).unwrap();
+    let said = build(dir.path(), &["--update", "atomic"], "$CC -O1 -g p.c -o p");
+    assert!(!said.contains("threads"), "{said}");
+    check(dir.path(), "p", &[("t", "", true)]);
+    check(dir.path(), "p", &[("tk", "", false)]);
+}
+
+/// By the libraries of C++ and of C11, and by a library that is counted while its program is not.
+#[test]
+fn threads_of_other_libraries_are_seen() {
+    let dir = folder();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write(
+        "x.cpp",
+        "#include <future>\n#include <thread>\n#include <csignal>\n\
+         int main(int n, char **) {\n\
+         if (n > 1) { std::thread t([] { raise(0); }); t.join(); }\n\
+         if (n > 2) std::async(std::launch::async, [] { raise(0); }).get();\n\
+         if (n > 1) raise(SIGKILL);\n }\n",
+    );
+    write(
+        "c.c",
+        "#include <threads.h>\n#include <signal.h>\nstatic int f(void *a) { return a != 0; }\n\
+         int main(int n, char **v) { thrd_t t; if (n > 1) { thrd_create(&t, f, v); thrd_join(t, 0); raise(SIGKILL); } }\n",
+    );
+    write("work.c", "int work(int n) { return n > 1 ? n : -n; }\n");
+    write(
+        "host.c",
+        "#include <pthread.h>\nint work(int);\nstatic void *f(void *a) { work(2); return a; }\n\
+         int main(int n, char **v) { pthread_t t; work(n); if (n > 1) { pthread_create(&t, 0, f, v); pthread_join(t, 0); } }\n",
+    );
+    let compile = "$CXX -O1 x.cpp -o x && $CC -O1 c.c -o c && $CC -O1 -shared -fPIC work.c -o libwork.so && \
+                   P3_OFF=1 $CC host.c -L. -lwork -Wl,-rpath,$PWD -o host";
+    let said = build(dir.path(), &[], compile);
+    assert!(said.contains("threads may lose counts of c, x: "), "{said}");
+    let lost = "threads ran";
+    for program in ["x", "c"] {
+        check(dir.path(), program, &[("", "", true), ("1", lost, false)]);
+    }
+    for (arguments, expected) in [("", ""), ("1", lost)] {
+        let found = verified(dir.path(), "libwork.so", &format!("./host {arguments}"));
+        assert_eq!(
+            found,
+            (expected.to_string(), expected.is_empty()),
+            "{arguments}"
+        );
+    }
+}
+
+/// Copies by `make run`: reports repeat it, JSON has it, what is merged once more keeps it, and advice names the remedy
+/// first.
+#[test]
+fn lost_counts_are_said_by_every_report() {
+    let dir = folder();
+    let dir = dir.path();
+    std::fs::write(dir.join("p.c"), PROGRAM).unwrap();
+    run(command(clang(), dir).args(["-O1", "-g", "-emit-llvm", "-c", "p.c"]));
+    let said = stderr(&rewrite(dir, &["p.bc", "-k", "1", "-o", "out"]));
+    let line = "warning: threads may lose counts (pthread_create, timer_create): --update atomic counts exactly\n";
+    assert!(said.starts_with(line), "{said}");
+    rewrite(dir, &["p.bc", "-k", "1", "--scheme", "sbl", "-o", "other"]);
+    for (out, arguments) in [("out", "ARGS=t"), ("other", "ARGS=")] {
+        let mut make = command("make", dir);
+        make.env("P3_PROF", PROF);
+        run(make.args(["-s", "-C", out, "run", arguments]));
+    }
+    // What is printed, and warnings.
+    let prof = |arguments: &str| {
+        let done = run(command(PROF, dir).args(arguments.split(' ')));
+        (
+            String::from_utf8(done.stdout.clone()).unwrap(),
+            stderr(&done),
+        )
+    };
+    for arguments in [
+        "show out",
+        "coverage out",
+        "export out --format lcov",
+        "html out -o page",
+        "top out --once",
+    ] {
+        let (printed, warned) = prof(arguments);
+        let all = printed + &warned;
+        let words: Vec<&str> = all.split_whitespace().collect();
+        assert!(words.join(" ").contains(RAN), "{arguments}: {all}");
+    }
+    let json = parsed(prof("show out --format json").0.as_bytes());
+    assert_eq!(json["program"]["verdict"], "incomplete");
+    let incomplete = json["program"]["incomplete"][0].as_str().unwrap();
+    assert!(incomplete.starts_with(RAN), "{json}");
+    prof("merge -m out -o again.p3prof out/profile.p3prof");
+    prof("union out other -o all.p3prof");
+    for profile in ["again.p3prof", "all.p3prof"] {
+        let (verified, _) = prof(&format!("verify {profile}"));
+        assert!(
+            verified.starts_with("incomplete: ") && verified.contains(RAN),
+            "{verified}"
+        );
+    }
+    let strict = command(PROF, dir)
+        .args(["show", "out", "--strict"])
+        .output();
+    assert_eq!(strict.unwrap().status.code(), Some(1));
+}
