@@ -73,6 +73,7 @@ const RUNTIME: &[(&str, &str, &str)] = runtime! {
     "shadow/" "p3_shadow_copies.c"
     "shadow/" "p3_shadow_files.c"
     "shadow/" "p3_shadow_jumps.c"
+    "shadow/" "p3_shadow_kernel.h"
     "shadow/" "p3_shadow_cost.c"
     "shadow/" "p3_shadow_knobs.c"
     "shadow/" "p3_shadow_maps.c"

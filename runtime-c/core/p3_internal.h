@@ -25,7 +25,8 @@
  *                         renameat, mknodat, unlinkat, fchmod,
  *                         fchmodat, sbrk, personality,
  *                         pthread_atfork, atexit, dlsym
- *   a thread starts       dlsym, once; pthread_setcancelstate          pthread_create does more itself
+ *   a thread starts       dlsym, dl_iterate_phdr, once;                pthread_create does more itself
+ *                         pthread_setcancelstate
  *   child of fork         those of a growing table; mremap, getpid,    the pattern, the arguments and the folder
  *                         getppid, getrandom, clock_gettime, geteuid,  were read by the parent's constructor;
  *                         fstatat, mkdirat, linkat, renameat,          whatever locks were held are not ours
@@ -92,6 +93,8 @@ P3_HIDDEN void p3_threads_seen(void);
 P3_HIDDEN uint32_t p3_threads_flags(int all_counted);
 /* From now on these, of the live profile's header, tell; NULL: there is none any more. */
 P3_HIDDEN void p3_threads_watch(uint32_t *of_header);
+/* Whether so many other threads, all there are, are OpenMP's and wait for work: they are in no function of the program. */
+P3_HIDDEN int p3_threads_are_parked(uint64_t others);
 /* The process ends normally; `is_alone`: in its only thread. */
 P3_HIDDEN void p3_threads_end(int is_alone);
 /* The caller is a forked child. */

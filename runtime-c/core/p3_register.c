@@ -156,13 +156,13 @@ static int complete(struct p3_file *live) {
     return failed;
 }
 
-/* Other threads are still inside functions: theirs is no normal end. (A thread that no pthread_create() made is found only where
+/* Other threads are still inside functions: theirs is no normal end. Those of OpenMP that wait for work are in none. (A thread that no pthread_create() made is found only where
  * others were.) */
 static int alone(void) {
     struct p3_status status;
     if (&__libc_single_threaded != NULL && __libc_single_threaded)
         return 1;
-    return !p3_process_status(0, &status) || status.threads <= 1;
+    return !p3_process_status(0, &status) || status.threads <= 1 || p3_threads_are_parked(status.threads - 1);
 }
 
 /* Whether the process ends. */

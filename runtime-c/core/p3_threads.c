@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -31,6 +32,9 @@ static int seen;
 static int watched;
 /* The C library would know of a second thread: before, it knew of none. */
 static int libc_knows;
+/* How many threads the library of OpenMP started, and whether others were started. */
+static uint64_t team;
+static int has_others;
 
 static int is_single(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
 
@@ -57,6 +61,40 @@ typedef int p3_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), vo
 extern p3_create __interceptor_pthread_create __attribute__((weak));
 typedef int p3_start(unsigned long *, int (*)(void *), void *);
 
+/* The library of OpenMP, libgomp or libomp: where its code is. */
+static uintptr_t openmp_begin, openmp_end;
+static int (*openmp_is_parallel)(void);
+
+static int find_code(struct dl_phdr_info *object, size_t size, void *address) {
+    (void)size;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+        if (part->p_type != PT_LOAD || (uintptr_t)address < begin || (uintptr_t)address >= end)
+            continue;
+        openmp_begin = begin;
+        openmp_end = end;
+        return 1;
+    }
+    return 0;
+}
+
+/* Once, when the first thread starts: a library that is loaded later is not known. */
+static void find_openmp(void) {
+    void *is_parallel = &dlsym != NULL ? dlsym(RTLD_DEFAULT, "omp_in_parallel") : NULL;
+    if (is_parallel != NULL && dl_iterate_phdr(find_code, is_parallel) != 0)
+        openmp_is_parallel = (int (*)(void))(uintptr_t)is_parallel;
+}
+
+/* A thread is about to run `start`. */
+static void note_start(uintptr_t start) {
+    if (start >= openmp_begin && start < openmp_end)
+        __atomic_fetch_add(&team, 1, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&has_others, 1, __ATOMIC_RELAXED);
+    p3_threads_seen();
+}
+
 /* What the name means behind this program; 0, and a line on stderr: nothing. */
 static uintptr_t find_next(const char *name) {
     struct p3_quiet before = p3_enter();
@@ -71,10 +109,11 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attributes, vo
     static p3_create *next;
     p3_create *create = __atomic_load_n(&next, __ATOMIC_RELAXED);
     if (create == NULL) {
+        find_openmp();
         create = &__interceptor_pthread_create != NULL ? &__interceptor_pthread_create : (p3_create *)find_next("pthread_create");
         __atomic_store_n(&next, create, __ATOMIC_RELAXED);
     }
-    p3_threads_seen();
+    note_start((uintptr_t)start);
     return create != NULL ? create(thread, attributes, start, argument) : EAGAIN;
 }
 extern p3_create pthread_create __attribute__((weak, alias("create_thread")));
@@ -88,7 +127,7 @@ static int start_thread(unsigned long *thread, int (*start)(void *), void *argum
         create = (p3_start *)find_next("thrd_create");
         __atomic_store_n(&next, create, __ATOMIC_RELAXED);
     }
-    p3_threads_seen();
+    note_start(0);
     return create != NULL ? create(thread, start, argument) : ERROR;
 }
 extern p3_start thrd_create __attribute__((weak, alias("start_thread")));
@@ -99,9 +138,16 @@ static int is_watched(void) {
            (uintptr_t)dlsym(RTLD_DEFAULT, "thrd_create") == (uintptr_t)start_thread;
 }
 
+/* A thread of a team runs code of the program while a parallel region is, and whoever is behind that region is in none. Threads
+ * that are not there any more, or that nobody saw start, are too few or too many. */
+int p3_threads_are_parked(uint64_t others) {
+    return watched && !has_others && others == team && openmp_is_parallel != NULL && !openmp_is_parallel();
+}
+
 #else
 
 static int is_watched(void) { return 0; }
+int p3_threads_are_parked(uint64_t others) { return (void)others, 0; }
 
 #endif
 
@@ -142,5 +188,7 @@ void p3_threads_forked(void) {
     __atomic_store_n(&flags, NULL, __ATOMIC_SEQ_CST);
     own = 0;
     __atomic_store_n(&seen, 0, __ATOMIC_SEQ_CST);
+    team = 0;
+    has_others = 0;
     libc_knows = is_single();
 }

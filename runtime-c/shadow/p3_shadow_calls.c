@@ -8,15 +8,12 @@
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
+#include "p3_shadow_kernel.h"
 
 #ifdef P3_SHADOWS
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/futex.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>

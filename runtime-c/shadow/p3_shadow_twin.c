@@ -6,10 +6,10 @@
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
+#include "p3_shadow_kernel.h"
 
 #ifdef P3_SHADOWS
 
-#include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>

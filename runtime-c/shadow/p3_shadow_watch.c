@@ -12,11 +12,11 @@
  * In signal handlers: all but p3_shadow_watch_start. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
+#include "p3_shadow_kernel.h"
 
 #ifdef P3_SHADOWS
 
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>

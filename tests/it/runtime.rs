@@ -189,6 +189,31 @@ fn no_compiler_warns() {
     });
 }
 
+/// Where the kernel's headers are not, shadows are compiled to the same code by numbers of their own.
+#[test]
+fn shadows_without_headers_of_the_kernel_are_the_same() {
+    let dir = crate::support::folder();
+    for name in ["p3_shadow_calls.c", "p3_shadow_twin.c", "p3_shadow_watch.c"] {
+        let compiled = |flag: &str| {
+            let object = dir.path().join("x.o");
+            let mut clang = Command::new(llvm("clang"));
+            clang
+                .args(["-std=c11", "-O2", "-c", flag])
+                .args(runtime_headers());
+            run(clang
+                .args(WARNINGS)
+                .arg(source(name))
+                .arg("-o")
+                .arg(&object));
+            std::fs::read(&object).unwrap()
+        };
+        assert!(
+            compiled("-DP3_OWN_KERNEL") == compiled("-DP3_KERNEL"),
+            "{name}"
+        );
+    }
+}
+
 /// Pages that were counted in are found whatever is known of pages; where it is known that they were never touched, no others
 /// are brought in.
 #[test]

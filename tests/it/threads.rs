@@ -205,6 +205,35 @@ fn threads_of_other_libraries_are_seen() {
     }
 }
 
+/// Threads of OpenMP wait for work when the process ends, and are in no function. Where one is, or other threads were started, it
+/// is not known which of them end in the middle.
+#[test]
+fn openmp_threads_that_wait_at_exit_are_ok() {
+    let dir = folder();
+    // By gcc's library, which is there where clang's need not be.
+    let program = r#"
+        #include <pthread.h>
+        #include <stdlib.h>
+        void GOMP_parallel(void (*body)(void *), void *, unsigned threads, unsigned flags);
+        __attribute__((noinline)) static int work(int n) { int s = 0; while (n > 0) s += n-- % 3; return s; }
+        static void body(void *ends) { if (work(1000) && ends) exit(0); }
+        static void *other(void *a) { work(3); return a; }
+        int main(int n, char **v) {
+            pthread_t t;
+            char what = n > 1 ? *v[1] : 0;
+            if (what) GOMP_parallel(body, what == 'x' ? v : 0, 3, 0);
+            if (what == 't') { pthread_create(&t, 0, other, 0); pthread_join(t, 0); }
+        }"#;
+    std::fs::write(dir.path().join("p.c"), program).unwrap();
+    let line = "$CC -O1 -g p.c -o p \"$(gcc -print-file-name=libgomp.so)\" -lpthread";
+    build(dir.path(), &["--update", "atomic"], line);
+    let cases = [("", true), ("p", true), ("x", false), ("t", false)];
+    for (arguments, accepted) in cases {
+        let found = verified(dir.path(), "p", &format!("./p {arguments}"));
+        assert_eq!(found, (String::new(), accepted), "{arguments}");
+    }
+}
+
 /// Copies by `make run`: reports repeat it, JSON has it, what is merged once more keeps it, and advice names the remedy
 /// first.
 #[test]
