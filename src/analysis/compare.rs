@@ -69,7 +69,7 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
         (Measurement::Exact(Exact::Paths(_)), Measurement::Exact(Exact::Paths(_)))
             if old.status != new.status =>
         {
-            differs(format!("{name}: {:?} against {:?}", old.status, new.status))
+            differs(format!("{name}: {} against {}", old.status, new.status))
         }
         (Measurement::Exact(Exact::Paths(x)), Measurement::Exact(Exact::Paths(y))) => {
             let known = KnownPaths::new(a, f).and_then(|k| Ok([k, KnownPaths::new(b, g)?]));

@@ -520,3 +520,62 @@ impl Args {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts that program ids are made of. If one changes, so does every id, and copies made before and after it are
+    /// different programs.
+    #[test]
+    fn identity_of_options_is_pinned() {
+        let identity = |options: &[&str]| {
+            let words = ["p3-rewrite", "a.bc", "-o", "/nonexistent/out"];
+            let words = words.iter().chain(options);
+            Args::parse_from(words).resolve().unwrap().identity()
+        };
+        for (options, text) in [
+            (
+                &[][..],
+                "counters=auto update=single trace=false hits=false",
+            ),
+            (
+                &["--counters", "call", "--update", "atomic", "--count-hits"],
+                "counters=call update=atomic trace=false hits=true",
+            ),
+            (
+                &["--scheme", "trace"],
+                "counters=auto update=single trace=true hits=false",
+            ),
+            #[cfg(feature = "estimates")]
+            (
+                &["--scheme", "subpath", "--lengths", "2,4"],
+                "counters=auto update=single trace=false hits=false period=20000 \
+                 lengths=2:2863311531,4:1431655765 within=false list=concise memory=65536 seed=drawn",
+            ),
+            #[cfg(feature = "estimates")]
+            (
+                &[
+                    "--scheme",
+                    "subpath",
+                    "--lengths",
+                    "3",
+                    "--within",
+                    "functions",
+                    "--seed",
+                    "7",
+                    "--hot-list",
+                    "counting",
+                    "--memory",
+                    "2048",
+                    "--period",
+                    "100",
+                ],
+                "counters=auto update=single trace=false hits=false period=100 lengths=3:4294967296 \
+                 within=true list=counting memory=2048 seed=7",
+            ),
+        ] {
+            assert_eq!(identity(options), text);
+        }
+    }
+}

@@ -106,7 +106,8 @@ fn about_lto(levels: &[Option<Level>]) -> Vec<String> {
     if let Some(level) = optimized.first() {
         let which = modules(optimized.len());
         lines.push(format!(
-            "{which} optimised ({level:?}) before the copies and native are made; --optimize none does without"
+            "{which} optimised ({}) before the copies and native are made; --optimize none does without",
+            level.word()
         ));
     }
     let left = levels.len() - optimized.len();

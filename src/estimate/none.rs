@@ -21,6 +21,10 @@ impl Settings {
     pub(crate) fn new(_: Asked) -> Option<Settings> {
         None
     }
+
+    pub(crate) fn identity(&self) -> String {
+        match *self {}
+    }
 }
 
 /// A sample in a file, of which nothing is read.

@@ -24,7 +24,18 @@ impl Level {
 
     /// The pipeline, in the words of `opt -passes`.
     pub fn pipeline(self) -> String {
-        format!("default<{self:?}>")
+        format!("default<{}>", self.word())
+    }
+
+    /// The name in LLVM's pipelines, messages and manifests.
+    pub fn word(self) -> &'static str {
+        match self {
+            Level::O1 => "O1",
+            Level::O2 => "O2",
+            Level::O3 => "O3",
+            Level::Os => "Os",
+            Level::Oz => "Oz",
+        }
     }
 }
 

@@ -117,20 +117,17 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options that change what copies do, in a stable form: part of the program's identity.
+    /// The options that change what copies do, as text that depends on no name in this code: part of the program's id,
+    /// by which profiles of equal programs merge.
     pub fn identity(&self) -> String {
-        let Options {
-            counters,
-            update,
-            count_hits,
-            sampling,
-            scheme,
-            ..
-        } = self;
-        let trace = scheme.strategy().method == Method::Trace;
-        let sampling = sampling.as_ref().map(|s| format!(" {s:?}"));
-        let sampling = sampling.unwrap_or_default();
-        format!("{counters:?} {update:?} trace={trace} hits={count_hits}{sampling}")
+        let trace = self.scheme.strategy().method == Method::Trace;
+        let (counters, update) = (self.counters.word(), self.update.word());
+        let sampling = self.sampling.as_ref().map(|s| format!(" {}", s.identity()));
+        format!(
+            "counters={counters} update={update} trace={trace} hits={}{}",
+            self.count_hits,
+            sampling.unwrap_or_default()
+        )
     }
 
     /// What becomes of the names of values in the copies: they are for readers of text.

@@ -9,6 +9,16 @@ pub enum Counters {
     Call,
 }
 
+impl Counters {
+    /// The name in options and in [`crate::options::Options::identity`].
+    pub fn word(self) -> &'static str {
+        match self {
+            Counters::Auto => "auto",
+            Counters::Call => "call",
+        }
+    }
+}
+
 /// Whether counts stay exact when several threads count at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
@@ -16,6 +26,16 @@ pub enum Update {
     Single,
     /// Atomic increments: exact in any number
     Atomic,
+}
+
+impl Update {
+    /// The name in options and in [`crate::options::Options::identity`].
+    pub fn word(self) -> &'static str {
+        match self {
+            Update::Single => "single",
+            Update::Atomic => "atomic",
+        }
+    }
 }
 
 /// What becomes of the names of values within functions.

@@ -71,7 +71,7 @@ fn other_control_flow_is_not_compared() {
     };
     assert_eq!(changed(cut), other);
     let skipped = changed(|f| f.status = Status::Skipped(SkipReason::Naked));
-    assert_eq!(skipped, ["main: Exact against Skipped(Naked)"]);
+    assert_eq!(skipped, ["main: exact against skipped(naked function)"]);
 }
 
 /// A function that may be left in block 1, profiled under either kind of scheme, when its paths ran so often.

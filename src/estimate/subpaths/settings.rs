@@ -112,6 +112,27 @@ impl Settings {
             seed: asked.seed,
         })
     }
+
+    /// All of it, as text that depends on no name in this code (see [`crate::options::Options::identity`]).
+    pub(crate) fn identity(&self) -> String {
+        let Sampling {
+            period,
+            lengths,
+            within_functions,
+            list,
+        } = &self.sampling;
+        let lengths = lengths.iter().map(|l| format!("{}:{}", l.blocks, l.chance));
+        let lengths = lengths.collect::<Vec<_>>().join(",");
+        let list = match list {
+            HotList::Concise => "concise",
+            HotList::Counting => "counting",
+        };
+        let seed = self.seed.map_or("drawn".into(), |seed| seed.to_string());
+        format!(
+            "period={period} lengths={lengths} within={within_functions} list={list} memory={} seed={seed}",
+            self.memory
+        )
+    }
 }
 
 #[cfg(test)]
