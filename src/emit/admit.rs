@@ -2,7 +2,7 @@
 
 use super::members;
 use super::optimize::{is_for_lto, optimize};
-use super::{Names, Parsed, hidden, positions, session, sys};
+use super::{Names, Parsed, bound, hidden, positions, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::{remedy_for_old_text, unreadable};
 use crate::llvm::LINKED as LLVM;
@@ -43,9 +43,10 @@ pub fn admit(
     wanted: impl Fn(&Input) -> Optimize + Sync,
 ) -> Result<Admission> {
     let alone = inputs.len() == 1;
+    let watch = bound::Watch::begin();
     let admitted = inputs.into_par_iter().map(|mut input| {
         let path = input.path.clone();
-        let _reading = session::Reading::begin(&path);
+        let _reading = session::Reading::begin(&path, Some(input.bytes.len()));
         let Accepted {
             parsed,
             why,
@@ -76,7 +77,9 @@ pub fn admit(
             (alone && !is_stripped).then_some(parsed),
         ))
     });
-    let admitted = admitted.collect::<Result<Vec<_>>>()?;
+    let admitted = admitted.collect::<Result<Vec<_>>>();
+    drop(watch);
+    let admitted = admitted?;
     let (mut lines, mut names, mut parsed) = (Vec::new(), Vec::new(), None);
     let (mut inputs, mut levels) = (Vec::new(), Vec::new());
     for (input, said, of_module, for_lto, module) in admitted {

@@ -8,6 +8,7 @@ mod admit;
 pub mod annotate;
 mod attributes;
 pub(crate) mod block;
+mod bound;
 #[cfg(feature = "llvm-ir")]
 mod by_llvm_ir;
 mod children;

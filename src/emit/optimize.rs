@@ -36,7 +36,7 @@ pub(super) fn optimize(
 ) -> Result<Parsed> {
     let path = &input.path;
     let run = move || {
-        let _reading = session::Reading::begin(path);
+        let _reading = session::Reading::begin(path, None);
         let (_, module) = parsed.get();
         run_pipeline(&module, level).map(|()| module.write_bitcode_to_memory().as_slice().to_vec())
     };

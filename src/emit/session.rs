@@ -1,6 +1,7 @@
 //! Keeps LLVM from printing anything itself: its diagnostics become messages of ours.
 #![allow(unsafe_code)]
 
+use super::bound::Bounded;
 use crate::llvm::LINKED as LLVM;
 use crate::names::printable;
 use inkwell::context::{AsContextRef, Context};
@@ -37,9 +38,9 @@ static SILENT: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// The input that this thread reads.
     static READING: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
-    /// What to print if LLVM crashes on this thread: a line of the live [`Reading`]. Without a destructor, so that a
+    /// What to print if LLVM crashes on this thread: lines of the live [`Reading`]. Without a destructor, so that a
     /// signal handler can look at it.
-    static CRASH_LINE: Cell<Option<*const str>> = const { Cell::new(None) };
+    static LAST_WORDS: Cell<Option<*const LastWords>> = const { Cell::new(None) };
     /// What LLVM warned of on this thread since [`warnings`] was asked.
     static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -73,33 +74,57 @@ pub(super) fn warnings() -> Vec<String> {
 /// Lasts as long as this thread reads an input: LLVM's crashes on damaged input are reported as such.
 #[must_use]
 pub(super) struct Reading {
-    line: String,
-    /// The line is this thread's.
+    last_words: Box<LastWords>,
+    /// What it may take, unless that is unbounded.
+    _bounded: Option<Bounded>,
+    /// The lines are this thread's.
     _not_send: PhantomData<*const ()>,
+}
+
+/// Lines that are ready to be printed where nothing can be allocated.
+struct LastWords {
+    crashed: String,
+    no_memory: String,
 }
 
 impl Reading {
     /// Notes which input this thread reads. A fatal error that follows names it, even after the reading has ended.
-    pub(super) fn begin(path: &Path) -> Reading {
+    /// What it takes is bounded by `size`, the input's number of bytes, if that is given and a [`super::bound::Watch`]
+    /// is there.
+    pub(super) fn begin(path: &Path, size: Option<usize>) -> Reading {
         READING.set(Some(path.to_path_buf()));
+        let bounded = size.map(|size| Bounded::begin(path, size));
         let path = printable(&path.to_string_lossy()).into_owned();
-        let reading = Reading {
-            line: format!(
-                "error: {path}: LLVM {LLVM} crashed while it read the file: the file is damaged, or LLVM has a bug; \
+        let line = |what: &str| {
+            format!(
+                "error: {path}: LLVM {LLVM} {what} while it read the file: the file is damaged, or LLVM has a bug; \
                  compile it again\n"
-            ),
+            )
+        };
+        let reading = Reading {
+            last_words: Box::new(LastWords {
+                crashed: line("crashed"),
+                no_memory: line("found no more memory"),
+            }),
+            _bounded: bounded,
             _not_send: PhantomData,
         };
-        CRASH_LINE.set(Some(&raw const *reading.line));
+        LAST_WORDS.set(Some(&raw const *reading.last_words));
         reading
     }
 }
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        debug_assert_eq!(CRASH_LINE.get(), Some(&raw const *self.line));
-        CRASH_LINE.set(None);
+        debug_assert_eq!(LAST_WORDS.get(), Some(&raw const *self.last_words));
+        LAST_WORDS.set(None);
     }
+}
+
+/// The last words of this thread, if it reads an input.
+fn last_words<'a>() -> Option<&'a LastWords> {
+    // SAFETY: they are of a `Reading` further down on this thread's stack, and those who ask end the process.
+    LAST_WORDS.get().map(|words| unsafe { &*words })
 }
 
 extern "C" fn keep(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
@@ -128,6 +153,8 @@ pub fn set_up() {
         unsafe {
             LLVMResetFatalErrorHandler();
             LLVMInstallFatalErrorHandler(Some(give_up));
+            install_bad_alloc_error_handler(miss_memory, std::ptr::null_mut());
+            set_terminate(terminate);
             LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), std::ptr::null());
         }
         report_crashes();
@@ -160,16 +187,21 @@ fn report_crashes() {
     }
 }
 
+/// Ends this process with a line on standard error and exit status 2, whatever other threads do. A signal handler may
+/// call it.
+pub(super) fn end(line: &str) -> ! {
+    // SAFETY: the pointer and the length are those of the line. `_exit` does not return.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
+        libc::_exit(2)
+    }
+}
+
 /// Prints the line of the input that this thread reads. If it reads none, the signal has the effect that it had
 /// before.
 extern "C" fn end_by_crash(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
-    if let Some(line) = CRASH_LINE.get() {
-        // SAFETY: the line is that of a `Reading` further down on this thread's stack. `_exit` does not return.
-        unsafe {
-            let line = &*line;
-            libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
-            libc::_exit(2)
-        }
+    if let Some(words) = last_words() {
+        end(&words.crashed);
     }
     let before = BEFORE.get().zip(CRASHES.iter().position(|s| *s == signal));
     // SAFETY: the action is what the system gave; `info` is valid, as SA_SIGINFO says.
@@ -181,6 +213,37 @@ extern "C" fn end_by_crash(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_
         if (*info).si_code <= 0 {
             libc::raise(signal);
         }
+    }
+}
+
+// What LLVM's C interface does not have: without these, LLVM and the C++ library print lines of their own and abort.
+unsafe extern "C" {
+    #[link_name = "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_"]
+    fn install_bad_alloc_error_handler(
+        handler: extern "C" fn(*mut c_void, *const c_char, bool),
+        data: *mut c_void,
+    );
+    #[link_name = "_ZSt13set_terminatePFvvE"]
+    fn set_terminate(handler: extern "C" fn()) -> *const c_void;
+}
+
+/// An allocation of LLVM's failed.
+extern "C" fn miss_memory(_: *mut c_void, _: *const c_char, _: bool) {
+    let line = last_words().map(|words| words.no_memory.as_str());
+    end(match line {
+        _ if SILENT.load(Ordering::Relaxed) => "",
+        Some(line) => line,
+        None => {
+            "error: LLVM found no more memory; give it more, or let fewer threads run by --jobs\n"
+        }
+    })
+}
+
+/// C++ code threw what nobody catches, such as the error of a vector that would have too many elements.
+extern "C" fn terminate() {
+    match last_words() {
+        Some(words) => end(&words.crashed),
+        None => std::process::abort(),
     }
 }
 
@@ -229,7 +292,7 @@ mod tests {
     fn crash_ends_a_process_that_reads_with_one_line() {
         if let Ok(role) = std::env::var(ROLE) {
             set_up();
-            let reading = Reading::begin(Path::new("a.bc"));
+            let reading = Reading::begin(Path::new("a.bc"), None);
             if role == "later" {
                 drop(reading);
             }

@@ -66,7 +66,10 @@ impl<'m> Node<'m> {
                 | LLVMDILexicalBlockFileMetadataKind
         );
         // SAFETY: it is a scope; LLVM answers null for one without a file.
-        is_scope.then(|| unsafe { Node::some(LLVMDIScopeGetFile(self.0)) })?
+        let file = is_scope.then(|| unsafe { Node::some(LLVMDIScopeGetFile(self.0)) })??;
+        // LLVM's verifier does not look at the file of a lexical block: in damaged bitcode it is any node.
+        let is_file = matches!(file.kind(), LLVMDIFileMetadataKind);
+        is_file.then_some(file)
     }
 
     /// The name of a file.
