@@ -47,7 +47,7 @@ pub(super) struct CommandLine {
 }
 
 /// Options whose value is the next word.
-const WITH_VALUE: [&str; 57] = [
+const WITH_VALUE: [&str; 66] = [
     "--config",
     "--param",
     "--serialize-diagnostics",
@@ -65,19 +65,26 @@ const WITH_VALUE: [&str; 57] = [
     "-MQ",
     "-MT",
     "-T",
+    "-Tbss",
+    "-Tdata",
+    "-Ttext",
     "-U",
     "-Xanalyzer",
     "-Xassembler",
     "-Xclang",
     "-Xlinker",
+    "-Xopenmp-target",
     "-Xpreprocessor",
     "-arch",
     "-aux-info",
     "-b",
+    "-c-isystem",
     "-cxx-isystem",
     "-dumpbase",
     "-dumpdir",
     "-e",
+    "-fdebug-compilation-dir",
+    "-ftrapv-handler",
     "-gcc-toolchain",
     "-h",
     "-idirafter",
@@ -98,6 +105,8 @@ const WITH_VALUE: [&str; 57] = [
     "-l",
     "-mllvm",
     "-mthread-model",
+    "-objc-isystem",
+    "-rpath",
     "-serialize-diagnostics",
     "-stdlib++-isystem",
     "-target",
@@ -108,10 +117,12 @@ const WITH_VALUE: [&str; 57] = [
 ];
 
 /// Options by which nothing is linked, and no object is made either.
-const OTHER: [&str; 22] = [
+const OTHER: [&str; 31] = [
     "-###",
     "--analyze",
+    "--precompile",
     "--help",
+    "--help-hidden",
     "--version",
     "-E",
     "-M",
@@ -121,22 +132,30 @@ const OTHER: [&str; 22] = [
     "--preprocess",
     "-cc1",
     "-cc1as",
+    "-ccc-print-bindings",
+    "-ccc-print-phases",
     "-dM",
     "-dumpmachine",
     "-dumpversion",
     "-emit-ast",
+    "-emit-interface-stubs",
     "-emit-llvm",
     "-emit-pch",
+    "-extract-api",
+    "-fdriver-only",
+    "-fmodule-header",
     "-fsyntax-only",
     "-help",
     "-module-file-info",
     "-rewrite-objc",
+    "-verify-pch",
 ];
 
 /// Endings of what is compiled. (`.s` is assembled, which leaves no bitcode but is no different else.)
-const SOURCES: [&str; 20] = [
-    "C", "CC", "CPP", "S", "bc", "c", "c++", "cc", "cp", "cpp", "cxx", "i", "ii", "ll", "m", "mi",
-    "mm", "mii", "s", "sx",
+const SOURCES: [&str; 31] = [
+    "C", "C++", "CC", "CPP", "CXX", "M", "S", "asm", "bc", "c", "c++", "c++m", "cc", "ccm", "cp",
+    "cpp", "cppm", "cxx", "cxxm", "i", "ii", "iim", "ixx", "ll", "m", "mi", "mii", "mm", "pcm",
+    "s", "sx",
 ];
 const HEADERS: [&str; 6] = ["h", "H", "hh", "hpp", "hxx", "inc"];
 
@@ -226,6 +245,25 @@ impl CommandLine {
         self.sources().filter_map(stem).collect()
     }
 
+    /// Why copies cannot be made of what it compiles or links, if they cannot: control-flow integrity is put into code
+    /// when a link optimises it, and objects of copies are machine code.
+    pub(super) fn needs_lto(&self) -> Option<&'static str> {
+        const CFI: &str = "-fsanitize=cfi checks what only link-time optimisation knows, and copies are linked without; compile without it";
+        let mut is_on = false;
+        for word in &self.words {
+            let Word::Option(words) = word else {
+                continue;
+            };
+            let lists = |option| words[0].strip_prefix(option).map(|list| list.split(','));
+            if let Some(mut names) = lists("-fsanitize=") {
+                is_on |= names.any(|name| name == "cfi" || name.starts_with("cfi-"));
+            } else if let Some(mut names) = lists("-fno-sanitize=") {
+                is_on &= !names.any(|name| name == "cfi" || name == "all");
+            }
+        }
+        is_on.then_some(CFI)
+    }
+
     /// The words again.
     pub(super) fn arguments(&self) -> Vec<String> {
         self.words.iter().flat_map(Word::arguments).collect()
@@ -234,7 +272,7 @@ impl CommandLine {
 
 /// Whether an option makes the compiler write a file beside the object, or counters into it for one (`--coverage`).
 fn writes_beside(option: &str) -> bool {
-    const BEGINS: [&str; 24] = [
+    const BEGINS: [&str; 25] = [
         "--coverage",
         "--save-temps",
         "--serialize-diagnostics",
@@ -249,6 +287,7 @@ fn writes_beside(option: &str) -> bool {
         "-MV",
         "-Wp,-M",
         "-coverage",
+        "-fmodule-output",
         "-foptimization-record-file",
         "-fprofile-arcs",
         "-fsave-optimization-record",
@@ -277,7 +316,7 @@ impl Word {
                 language: Some(language),
                 ..
             } => !language.starts_with("assembler"),
-            Word::Source { file, .. } => !is_named(file, &["s", "S", "sx"]),
+            Word::Source { file, .. } => !is_named(file, &["s", "S", "sx", "asm"]),
             _ => false,
         }
     }

@@ -9,6 +9,15 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+/// Programs that are called with a compiler and its command line, which they read: they look compilations up, or have
+/// them done on other hosts.
+const LAUNCHERS: [&str; 6] = ["buildcache", "ccache", "distcc", "icecc", "pump", "sccache"];
+
+fn is_launcher(word: &str) -> bool {
+    let name = Path::new(word).file_name();
+    LAUNCHERS.iter().any(|l| name == Some(OsStr::new(l)))
+}
+
 /// The compiler that does the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Compiler {
@@ -214,22 +223,24 @@ impl Compiler {
         find_llvm_version(&String::from_utf8_lossy(&said.stdout))
     }
 
-    /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache
-    /// does, looks for the next of that name, and would find us.
+    /// The compiler's driver, by its launcher.
     pub(super) fn command(&self) -> Command {
-        let mut command = self.front_end();
+        let mut command = self.called_by(self.launcher.iter());
         command.args(&self.first);
         command
     }
 
     /// The compiler without its own arguments: those are for its driver, and `-cc1` has to come first. The options of
-    /// `-cc1` that a module keeps follow from them.
+    /// `-cc1` that a module keeps follow from them. It is called directly: distcc adds options of the driver.
     pub(super) fn front_end(&self) -> Command {
-        let mut words = self
-            .launcher
-            .iter()
-            .map(OsStr::new)
-            .chain([self.path.as_os_str()]);
+        let kept = self.launcher.iter().filter(|word| !is_launcher(word));
+        self.called_by(kept)
+    }
+
+    /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache
+    /// does, looks for the next of that name, and would find us.
+    fn called_by<'a>(&'a self, launcher: impl Iterator<Item = &'a String>) -> Command {
+        let mut words = launcher.map(OsStr::new).chain([self.path.as_os_str()]);
         let mut command = Command::new(words.next().expect("the compiler is the last"));
         command.args(words);
         let name = self.path.file_name().unwrap_or_default();
@@ -412,7 +423,9 @@ mod tests {
             all.map(|w| w.to_str().unwrap().to_string()).collect()
         };
         assert_eq!(words(ccache.command()), ["ccache", "clang-22", "-m32"]);
-        assert_eq!(words(ccache.front_end()), ["ccache", "clang-22"]);
+        assert_eq!(words(ccache.front_end()), ["clang-22"]);
+        let distributed = of("nice /usr/bin/ccache distcc clang-22");
+        assert_eq!(words(distributed.front_end()), ["nice", "clang-22"]);
         let plain = of("clang-22");
         assert_eq!((plain.launcher.len(), plain.first.len()), (0, 0));
         assert_eq!(of("/opt/a/clang").path, Path::new("/opt/a/clang"));

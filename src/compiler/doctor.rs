@@ -356,8 +356,7 @@ fn probe(compiler: &Compiler) -> Result<String, String> {
         .stdin(Stdio::null());
     let compiled = compile.output().map_err(|e| e.to_string())?;
     if !compiled.status.success() {
-        let said = super::first_error(&compiled);
-        return Err(said.unwrap_or_else(|| "clang failed".into()));
+        return Err(super::complaint(&compiled));
     }
     let run = Command::new(&program).stdin(Stdio::null()).output();
     let run = run.map_err(|e| format!("what clang links cannot be run: {e}"))?;

@@ -8,7 +8,7 @@ use super::modules::{self, Found, Module};
 use super::record::{Failure, Record};
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{Given, LINES_ADDED, Settings, first_error, not_loaded, our_program, unlinked};
+use super::{Given, LINES_ADDED, Settings, complaint, not_loaded, our_program, unlinked};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -124,16 +124,40 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
         link.copies(&line.arguments())
     };
     if let Err(e) = copies() {
-        // What is there now is no copy.
-        let reason = printable(&e.to_string()).into_owned();
-        anstream::eprintln!(
-            "p3-cc: warning: {}: not profiled: {reason}",
-            printable(&output)
-        );
-        // Where the folder cannot be written, that is the reason.
-        let _ = Failure { program, reason }.write(&folder);
+        leave_without_copies(&output, program, &folder, &e.to_string());
     }
     Ok(0)
+}
+
+/// Notes that what was linked, which the command calls `output`, is no copy, and says why.
+fn leave_without_copies(output: &str, program: PathBuf, folder: &Path, reason: &str) {
+    let reason = printable(reason).into_owned();
+    anstream::eprintln!(
+        "p3-cc: warning: {}: not profiled: {reason}",
+        printable(output)
+    );
+    // Where the folder cannot be written, that is the reason.
+    let _ = Failure { program, reason }.write(folder);
+}
+
+/// Links as clang does, what cannot have copies for this `reason`; the exit status of the compiler.
+pub(super) fn link_without_copies(
+    compiler: &Compiler,
+    arguments: &[String],
+    line: &CommandLine,
+    settings: &Settings,
+    reason: &str,
+) -> Result<u8> {
+    let status = compiler.ran(compiler.command().args(arguments).status())?;
+    let output = line.output().unwrap_or("a.out".into());
+    if status == 0
+        && let Ok(program) = std::fs::canonicalize(&output)
+        && program.is_file()
+    {
+        let folder = settings.folder(&program);
+        leave_without_copies(&output, program, &folder, reason);
+    }
+    Ok(status)
 }
 
 /// Forgets copies of a program that is linked without.
@@ -425,7 +449,7 @@ impl Link<'_> {
         }
         let run = clang.arg("-o").arg(&part).arg(trace::OPTION).output();
         let run = run.map_err(|e| self.compiler.failed(&e))?;
-        succeeded(&run, "linking a copy failed")?;
+        succeeded(&run, "linking a copy failed").map_err(explain_renamed_symbol)?;
         self.all_there(&String::from_utf8_lossy(&run.stdout), &by, &objects)?;
         std::fs::rename(&part, &out).map_err(|e| Error::write(&out, e))
     }
@@ -506,6 +530,17 @@ fn is_shared_libc(linked: &Linked) -> bool {
     name.is_some_and(|n| n.starts_with("libc.so") || n.starts_with("ld-musl-"))
 }
 
+/// The program could be linked and its copy could not: where a symbol is missing, a tool may have renamed it in an
+/// object, whose bitcode has the old name.
+fn explain_renamed_symbol(error: Error) -> Error {
+    match error {
+        Error::Usage(problem) if problem.contains("undefined") => Error::Usage(format!(
+            "{problem}; if objcopy renamed it, compile its object with P3_OFF=1: bitcode in objects keeps old names"
+        )),
+        other => other,
+    }
+}
+
 /// Whether a word of a link names `file`.
 fn names(word: &Word, file: &str) -> bool {
     word.arguments().iter().any(|a| {
@@ -557,9 +592,5 @@ pub(super) fn succeeded(run: &Output, problem: &str) -> Result<()> {
     if run.status.success() {
         return Ok(());
     }
-    let all = String::from_utf8_lossy(&run.stderr);
-    let last = || all.lines().last().unwrap_or_default().to_string();
-    let said = first_error(run).unwrap_or_else(last);
-    let said = said.trim_start_matches("error: ");
-    Err(Error::Usage(format!("{problem}: {said}")))
+    Err(Error::Usage(format!("{problem}: {}", complaint(run))))
 }

@@ -48,17 +48,28 @@ fn joined(word: &str) -> Option<&str> {
 
 /// The words of a link without those by which the linker would write the program elsewhere, or files beside it.
 pub(super) fn without_outputs(words: &[Word]) -> Vec<Word> {
+    let names = [&["-o", "--output"], &WRITES[..]].concat();
+    without(words, &names, |word| joined(word).is_some())
+}
+
+/// The words of a link without options for the plug-in that optimises: linkers refuse them where there is no plug-in.
+pub(super) fn without_plugin_options(words: &[Word]) -> Vec<Word> {
+    without(words, &["-plugin-opt", "--plugin-opt"], |_| false)
+}
+
+/// The words of a link without these options for the linker, whose value is the next word or behind `=`, and without
+/// those that `is_left_out` accepts.
+fn without(words: &[Word], options: &[&str], is_left_out: impl Fn(&str) -> bool) -> Vec<Word> {
     let mut is_value = false;
     let mut keeps = |word: &str| {
         if std::mem::take(&mut is_value) {
             return false;
         }
-        let takes_value = ["-o", "--output"].contains(&word) || WRITES.contains(&word);
-        is_value = takes_value;
+        is_value = options.contains(&word);
         let has_value = word
             .split_once('=')
-            .is_some_and(|(o, _)| o == "--output" || WRITES.contains(&o));
-        !takes_value && !has_value && joined(word).is_none()
+            .is_some_and(|(option, _)| options.contains(&option));
+        !is_value && !has_value && !is_left_out(word)
     };
     let kept = |word: &Word| {
         let Some(all) = linker_words(word) else {
@@ -112,6 +123,21 @@ mod tests {
             ("-Wl,-rpath,lib a.o -lm", "-Wl,-rpath,lib a.o -lm"),
         ] {
             assert_eq!(without_outputs(&words(line)), words(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn options_of_the_plugin_are_left_out() {
+        for (line, expected) in [
+            ("-Wl,-plugin-opt=O2,-s a.o", "-Wl,-s a.o"),
+            ("-Wl,-plugin-opt,jobs=2 a.o", "a.o"),
+            (
+                "-Xlinker --plugin-opt -Xlinker O2 -Wl,-plugin,x a.o",
+                "-Wl,-plugin,x a.o",
+            ),
+        ] {
+            let left = without_plugin_options(&words(line));
+            assert_eq!(left, words(expected), "{line}");
         }
     }
 }

@@ -110,6 +110,14 @@ pub fn run(language: Language, arguments: Vec<String>) -> Result<u8> {
         }
         return Err(compiler.become_it(&arguments));
     }
+    if let Some(reason) = line.needs_lto() {
+        return match line.task {
+            Task::Link => {
+                link::link_without_copies(&compiler, &arguments, &line, &settings, reason)
+            }
+            _ => Err(compiler.become_it(&arguments)),
+        };
+    }
     let without = without_lto(line.clone());
     let words = if without == line {
         arguments
@@ -183,11 +191,36 @@ fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(killed)
 }
 
-/// The first line of what a tool said that is an error.
-fn first_error(run: &Output) -> Option<String> {
+/// The line of what a tool printed that says best why it failed; how it ended if it printed nothing.
+pub(crate) fn complaint(run: &Output) -> String {
     let said = String::from_utf8_lossy(&run.stderr);
-    let error = said.lines().find(|l| l.contains("error:"));
-    error.map(str::to_string)
+    let lines = || said.lines().map(str::trim).filter(|l| !l.is_empty());
+    // GNU ld calls none of its own lines an error; what clang prints behind them says nothing.
+    let is_summary = |l: &&str| l.contains("linker command failed");
+    let names_symbol = |l: &&str| {
+        let words = ["undefined reference to", "multiple definition of"];
+        words.iter().any(|w| l.contains(w))
+    };
+    let mut of_tool = lines().filter(|l| !is_summary(l));
+    let line = lines()
+        .find(names_symbol)
+        .or_else(|| of_tool.clone().find(|l| l.contains("error:")))
+        .or_else(|| of_tool.next_back())
+        .or_else(|| lines().next_back());
+    let line = line.map(|l| l.trim_start_matches("error: ").to_string());
+    let killed = run
+        .status
+        .signal()
+        .map(|signal| format!("killed by signal {signal}"));
+    match (line, killed) {
+        (Some(line), None) => line,
+        (Some(line), Some(killed)) => format!("{line} ({killed})"),
+        (None, Some(killed)) => killed,
+        (None, None) => match run.status.code() {
+            Some(code) => format!("exit status {code} without a message"),
+            None => "it ended without a message".into(),
+        },
+    }
 }
 
 /// Why a program of ours did not come as far as to say so itself, from the dynamic loader's own line, and the remedy: LLVM's library is missing, or
@@ -280,6 +313,9 @@ fn without_lto(mut line: CommandLine) -> CommandLine {
         "-flto",
         "-ffat-lto-objects",
         "-fsplit-lto-unit",
+        "-fthinlto-index",
+        "-funified-lto",
+        "-fvirtual-function-elimination",
         "-fwhole-program-vtables",
         "-fembed-bitcode",
     ];
@@ -287,5 +323,38 @@ fn without_lto(mut line: CommandLine) -> CommandLine {
         Word::Option(words) => !begins.iter().any(|b| words[0].starts_with(b)),
         _ => true,
     });
+    line.words = linker::without_plugin_options(&line.words);
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(status: i32, stderr: &str) -> Output {
+        Output {
+            status: ExitStatus::from_raw(status),
+            stdout: Vec::new(),
+            stderr: stderr.into(),
+        }
+    }
+
+    #[test]
+    fn complaint_is_the_line_that_names_the_cause() {
+        const FAILED: i32 = 1 << 8;
+        let ld = "/usr/bin/ld: a.o: in function `main':\na.c:(.text+0x5): undefined reference to `gone'\n\
+                  clang: error: linker command failed with exit code 1 (use -v to see invocation)\n";
+        let bad = "/usr/bin/ld: bad -plugin-opt option\nclang: error: linker command failed with exit code 1\n";
+        for (status, stderr, line) in [
+            (FAILED, ld, "a.c:(.text+0x5): undefined reference to `gone'"),
+            (FAILED, bad, "/usr/bin/ld: bad -plugin-opt option"),
+            (FAILED, "note\nerror: a.bc: damaged\n\n", "a.bc: damaged"),
+            (FAILED, "nothing else\n", "nothing else"),
+            (FAILED, "", "exit status 1 without a message"),
+            (9, "", "killed by signal 9"),
+            (9, "a warning\n", "a warning (killed by signal 9)"),
+        ] {
+            assert_eq!(complaint(&ended(status, stderr)), line);
+        }
+    }
 }

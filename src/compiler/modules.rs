@@ -6,7 +6,7 @@
 
 use super::clang::{Compiler, Compilers};
 use super::trace::Linked;
-use super::{Word, first_error, linker, rust};
+use super::{Word, complaint, linker, rust};
 use crate::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
 use crate::load::writer::{Writer, writer};
@@ -380,7 +380,7 @@ fn cc1(
         // Options of another version's driver.
         let known = without_unknown(&flags, &String::from_utf8_lossy(&run.stderr));
         if known.len() == flags.len() {
-            let said = first_error(&run).unwrap_or("clang failed".into());
+            let said = complaint(&run);
             return Err(Error::Usage(format!(
                 "{name}: {said}; compile it by {}, or with P3_OFF=1",
                 compiler.path.display()

@@ -154,6 +154,12 @@ fn accept(
     if let Some(level) = optimized {
         parsed = optimize(input, parsed, names, level)?;
     }
+    if let Some(intrinsic) = hidden::needs_link_time_code(&parsed.get().1) {
+        let problem =
+            format!("it calls {intrinsic}, which only link-time optimisation makes code of");
+        let remedy = "compile it without -fsanitize=cfi and -fvirtual-function-elimination";
+        return Err(Error::load(&input.path, problem, remedy));
+    }
     Ok(Accepted {
         parsed,
         why,

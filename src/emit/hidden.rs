@@ -55,6 +55,24 @@ pub(super) fn forbidden(module: &Module) -> Vec<Option<&'static str>> {
         .collect()
 }
 
+/// The intrinsic of `module` that only link-time optimisation turns into code, if there is one: checks of types, as for
+/// control-flow integrity. A test that is only assumed to hold needs no code. O(functions and uses of intrinsics).
+pub(super) fn needs_link_time_code(module: &Module) -> Option<String> {
+    let is_assumed = |test: Value| {
+        let mut users = test.users();
+        users.all(|u| u.is_call() && u.callee().name() == "llvm.assume")
+    };
+    let needs_code = |f: &Value| match f.name().as_ref() {
+        "llvm.type.test" => !f.users().all(|test| test.is_call() && is_assumed(test)),
+        name => {
+            let is_loaded = name.starts_with("llvm.type.checked.load");
+            (is_loaded || name == "llvm.icall.branch.funnel") && f.users().next().is_some()
+        }
+    };
+    let found = sys::functions(module).find(needs_code)?;
+    Some(found.name().into_owned())
+}
+
 /// What block `number` of a function hides; which function is not known here.
 fn look(block: Block, number: usize, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
     let mut hidden = Hidden::nothing(0, number);

@@ -22,6 +22,7 @@ mod inputs;
 mod json;
 mod launch;
 mod live;
+mod lto;
 mod manifest;
 mod outputs;
 mod pages;

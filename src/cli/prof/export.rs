@@ -185,9 +185,13 @@ fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        let line = said.lines().last().unwrap_or("p3-rewrite failed");
-        let line = line.strip_prefix("error: ").unwrap_or(line);
-        return Err(Error::Usage(line.to_string()));
+        let why = crate::compiler::complaint(&output);
+        let whose = if said.is_empty() {
+            "p3-rewrite proftext: "
+        } else {
+            ""
+        };
+        return Err(Error::Usage(format!("{whose}{why}")));
     }
     let warnings = said.lines().filter_map(|l| l.strip_prefix("warning: "));
     Ok(Outcome {

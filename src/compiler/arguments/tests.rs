@@ -31,14 +31,44 @@ fn tasks_are_recognised() {
         ("-c all.h", Task::Other),
         ("-x c++-header all -o all.pch", Task::Other),
         ("-c a.c -emit-llvm", Task::Other),
+        ("--precompile a.cppm -o a.pcm", Task::Other),
+        ("-fdriver-only a.c", Task::Other),
+        ("-c a.pcm -o a.o", Task::Compile),
+        ("a.cppm b.CXX -o prog", Task::Link),
     ] {
         assert_eq!(read(text).task, task, "{text}");
     }
 }
 
+/// A module in two phases is compiled from what the first one made.
+#[test]
+fn files_of_modules_are_sources() {
+    let line = read("-c a.pcm b.cppm c.ccm d.c++m");
+    assert_eq!(line.sources().count(), 4);
+    assert!(line.words[1..].iter().all(Word::has_bitcode));
+    let quiet = read("-fmodule-output=a.pcm -fmodule-output -O2 -c a.cppm").quiet_options();
+    assert_eq!(quiet, ["-O2", "-c", "-w", "-Qunused-arguments"]);
+}
+
+#[test]
+fn control_flow_integrity_needs_optimising_links() {
+    for (text, needs) in [
+        ("-flto -fsanitize=cfi -c a.c", true),
+        ("-fsanitize=address,cfi-icall a.o", true),
+        ("-fsanitize=cfi -fno-sanitize=cfi-nvcall a.o", true),
+        ("-fsanitize=cfi -fno-sanitize=undefined,cfi a.o", false),
+        ("-fsanitize=cfi -fno-sanitize=all a.o", false),
+        ("-fsanitize=kcfi a.o", false),
+        ("-flto -fvirtual-function-elimination a.o", false),
+    ] {
+        assert_eq!(read(text).needs_lto().is_some(), needs, "{text}");
+    }
+}
+
 #[test]
 fn values_of_options_are_no_files() {
-    let line = read("-I inc.c -D a.c -MF b.c -Xlinker c.o -L dir -l m -T script.o -u d.o x.o");
+    let line =
+        read("-I inc.c -D a.c -MF b.c -Xlinker c.o -L dir -l m -T script.o -u d.o -rpath e.o x.o");
     assert_eq!(line.sources().count(), 0);
     assert_eq!(inputs(&line), ["x.o"]);
 }

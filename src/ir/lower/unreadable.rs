@@ -10,6 +10,13 @@ pub fn unreadable(input: &Input, message: &str) -> Error {
     let text = message.lines().next().unwrap_or_default();
     let path = input.path.display().to_string();
     let text = text.strip_prefix(&format!("{path}:")).unwrap_or(text);
+    if text.contains("Expected a single module") {
+        return Error::load(
+            &input.path,
+            "it holds several modules, of which LLVM links one and keeps the others apart",
+            "compile it with -flto=full or -fno-split-lto-unit, or without -fwhole-program-vtables",
+        );
+    }
     let newer = producer(text).filter(|p| major(p).is_some_and(|v| v > LLVM));
     match newer {
         Some(p) => Error::unreadable(

@@ -389,6 +389,57 @@ fn input_that_fills_memory_ends_in_one_line() {
     }
 }
 
+/// What only link-time optimisation makes code of, clang's code generator cannot compile in copies.
+#[test]
+fn modules_that_need_link_time_code_are_refused() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let text = |body: &str| {
+        format!(
+            "declare i1 @llvm.type.test(ptr, metadata)\n\
+             declare {{ptr, i1}} @llvm.type.checked.load(ptr, i32, metadata)\n\
+             declare void @llvm.assume(i1)\n\
+             define i1 @f(ptr %p) {{\n{body}}}\n"
+        )
+    };
+    let test = "  %t = call i1 @llvm.type.test(ptr %p, metadata !\"T\")\n";
+    let load = "  %t = call {ptr, i1} @llvm.type.checked.load(ptr %p, i32 0, metadata !\"T\")\n";
+    for (name, body, intrinsic) in [
+        (
+            "cfi.ll",
+            format!("{test}  ret i1 %t\n"),
+            Some("llvm.type.test"),
+        ),
+        (
+            "vfe.ll",
+            format!("{load}  ret i1 true\n"),
+            Some("llvm.type.checked.load"),
+        ),
+        // As -fwhole-program-vtables has it: clang drops it.
+        (
+            "assumed.ll",
+            format!("{test}  call void @llvm.assume(i1 %t)\n  ret i1 true\n"),
+            None,
+        ),
+        ("declared.ll", "  ret i1 true\n".into(), None),
+    ] {
+        std::fs::write(dir.join(name), text(&body)).unwrap();
+        let mut rewrite = Command::new(REWRITE);
+        let said = transcript(
+            rewrite.args([name, "-q", "-k", "1", "-o", name.trim_end_matches(".ll")]),
+            dir,
+        );
+        match intrinsic {
+            None => assert_eq!(said, "exit 0\n"),
+            Some(intrinsic) => {
+                one_line_error(&said);
+                let expected = format!("error: {name}: it calls {intrinsic}, which only link-time");
+                assert!(said.starts_with(&expected), "{said}");
+            }
+        }
+    }
+}
+
 /// Bitcode whose producer is newer than every engine is said to be that; an engine that is named tries to read it.
 #[test]
 fn newer_bitcode() {
