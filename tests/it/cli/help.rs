@@ -1,36 +1,76 @@
 //! What arguments say of themselves: help, man pages, near misses; `doctor`.
 
-use super::{snapshot, transcript, tree};
-use crate::support::{PROF, REWRITE, run};
+use super::tree;
+use crate::support::{PROF, REWRITE, project, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[test]
-fn help() {
-    let dir = crate::support::folder();
+/// What comes before the help of commands in `docs/COMMANDS.md`.
+const INTRODUCTION: &str = "\
+# Commands
+
+For people who look up an option: the help of every command. `p3-rewrite manual -o ~/.local/share`
+writes it as man pages. (This page is generated and checked by a test:
+`UPDATE_COMMANDS=1 cargo test --test it cli::help::commands` writes it.)
+";
+
+/// The page with what each command prints.
+fn commands_page() -> String {
     let cargo = env!("CARGO_BIN_EXE_cargo-p3");
-    let mut pages = String::new();
-    for program in [REWRITE, PROF] {
-        pages += &transcript(Command::new(program).arg("--help"), dir.path());
+    let mut page = INTRODUCTION.to_string();
+    let mut add = |heading: &str, program: &str, arguments: &[&str]| {
+        let mut help = Command::new(program);
+        // Its width is not that of a terminal.
+        let text = run(help.args(arguments).env("PATH", "").env_remove("COLUMNS")).stdout;
+        let text = String::from_utf8(text).unwrap();
+        page += &format!("\n## {heading}\n\n```text\n{}\n```\n", text.trim_end());
+    };
+    add("p3-rewrite", REWRITE, &["--help"]);
+    add("p3-rewrite --help-all", REWRITE, &["--help-all"]);
+    for command in [
+        "build",
+        "suite",
+        "doctor",
+        "use",
+        "integrate",
+        "annotate",
+        "proftext",
+        "manual",
+    ] {
+        add(
+            &format!("p3-rewrite {command}"),
+            REWRITE,
+            &[command, "--help-all"],
+        );
     }
-    pages += "--- cargo p3\n";
-    pages += &transcript(Command::new(cargo).args(["p3", "--help-all"]), dir.path());
-    for command in ["build", "suite", "use", "integrate", "annotate", "proftext"] {
-        pages += &format!("--- p3-rewrite {command}\n");
-        let mut help = Command::new(REWRITE);
-        pages += &transcript(help.args([command, "--help-all"]), dir.path());
-    }
+    add("p3-prof", PROF, &["--help"]);
     for command in [
         "show", "coverage", "html", "browse", "top", "diff", "verify", "merge", "export", "union",
         "paths", "compare", "simulate", "accuracy", "hits",
     ] {
-        pages += &format!("--- p3-prof {command}\n");
-        let mut help = Command::new(PROF);
-        pages += &transcript(help.args([command, "--help-all"]), dir.path());
+        add(
+            &format!("p3-prof {command}"),
+            PROF,
+            &[command, "--help-all"],
+        );
     }
-    pages += "--- p3-rewrite --help-all\n";
-    pages += &transcript(Command::new(REWRITE).arg("--help-all"), dir.path());
-    snapshot("help", &pages);
+    add("cargo p3", cargo, &["p3", "--help-all"]);
+    page
+}
+
+/// The page is read on GitHub and in the package, where nothing is included from other files.
+#[test]
+fn commands_are_on_their_page_word_for_word() {
+    let page = commands_page();
+    let path = project("docs/COMMANDS.md");
+    if std::env::var_os("UPDATE_COMMANDS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let published = std::fs::read_to_string(path).unwrap();
+    assert!(
+        published == page,
+        "run UPDATE_COMMANDS=1 cargo test --test it cli::help::commands, and read the difference"
+    );
 }
 
 /// What people see first fits a screen: 50 lines of 100 columns.
