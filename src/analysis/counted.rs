@@ -1,7 +1,7 @@
 //! A function with the executions of everything in it: what reports of lines, branches and calls are made of.
 
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
+use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec, ti_vec};
 use crate::ir::{Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
@@ -148,7 +148,8 @@ impl<'a> CountedFunction<'a> {
 
     /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block asked
     /// something: without those whose way followed from where control came from ([`FunctionEntry::implied`]). An edge to a
-    /// block that is nothing but `unreachable`, like the one on which a `throw` would return, is no way. O(edges).
+    /// block that is nothing but `unreachable`, like the one on which a `throw` would return, is no way. Where a `switch` has
+    /// cases that blocks behind its default ask for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
     pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
         let mut implied: HashMap<CfgEdge, u64> = HashMap::new();
         for (e, _) in &self.edges {
@@ -162,19 +163,42 @@ impl<'a> CountedFunction<'a> {
             let to = self.structure.cfg.block(e.dst);
             e.count > 0 || to.terminator != Terminator::Unreachable || to.instructions > 1
         };
-        let blocks = self
-            .edges
-            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
+        let blocks = self.ways_by_block();
         let asked = move |&(e, range): &(EdgeCount, Range)| {
             let less = implied.get(&e.edge).copied().unwrap_or(0);
             let count = e.count.saturating_sub(less);
             (EdgeCount { count, ..e }, range)
         };
-        let ways = blocks.map(move |ways| {
+        let ways = blocks.map(move |(block, ways)| {
             let possible = ways.iter().filter(is_possible).map(&asked);
-            (ways[0].0.edge.block, possible.collect::<Vec<_>>())
+            (block, possible.collect::<Vec<_>>())
         });
         ways.filter(|(_, ways)| ways.len() > 1)
+    }
+
+    /// The ways out of each block, in the order of blocks, with tests for cases as part of their `switch`. O(edges).
+    fn ways_by_block(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
+        let of_block = |b: BlockId| {
+            let first = self.edges.partition_point(|(e, _)| e.edge.block < b);
+            let own = self.edges[first..].iter();
+            own.take_while(move |(e, _)| e.edge.block == b).copied()
+        };
+        let blocks = self
+            .edges
+            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
+        let blocks = blocks.map(|ways| ways[0].0.edge.block);
+        let blocks = blocks.filter(|b| !self.entry.tests_case(*b));
+        blocks.map(move |block| {
+            let mut ways: Vec<(EdgeCount, Range)> = of_block(block).collect();
+            // Each test has the next one behind it, if any; a manifest may claim that they go round in a circle.
+            for _ in 0..self.structure.cfg.len() {
+                let test = ways.iter().position(|(e, _)| self.entry.tests_case(e.dst));
+                let Some(test) = test else { break };
+                let (to_test, _) = ways.remove(test);
+                ways.extend(of_block(to_test.dst));
+            }
+            (block, ways)
+        })
     }
 
     /// The selected functions that are profiled, those that never ran too. Near-linear in the total length of the paths.
@@ -190,23 +214,36 @@ impl<'a> CountedFunction<'a> {
     }
 }
 
-/// The blocks that only clean up for an exception: every way from them leads to a `resume`, and none through a call
-/// with a landing pad. Loops are left out. O(V + E).
+/// The blocks that only clean up for an exception: a way from them leads to a `resume`, and none to another end or a call
+/// with a landing pad. O(V + E).
 fn find_unwinding(structure: &Structure) -> IdSet<BlockId> {
     let cfg = &structure.cfg;
-    let mut unwinding = IdSet::with_capacity(cfg.len());
-    for &b in structure.paths.shape.order.rpo.iter().rev() {
-        let block = cfg.block(b);
-        let goes_on = match block.terminator {
-            Terminator::Resume => true,
-            Terminator::Jump | Terminator::Branch => {
-                block.succs.iter().all(|to| unwinding.contains(*to))
-            }
-            _ => false,
-        };
-        if goes_on {
-            unwinding.insert(b);
-        }
+    let ends = |b: BlockId| {
+        !matches!(
+            cfg.block(b).terminator,
+            Terminator::Jump | Terminator::Branch
+        )
+    };
+    let resumes = |b: BlockId| cfg.block(b).terminator == Terminator::Resume;
+    if !cfg.ids().any(resumes) {
+        return IdSet::with_capacity(0);
     }
+    let mut before: TiVec<BlockId, Vec<BlockId>> = ti_vec![Vec::new(); cfg.len()];
+    for b in cfg.ids() {
+        cfg.block(b).succs.iter().for_each(|to| before[*to].push(b));
+    }
+    let find_ways_to = |is_end: &dyn Fn(BlockId) -> bool| {
+        let mut open: Vec<BlockId> = cfg.ids().filter(|b| is_end(*b)).collect();
+        let mut found = IdSet::with_capacity(cfg.len());
+        while let Some(b) = open.pop() {
+            if found.put(b) {
+                open.extend(&before[b]);
+            }
+        }
+        found
+    };
+    let others = find_ways_to(&|b| ends(b) && !resumes(b));
+    let mut unwinding = find_ways_to(&resumes);
+    unwinding.difference_with(&others);
     unwinding
 }

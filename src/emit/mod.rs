@@ -22,6 +22,7 @@ mod inspect;
 mod labels;
 pub(crate) mod layout;
 mod members;
+mod misplaced;
 mod optimize;
 mod parsed;
 pub mod pgo;

@@ -3,6 +3,7 @@
 
 use super::comparisons;
 use super::conditions::{self, Blocks};
+use super::misplaced::{self, Belongs, Misplaced, TYPE_ID};
 use super::read::sys::{self, Block, Node, Value};
 use crate::load::positions::{
     BlockPositions, BodyPositions, Choice, Inlined, Positions, SourceFile, SourcePosition, Test,
@@ -12,9 +13,6 @@ use inkwell::module::Module;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::path::{Component, Path, PathBuf};
-
-/// Asks whether an exception is of a type.
-const TYPE_ID: &str = "llvm.eh.typeid.for";
 
 /// The positions of `module`. O(instructions), and what each different location takes once.
 pub(super) fn find(module: &Module) -> Positions {
@@ -29,7 +27,8 @@ pub(super) fn find(module: &Module) -> Positions {
         known: FxHashMap::default(),
     };
     let definitions = sys::functions(module).filter(|f| f.is_definition());
-    let bodies = definitions.map(|f| finder.body(f)).collect();
+    let optnone = sys::attribute("optnone");
+    let bodies = definitions.map(|f| finder.body(f, optnone)).collect();
     finder.found.bodies = bodies;
     finder.found
 }
@@ -49,11 +48,12 @@ struct Finder<'m, 'c> {
 }
 
 impl<'m> Finder<'m, '_> {
-    fn body(&mut self, f: Value<'m>) -> BodyPositions {
+    fn body(&mut self, f: Value<'m>, optnone: u32) -> BodyPositions {
         let mut body = BodyPositions::default();
+        let misplaced = misplaced::find(f, optnone);
         let blocks = Blocks::of(f);
         for block in f.blocks() {
-            let of_block = self.block(block, &blocks, &mut body.branchless);
+            let of_block = self.block(block, &blocks, &misplaced, &mut body.branchless);
             body.blocks.push(of_block);
         }
         comparisons::note(f, &mut body.blocks);
@@ -69,6 +69,7 @@ impl<'m> Finder<'m, '_> {
         &mut self,
         block: Block<'m>,
         blocks: &Blocks<'m>,
+        misplaced: &Misplaced<'m>,
         branchless: &mut Vec<u32>,
     ) -> BlockPositions {
         let mut positions = BlockPositions::default();
@@ -77,7 +78,7 @@ impl<'m> Finder<'m, '_> {
             if i.opcode() == LLVMOpcode::LLVMPHI {
                 continue;
             }
-            let place = i.debug_location().map_or(0, |l| self.place(l));
+            let place = self.place_in(i, misplaced);
             positions.instructions.push(place);
             if place > 0 && chooses(i) {
                 branchless.push(place - 1);
@@ -91,9 +92,38 @@ impl<'m> Finder<'m, '_> {
         let start = last.and_then(|end| end.loop_start(self.module));
         positions.loop_start = start.and_then(|l| self.place(l).checked_sub(1));
         if let (Some(choice), Some(end)) = (&mut positions.choice, last) {
-            choice.test = self.test(end, blocks).filter(|_| choice.catches.is_none());
+            choice.range = misplaced.ranges.get(&end).cloned();
+            let is_condition = choice.catches.is_none() && choice.range.is_none();
+            choice.test = self.test(end, blocks).filter(|_| is_condition);
+            if let Some(Belongs::Nowhere) = misplaced.places.get(&end) {
+                let location = end.debug_location();
+                positions.choice_at = location.and_then(|l| self.place(l).checked_sub(1));
+            }
         }
         positions
+    }
+
+    /// The number of the place that an instruction belongs to plus 1, or 0.
+    fn place_in(&mut self, i: Value<'m>, misplaced: &Misplaced<'m>) -> u32 {
+        match misplaced.places.get(&i) {
+            None => i.debug_location().map_or(0, |l| self.place(l)),
+            Some(Belongs::Nowhere | Belongs::Compiler) => 0,
+            Some(Belongs::With(location)) => self.place(*location),
+            Some(Belongs::AtStartOf(location)) => self.block_start(*location).unwrap_or(0),
+        }
+    }
+
+    /// Where the block of the source begins that a location is in.
+    fn block_start(&mut self, location: Node<'m>) -> Option<u32> {
+        let number = self.place(location).checked_sub(1)?;
+        let (line, column) = location.block_start(self.module)?;
+        let place = SourcePosition {
+            line,
+            column,
+            discriminator: 0,
+            ..self.found.places[number as usize]
+        };
+        Some(numbered(&mut self.places, &mut self.found.places, place) + 1)
     }
 
     /// What a branch that has a position tests.

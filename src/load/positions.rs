@@ -83,6 +83,8 @@ pub struct BlockPositions {
     pub instructions: Vec<u32>,
     /// What is chosen at its end, if there is a choice. Most blocks have none, and it is large.
     pub choice: Option<Box<Choice>>,
+    /// Where that is, if its instruction is on no line: a number among [`Positions::places`].
+    pub choice_at: Option<u32>,
     /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler
     /// keeps it for the block that ends an iteration (`!llvm.loop`).
     pub loop_start: Option<u32>,
@@ -102,6 +104,10 @@ pub struct Choice {
     /// Of a branch that asks whether an exception is of a type: that type's symbol, and the successor if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catches: Option<(String, u32)>,
+    /// Of a branch that asks whether what a `switch` is over is one of the values of a `case 1 ... 100`, which leads to
+    /// the first successor: the least and the greatest one, in decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[String; 2]>,
     /// Of a branch on a condition: what it tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Test>,

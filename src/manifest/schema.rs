@@ -361,6 +361,27 @@ impl FunctionEntry {
         Some([all().min()?, all().max()?])
     }
 
+    /// Where the decision at the end of block `b` is: where its terminator is, or else, without a column, the block's
+    /// last line.
+    pub fn decision_site(&self, b: BlockId) -> Option<Site> {
+        let decided = self.find_choice(b).and_then(|c| c.site.as_ref());
+        let last = || {
+            let span = self.spans(b).next_back()?;
+            Some(Site {
+                loc: span.loc,
+                column: 0,
+                inlined: span.inlined,
+                discriminator: 0,
+            })
+        };
+        decided.map(site).or_else(last)
+    }
+
+    /// Whether block `b` asks whether what a `switch` is over is one of many values of a case ([`Choice::range`]).
+    pub fn tests_case(&self, b: BlockId) -> bool {
+        self.find_choice(b).is_some_and(|c| c.by.range.is_some())
+    }
+
     fn pressure(&self, b: BlockId) -> u32 {
         let found = self.pressure.binary_search_by_key(&b, |p| p.0);
         found.map_or(0, |i| self.pressure[i].1)

@@ -19,7 +19,7 @@ use crate::analysis::contradiction::Contradictions;
 use crate::analysis::samples::time::Time;
 use crate::dag::{Path, PathEnd};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId, PathId};
+use crate::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::ir::{Cfg, Loc};
 use crate::profile::filter::{Order, Selection};
 use crate::profile::flow::flow;
@@ -383,7 +383,15 @@ fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
     };
     let succs = path.succs.iter().copied().chain(last);
     let ways = path.blocks.iter().zip(succs).enumerate();
-    let choice = |(_, (b, _)): &(usize, (&BlockId, u32))| cfg.block(**b).succs.len() > 1;
+    // What is asked behind the default of a `switch` for cases of many values is its answer.
+    let asks_on = |b: BlockId, succ: u32| {
+        let next = cfg.target(CfgEdge { block: b, succ });
+        let by = cfg.block(next).choice.as_ref().map(|choice| &choice.by);
+        by.is_some_and(|by| by.range.is_some())
+    };
+    let choice = |(_, (b, succ)): &(usize, (&BlockId, u32))| {
+        cfg.block(**b).succs.len() > 1 && !asks_on(**b, *succ)
+    };
     let debug = cfg.blocks.iter().any(|b| !b.lines.is_empty());
     let is_placed = |b: &BlockId| !debug || !cfg.block(*b).lines.is_empty();
     ways.filter(choice)

@@ -79,8 +79,8 @@ fn judge_branch(
     let site = decided.site?;
     let test = decided.by.test.as_ref();
     let (condition, is_all) = match around.entry.terminators[block] {
-        Terminator::Branch => tested(around, test, site, text)?,
-        Terminator::Switch => (switched(site, text)?, false),
+        Terminator::Branch if decided.by.range.is_none() => tested(around, test, site, text)?,
+        Terminator::Branch | Terminator::Switch => (switched(site, text)?, false),
         _ => return None,
     };
     let branch = Branch {

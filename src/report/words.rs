@@ -258,6 +258,9 @@ impl<'a> Words<'a> {
                 format!("no {what}")
             });
         }
+        if let Some(range) = by.and_then(|by| by.range.as_ref()) {
+            return Some(self.way_of_range(entry, d, range));
+        }
         match (entry.terminators[d.block], d.succ) {
             (Terminator::Switch, 0) => Some("default".into()),
             (Terminator::Switch, n) => {
@@ -278,6 +281,17 @@ impl<'a> Words<'a> {
             (Terminator::Invoke, _) => Some("unwinds".into()),
             _ => None,
         }
+    }
+
+    /// The way out of a block that asks for the values of one case: as its label writes them, or else as numbers.
+    fn way_of_range(self, entry: &FunctionEntry, d: &Decision, range: &[String; 2]) -> String {
+        if d.succ != 0 {
+            return "default".into();
+        }
+        let site = entry.decision_site(d.block);
+        let label = self.label_of(entry, d.block, d.succ, site);
+        let label = label.filter(|label| label.contains("..."));
+        format!("case {}", label.unwrap_or_else(|| range.join(" ... ")))
     }
 
     /// The label of the case that an edge of a `switch` leads to, if it alone leads there.
@@ -405,16 +419,8 @@ pub(super) fn site(
     block: BlockId,
     decided: Option<&Decided>,
 ) -> Option<Site> {
-    let last = || {
-        let span = entry.spans(block).next_back()?;
-        Some(Site {
-            loc: span.loc,
-            column: 0,
-            inlined: span.inlined,
-            discriminator: 0,
-        })
-    };
-    decided.and_then(|d| d.site).or_else(last)
+    let known = decided.and_then(|d| d.site);
+    known.or_else(|| entry.decision_site(block))
 }
 
 /// Whether numbers, which are of one byte each, are meant as characters.

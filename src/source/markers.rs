@@ -12,6 +12,7 @@
 //! wherever it stands.
 
 use super::tokens::{Kind, tokens};
+use crate::ir::{Loc, Span};
 use std::collections::BTreeSet;
 
 /// What markers leave out of one file.
@@ -21,11 +22,13 @@ pub(crate) struct Excluded {
     pub lines: BTreeSet<u32>,
     /// Lines whose branches are left out; those of `lines` too.
     pub branches: BTreeSet<u32>,
+    /// Positions, line and column, whose code does not say that the line ran.
+    pub uncounted: BTreeSet<(u32, u32)>,
     /// How many lines there are, if the text is there. A `#line` may tell of others, which tools that show the text refuse.
     pub length: Option<u32>,
 }
 
-/// What markers leave out of the files of a program, by number.
+/// What markers leave out of the files of a program, by number, and where code says nothing of its line.
 #[derive(Clone, Debug, Default)]
 pub struct Markers(Vec<Excluded>);
 
@@ -56,6 +59,18 @@ impl Markers {
     pub fn shows(&self, file: u32, line: u32) -> bool {
         let length = self.0.get(file as usize).and_then(|e| e.length);
         length.is_none_or(|n| line <= n) && !self.line(file, line)
+    }
+
+    /// Whether code counts for its line: the line is to be shown, and [`Markers::says_it_ran`].
+    pub fn counts(&self, span: &Span) -> bool {
+        self.shows(span.loc.file, span.loc.line) && self.says_it_ran(span)
+    }
+
+    /// Whether code says that its line ran: the source has something to run at its position.
+    pub fn says_it_ran(&self, span: &Span) -> bool {
+        let Loc { file, line } = span.loc;
+        let of_file = self.0.get(file as usize);
+        !of_file.is_some_and(|e| e.uncounted.contains(&(line, span.column)))
     }
 
     /// Whether the branches on a line are left out.

@@ -11,6 +11,7 @@ pub(crate) mod patch;
 pub(crate) mod root;
 mod text;
 mod tokens;
+mod uncounted;
 
 use crate::index::{BlockId, FuncId};
 use crate::names::{normalised, printable};
@@ -201,13 +202,17 @@ impl Sources {
         changed.map_or(Found::Missing, Found::Changed)
     }
 
-    /// What markers leave out of the files that are there and as they were compiled. Reads all of them.
+    /// What markers leave out of the files that are there and as they were compiled, and which positions there say
+    /// nothing of their line. Reads all of them.
     pub fn markers(&self) -> Markers {
         let excluded = |i| {
-            let text = self.text(i as u32).map(Text::whole);
+            let Some(text) = self.text(i as u32) else {
+                return Excluded::default();
+            };
             Excluded {
-                length: text.map(|t| t.lines().count() as u32),
-                ..Excluded::find(text.unwrap_or_default(), &self.search.markers)
+                length: Some(text.whole().lines().count() as u32),
+                uncounted: text.find_uncounted().into_iter().collect(),
+                ..Excluded::find(text.whole(), &self.search.markers)
             }
         };
         Markers::new((0..self.files.len()).map(excluded).collect())

@@ -20,7 +20,7 @@ mod own;
 mod unused;
 
 use crate::analysis::counted::{CountedFunction, Returns};
-use crate::ir::Span;
+use crate::ir::Site;
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;
@@ -92,7 +92,7 @@ pub fn by_line<'a>(
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {
-            if markers.shows(span.loc.file, span.loc.line) {
+            if markers.counts(span) {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);
             }
@@ -108,8 +108,8 @@ pub fn by_line<'a>(
             *sum = sum.plus(range);
         }
         inlined.push(calls);
-        branches(f, &mut |span, ways| {
-            let (file, line) = (span.loc.file, span.loc.line);
+        branches(f, &mut |site, ways| {
+            let (file, line) = (site.loc.file, site.loc.line);
             if markers.branches(file, line) {
                 return;
             }
@@ -125,16 +125,16 @@ pub fn by_line<'a>(
 }
 
 /// Gives `found` each branch of which it is known what became of it: its position, and the executions of its ways.
-fn branches(f: &CountedFunction, found: &mut impl FnMut(&Span, Vec<Option<u64>>)) {
+fn branches(f: &CountedFunction, found: &mut impl FnMut(Site, Vec<Option<u64>>)) {
     for (block, ways) in f.decisions() {
         if ways.iter().any(|(_, r)| r.may_have_run()) {
             continue;
         }
-        let Some(span) = f.structure.cfg.block(block).lines.last() else {
+        let Some(site) = f.entry.decision_site(block) else {
             continue;
         };
         let reached = ways.iter().any(|(w, _)| w.count > 0);
         let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
-        found(span, ways.collect());
+        found(site, ways.collect());
     }
 }

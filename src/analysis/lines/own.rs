@@ -7,7 +7,7 @@ use super::functions::{call_sites, inlined_code};
 use super::{SourceFile, branches};
 use crate::analysis::counted::{CountedFunction, Returns};
 use crate::index::FuncId;
-use crate::ir::Span;
+use crate::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;
@@ -29,8 +29,8 @@ pub fn by_function(
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {
-            if markers.shows(span.loc.file, span.loc.line) {
-                for owner in owners.find(f, span) {
+            if markers.counts(span) {
+                for owner in owners.find(f, span.loc, span.inlined) {
                     let most = lines.entry((owner, span.loc.line)).or_default();
                     *most = most.larger(range);
                 }
@@ -38,7 +38,7 @@ pub fn by_function(
         }
         let calls = inlined_code(profile, f, &spans, markers);
         for (site, range) in call_sites(profile, &calls, markers) {
-            for owner in owners.find(f, &site) {
+            for owner in owners.find(f, site.loc, site.inlined) {
                 let most = lines.entry((owner, site.loc.line)).or_default();
                 *most = most.larger(range);
             }
@@ -48,14 +48,14 @@ pub fn by_function(
             let sum = sum.or_default();
             *sum = sum.plus(range);
         }
-        branches(f, &mut |span, ways| {
-            if markers.branches(span.loc.file, span.loc.line) {
+        branches(f, &mut |site, ways| {
+            if markers.branches(site.loc.file, site.loc.line) {
                 return;
             }
-            for owner in owners.find(f, span) {
+            for owner in owners.find(f, site.loc, site.inlined) {
                 let branches = &mut found.entry(owner).or_default().branches;
                 branches
-                    .entry(span.loc.line)
+                    .entry(site.loc.line)
                     .or_default()
                     .push(ways.clone());
             }
@@ -113,9 +113,9 @@ impl<'a> Owners<'a> {
 
     /// The functions that a position of `f` is code of: none if no function of that name has a body or begins in that file.
     /// Of static functions that several modules have of one header, the one of this module.
-    fn find(&self, f: &CountedFunction, span: &Span) -> Vec<FuncId> {
-        let file = self.file(span.loc.file);
-        let Some(call) = span.inlined else {
+    fn find(&self, f: &CountedFunction, loc: Loc, inlined: Option<u32>) -> Vec<FuncId> {
+        let file = self.file(loc.file);
+        let Some(call) = inlined else {
             let begins = f.entry.begins();
             let own = begins.is_some_and(|l| self.file(l.file) == file);
             return own.then_some(f.f).into_iter().collect();

@@ -212,7 +212,7 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         CoverageFormat::Json => coverage::json(&covered, &sources),
         CoverageFormat::Csv => coverage::csv(&covered),
         CoverageFormat::Github => coverage::github(&covered, &sources),
-        CoverageFormat::Markdown => coverage::markdown(&covered),
+        CoverageFormat::Markdown => coverage::markdown(&covered, &sources),
     });
     judge(args, &covered, &mut outcome);
     outcome.warnings.extend(notes);

@@ -178,6 +178,10 @@ impl Lowering<'_> {
         let site = self.site(positions, last);
         line(site, &mut block, noted);
         let choice = positions.choice.as_deref().cloned();
+        let apart = positions
+            .choice_at
+            .map(|n| self::site(&self.places[n as usize]));
+        let site = apart.or(site);
         block.choice = choice.map(|by| Box::new(Decided { site, by }));
         let placed: u32 = block.lines.iter().map(|s| s.instructions).sum();
         if let Some(first) = block.lines.first_mut() {

@@ -2,11 +2,12 @@
 //! that never came up.
 
 use super::headline::{SourceSums, share_text};
+use super::unasked::Candidates;
 use super::{Scope, file};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_line};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::Terminator;
 use crate::manifest::FunctionEntry;
 use crate::names::printable;
@@ -14,7 +15,7 @@ use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::left::Range;
 use crate::report::steps::Steps;
-use crate::report::words::{Disambiguation, Said};
+use crate::report::words::{Disambiguation, Said, Words};
 use crate::report::{Decision, To};
 use crate::source::{Sources, Text};
 use crate::table::{Layout, display_width, grouped, number_of, wrapped};
@@ -62,8 +63,18 @@ pub fn annotated(
         counted.iter().filter(|f| selected.contains(&f.f)).collect();
     let partial = of_selected.len() < counted.len();
     let mut never = never(profile, sources, scope, &counted, wanted);
+    let files = by_line(profile, &counted, &scope.markers);
+    let unasked = Candidates::find(profile, &counted, &files, scope);
+    for (file, unasked) in unasked.resolve(Words::new(profile, sources)) {
+        let file = files.get_key_value(&*file).expect("its lines are known").0;
+        let of_file = never.entry(file).or_default();
+        for condition in unasked {
+            let said = format!("never evaluated: {}", condition.condition);
+            of_file.entry(condition.line).or_default().push(said);
+        }
+    }
     let mut out = String::new();
-    for (name, lines) in by_line(profile, &counted, &scope.markers) {
+    for (name, lines) in files {
         if !scope.admits_file(name) {
             continue;
         }
@@ -159,8 +170,7 @@ fn never<'a>(
             if edges.iter().any(|(_, r)| r.may_have_run()) {
                 continue;
             }
-            let span = f.structure.cfg.block(block).lines.last();
-            let Some(loc) = span.map(|s| s.loc) else {
+            let Some(loc) = f.entry.decision_site(block).map(|site| site.loc) else {
                 continue;
             };
             let name = profile.manifest.files[loc.file as usize].as_str();
@@ -172,17 +182,13 @@ fn never<'a>(
             let kind = Kind::new(f.entry, block);
             let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
             for (e, _) in &edges {
+                let CfgEdge { block, succ } = e.edge;
                 let decision = Decision {
                     before: None,
                     block,
-                    succ: e.edge.succ,
+                    succ,
                     to: To::Block(e.dst),
-                    taken: f
-                        .structure
-                        .cfg
-                        .block(block)
-                        .terminator
-                        .edge_name(e.edge.succ),
+                    taken: f.structure.cfg.block(block).terminator.edge_name(succ),
                 };
                 let said = steps.words().said(f.f, &decision);
                 let step = steps.step(&said, &own);

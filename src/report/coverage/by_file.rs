@@ -1,11 +1,13 @@
 //! The rows of coverage by file.
 
 use super::headline::{SourceSums, share_text};
+use super::unasked::Unasked;
 use super::{Coverage, Paths};
 use crate::names::printable;
 use crate::source::root::Root;
 use crate::table::{Align, Columns, Layout, grouped, roughly};
 use anstyle::Style;
+use std::collections::BTreeMap;
 
 const BOLD: Style = Style::new().bold();
 
@@ -26,7 +28,11 @@ impl Lineless {
 }
 
 /// A row for each file: lines, branches and pairs that ran, paths, and which lines did not run.
-pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
+pub(super) fn by_file(
+    coverage: &Coverage,
+    unasked: &BTreeMap<String, Vec<Unasked>>,
+    layout: Layout,
+) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     let is_known = !coverage.lines.files.is_empty();
@@ -39,7 +45,9 @@ pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
             lineless.add(paths, pairs);
             continue;
         }
-        let missing = own.map(SourceSums::missing_text).unwrap_or_default();
+        let unasked = unasked.get(file).into_iter().flatten();
+        let missing = own.map(|own| own.missing_text(unasked));
+        let missing = missing.unwrap_or_default();
         let name = printable(root.name(file)).into_owned();
         table.file_list(shares(own, paths, pairs), name, missing);
     }

@@ -8,6 +8,7 @@ use crate::index::FuncId;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::report::steps::Steps;
+use crate::report::words::Words;
 use crate::source::{Sources, repository};
 use crate::table::{Layout, exactly, number_of};
 use std::fmt::Write;
@@ -97,7 +98,11 @@ fn property(text: &str) -> String {
 }
 
 /// A summary for a job's page or a merge request.
-pub fn markdown(coverage: &Coverage) -> String {
+pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
+    let unasked = coverage
+        .lines
+        .unasked
+        .resolve(Words::new(coverage.profile, sources));
     let headline = match coverage.patch {
         None => headline(coverage) + "\n",
         Some(_) => String::new(),
@@ -139,7 +144,7 @@ pub fn markdown(coverage: &Coverage) -> String {
         let _ = write!(out, "\n{}", of_selection(coverage).replace('\n', "  \n"));
     }
     if let Some(patch) = &coverage.patch {
-        let _ = write!(out, "\n{}", of_patch(patch).replace('\n', "  \n"));
+        let _ = write!(out, "\n{}", of_patch(patch, &unasked).replace('\n', "  \n"));
     }
     out
 }

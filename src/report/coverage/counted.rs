@@ -61,11 +61,6 @@ impl Counted {
         self.certain.as_ref()
     }
 
-    /// Whether every path over an edge is counted.
-    pub(super) fn is_certain(&self, e: EdgeId) -> bool {
-        self.certain.as_ref().is_none_or(|set| set.contains(e))
-    }
-
     /// Whether a path is counted.
     pub(super) fn contain(&self, paths: &Measuring, id: PathId) -> bool {
         self.paths.are_all() || self.paths.contain_id(paths, id)

@@ -2,6 +2,7 @@
 //!
 //! The share of all paths that control flow allows is no headline: where decisions are many, it is 0.00 % whatever tests do.
 
+use super::unasked::{Candidates, Unasked};
 use super::{Coverage, Paths, Scope};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_function, by_line, find_unused_bodies};
@@ -19,6 +20,8 @@ pub struct LineSums {
     pub files: BTreeMap<String, SourceSums>,
     /// By function: those of its own code, inlined or not.
     pub functions: BTreeMap<FuncId, SourceSums>,
+    /// What may be conditions that were never evaluated on lines that ran.
+    pub unasked: Candidates,
     /// The functions that were never entered, and whose code ran nowhere else, ascending.
     never_entered: Vec<FuncId>,
 }
@@ -30,7 +33,9 @@ pub struct SourceSums {
     pub lines: Paths,
     /// Ways out of branches, and those of them that were taken.
     pub branches: Paths,
-    /// The lines that did not run, ascending.
+    /// The lines with code, ascending.
+    pub known: Vec<u32>,
+    /// Those of them that did not run.
     pub missing: Vec<u32>,
     /// The lines with a branch not all ways of which were taken, ascending.
     pub missing_branches: Vec<u32>,
@@ -53,6 +58,7 @@ impl LineSums {
             }
             (name, file)
         });
+        let files: BTreeMap<&str, SourceFile> = files.collect();
         let unused = find_unused_bodies(profile, &counted);
         let by_function = by_function(profile, &counted, &unused, &scope.markers).into_iter();
         let by_function = by_function.map(|(f, mut own)| {
@@ -64,9 +70,11 @@ impl LineSums {
         let never_entered = counted.iter().filter(|f| f.is_never_entered());
         let never_entered = never_entered.filter(|f| !unused.contains(&f.f));
         Ok(LineSums {
+            unasked: Candidates::find(profile, &counted, &files, scope),
             never_entered: never_entered.map(|f| f.f).collect(),
             files: files
-                .map(|(name, file)| (name.to_string(), SourceSums::of(&file)))
+                .iter()
+                .map(|(name, file)| (name.to_string(), SourceSums::of(file)))
                 .collect(),
             functions: by_function
                 .map(|(f, own)| (f, SourceSums::of(&own)))
@@ -101,6 +109,7 @@ impl SourceSums {
         SourceSums {
             lines: share(file.lines().map(|(_, n)| n > 0)),
             branches: share(ways.map(taken)),
+            known: file.lines().map(|(line, _)| line).collect(),
             missing: file
                 .lines()
                 .filter(|(_, n)| *n == 0)
@@ -113,17 +122,26 @@ impl SourceSums {
         }
     }
 
-    /// The lines that did not run, and then the other lines with branches that were not taken all ways:
-    /// `: 12-14,20; branches 31`.
+    /// The lines that did not run, then the other lines with branches that were not taken all ways, and those with
+    /// conditions that were never evaluated, which are `unasked`: `: 12-14,20; branches 31; never evaluated 31`.
     /// Empty if nothing is missing.
-    pub fn missing_text(&self) -> String {
-        let ran = |line: &&u32| self.missing.binary_search(line).is_err();
-        let branches: Vec<u32> = self.missing_branches.iter().filter(ran).copied().collect();
-        match (&self.missing[..], &branches[..]) {
-            ([], []) => String::new(),
-            (lines, []) => format!(": {}", ranges(lines)),
-            ([], branches) => format!(": branches {}", ranges(branches)),
-            (lines, branches) => format!(": {}; branches {}", ranges(lines), ranges(branches)),
+    pub fn missing_text<'u>(&self, unasked: impl Iterator<Item = &'u Unasked>) -> String {
+        let ran = |line: &u32| self.missing.binary_search(line).is_err();
+        let branches = self.missing_branches.iter().copied();
+        let branches: Vec<u32> = branches.filter(ran).collect();
+        let mut unasked: Vec<u32> = unasked.map(|condition| condition.line).collect();
+        unasked.dedup();
+        let lists = [
+            ("", &self.missing),
+            ("branches ", &branches),
+            ("never evaluated ", &unasked),
+        ];
+        let lists = lists.iter().filter(|(_, lines)| !lines.is_empty());
+        let lists = lists.map(|(what, lines)| what.to_string() + &ranges(lines));
+        let lists: Vec<String> = lists.collect();
+        match lists.is_empty() {
+            true => String::new(),
+            false => format!(": {}", lists.join("; ")),
         }
     }
 }

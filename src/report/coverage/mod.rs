@@ -19,6 +19,7 @@ mod scope;
 #[cfg(test)]
 mod tests;
 mod through;
+mod unasked;
 pub mod versus;
 
 pub use annotate::{Annotate, annotated};
@@ -36,7 +37,7 @@ use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
 use crate::manifest::Status;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
-use crate::profile::{Profile, Structure, flow};
+use crate::profile::{Profile, Structure};
 use crate::report::text::short;
 use crate::report::{Decision, Line, line};
 use counted::Counted;
@@ -89,9 +90,6 @@ pub struct Near {
     pub parts: Option<Decision>,
 }
 
-/// Lines, each with its file, and whether it ran.
-type Lines = BTreeMap<(u32, u32), bool>;
-
 /// The coverage of one function.
 pub struct FunctionCoverage {
     /// The function.
@@ -111,8 +109,6 @@ pub struct FunctionCoverage {
     pub contradictory_near: u64,
     /// Whether one of these paths ran.
     pub ran: bool,
-    /// The touched lines with code in it, and whether each ran.
-    lines: Lines,
     /// The nearest paths that did not run.
     pub uncovered: Vec<Uncovered>,
     /// How many more were found near those that ran, where some are asked for.
@@ -168,7 +164,7 @@ pub struct PatchLines {
     pub lines: usize,
     /// Those of them with code, in scope.
     pub code: usize,
-    /// Those of them that ran, on a path that was completed.
+    /// Those of them that ran.
     pub ran: usize,
     /// Files of the patch that are none of the program's.
     #[serde(rename = "other_files")]
@@ -206,8 +202,8 @@ pub fn coverage<'a>(
         .into_par_iter()
         .map(|f| row(paths, f, scope, nearest));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
-    let patch = touched.map(|t| patch_lines(profile, t, &rows));
     let lines = LineSums::new(profile, &counted, scope)?;
+    let patch = touched.map(|t| patch_lines(profile, t, &rows, &lines));
     let mut near = Paths::default();
     rows.iter().for_each(|r| near.add(&r.near));
     let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
@@ -264,13 +260,12 @@ fn file(profile: &Profile, f: FuncId) -> String {
 
 fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result<FunctionCoverage> {
     let touched = scope.touched.as_ref();
-    let blocks = touched.map(|t| t.blocks(&profile, f));
+    let blocks = touched.map(|t| t.blocks(&profile, f, &scope.markers));
     let excluded = scope.excluded(&profile, f);
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
         let paths = crate::paths::Paths::new(&entry.cfg());
         let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
-        let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| Some(false)));
         return Ok(FunctionCoverage {
             f,
             paths: through.paths(&[]),
@@ -280,7 +275,6 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
             contradictory: 0,
             contradictory_near: 0,
             ran: false,
-            lines,
             uncovered: Vec::new(),
             more_uncovered: 0,
             never_ran: false,
@@ -343,15 +337,6 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
             )?
         }
     };
-    let lines = touched.map_or(Lines::default(), |t| {
-        let counts = flow::add_up(dag, &executed);
-        let ins = |v| dag.ins(v).iter();
-        lines(&profile, f, t, |b| match dag.vertex(b) {
-            None => Some(false),
-            Some(v) if ins(v).any(|e| counts[*e] > 0) => Some(true),
-            Some(v) => ins(v).all(|e| counted.is_certain(*e)).then_some(false),
-        })
-    });
     let mut paths = counted.without_unselected(through.paths(&executed), &executed, &through);
     let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     let contradictory = contradictions.count(&structure.paths, |id| {
@@ -373,7 +358,6 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         },
         excluded: left_out(dag, blocks.as_ref(), &excluded),
         ran: paths.executed > 0,
-        lines,
         uncovered,
         more_uncovered,
         never_ran: false,
@@ -409,34 +393,32 @@ impl FunctionCoverage {
     }
 }
 
-/// The touched lines with code in function `f`, and whether a block with code of each `ran`, as far as that is known.
-fn lines(
+/// What became of the lines of a patch in all functions, those too of functions that were skipped.
+fn patch_lines(
     profile: &Profile,
-    f: FuncId,
     touched: &Touched,
-    ran: impl Fn(BlockId) -> Option<bool>,
-) -> Lines {
-    let mut lines = Lines::new();
-    for b in (0..profile.entry(f).succs.len()).map(BlockId::new) {
-        if let Some(ran) = ran(b) {
-            for line in touched.lines_of(profile, f, b) {
-                *lines.entry(line).or_default() |= ran;
-            }
+    rows: &[FunctionCoverage],
+    lines: &LineSums,
+) -> PatchLines {
+    let name = |file: u32| profile.manifest.files[file as usize].as_str();
+    let known = lines.files.iter().flat_map(|(file, sums)| {
+        let all = sums.known.iter();
+        all.map(move |line| (file.as_str(), *line))
+    });
+    let mut code: BTreeSet<(&str, u32)> = known.collect();
+    let ran = lines.lines().executed as usize;
+    for row in rows {
+        let entry = profile.entry(row.f);
+        if entry.status.is_skipped() {
+            let spans = entry.succs.keys().flat_map(|b| entry.spans(b));
+            let touched = spans.filter(|span| touched.contains(span.loc));
+            code.extend(touched.map(|span| (name(span.loc.file), span.loc.line)));
         }
-    }
-    lines
-}
-
-/// What became of the lines of a patch in all functions.
-fn patch_lines(profile: &Profile, touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
-    let mut all = Lines::new();
-    for (line, ran) in rows.iter().flat_map(|r| &r.lines) {
-        *all.entry(*line).or_default() |= ran;
     }
     PatchLines {
         lines: touched.number(),
-        code: all.len(),
-        ran: all.values().filter(|ran| **ran).count(),
+        code: code.len(),
+        ran,
         elsewhere: touched.elsewhere.clone(),
         removals: touched.removals,
         branchless: branchless_places(profile, touched, rows),

@@ -6,6 +6,7 @@ use crate::ir::Loc;
 use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
 use crate::source::Sources;
+use crate::source::markers::Markers;
 use crate::source::patch::{Patch, PatchedFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -95,10 +96,8 @@ impl Touched {
 
     /// Whether block `b` of a function ends with a decision that the source has on a touched line.
     pub(super) fn decides(&self, entry: &FunctionEntry, b: BlockId) -> bool {
-        let site = entry.choice(b).and_then(|choice| choice.site);
-        let last = || entry.spans(b).next_back().map(|span| span.loc);
-        let loc = site.map(|site| site.loc).or_else(last);
-        entry.succs[b].len() > 1 && loc.is_some_and(|loc| self.contains(loc))
+        let site = entry.decision_site(b);
+        entry.succs[b].len() > 1 && site.is_some_and(|site| self.contains(site.loc))
     }
 
     /// The lines of a file that are touched, by its name.
@@ -106,13 +105,6 @@ impl Touched {
         let files = self.lines.iter();
         let files = files.filter(|(f, _)| profile.manifest.files[**f as usize] == name);
         files.flat_map(|(_, lines)| lines).copied().collect()
-    }
-
-    /// The lines of a block that are touched, each with its file.
-    pub(super) fn lines_of(&self, profile: &Profile, f: FuncId, b: BlockId) -> Vec<(u32, u32)> {
-        let locs = profile.entry(f).spans(b).map(|s| s.loc);
-        let touched = locs.filter(|loc| self.contains(*loc));
-        touched.map(|loc| self.place(loc)).collect()
     }
 
     /// A touched line: a file of its name, the same one always, and its number.
@@ -126,10 +118,13 @@ impl Touched {
         lines.is_some_and(|lines| lines.contains(&loc.line))
     }
 
-    /// The blocks of function `f` with code of touched lines. O(positions).
-    pub(super) fn blocks(&self, profile: &Profile, f: FuncId) -> IdSet<BlockId> {
+    /// The blocks of function `f` with code that says that touched lines ran ([`Markers::says_it_ran`]). O(positions).
+    pub(super) fn blocks(&self, profile: &Profile, f: FuncId, markers: &Markers) -> IdSet<BlockId> {
         let n = profile.entry(f).succs.len();
-        let touched = |b: &BlockId| !self.lines_of(profile, f, *b).is_empty();
+        let touched = |b: &BlockId| {
+            let mut spans = profile.entry(f).spans(*b);
+            spans.any(|span| self.contains(span.loc) && markers.says_it_ran(&span))
+        };
         let mut blocks = IdSet::with_capacity(n);
         blocks.extend((0..n).map(BlockId::new).filter(touched));
         blocks

@@ -2,9 +2,10 @@
 
 use super::by_file::{by_file, heads, shares};
 use super::headline::{SourceSums, headline};
+use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::dag::PathStart;
-use crate::index::BlockId;
+use crate::index::{BlockId, FuncId};
 use crate::ir::Loc;
 use crate::names::{NAMED_FUNCTIONS, printable, readable};
 use crate::profile::Profile;
@@ -17,6 +18,7 @@ use crate::source::Sources;
 use crate::table::{self, Align, Columns, Layout, exactly, number_of, times, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
@@ -38,19 +40,25 @@ impl Paths {
 pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     use Align::{Left, Right};
     let steps = Steps::new(coverage.profile, sources, layout.full);
+    let unasked = coverage.lines.unasked.resolve(steps.words());
+    let notes = notes(coverage, &unasked, &steps, layout);
     if coverage.lists_never_ran {
-        return never_ran::listed(coverage, &steps, layout) + &notes(coverage, &steps, layout);
+        return never_ran::listed(coverage, &steps, layout) + &notes;
     }
     if coverage.rows.is_empty() {
-        return notes(coverage, &steps, layout);
+        return notes;
     }
     let by_file = match coverage.patch {
         None => {
             let headline = wrapped(headline(coverage).trim_end(), layout.width, 0);
-            headline + "\n\n" + &by_file(coverage, layout)
+            headline + "\n\n" + &by_file(coverage, &unasked, layout)
         }
-        Some(_) => by_file(coverage, layout),
+        Some(_) => by_file(coverage, &unasked, layout),
     };
+    let mut of_functions: BTreeMap<FuncId, Vec<&Unasked>> = BTreeMap::new();
+    for condition in unasked.values().flatten() {
+        of_functions.entry(condition.f).or_default().push(condition);
+    }
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     table.heading(BOLD, &heads("function: missing"));
     let inner = Layout {
@@ -65,7 +73,8 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         };
         let name = steps.name(row.f);
         let own = coverage.lines.functions.get(&row.f);
-        let missing = own.filter(|_| row.ran).map(SourceSums::missing_text);
+        let unasked = of_functions.get(&row.f).into_iter().flatten().copied();
+        let missing = own.filter(|_| row.ran).map(|own| own.missing_text(unasked));
         let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
         table.named_over_list(shares(own, &row.paths, &row.pairs), name, INDENT, note);
@@ -89,7 +98,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             );
         }
     }
-    by_file + "\n" + &table.render(layout) + &notes(coverage, &steps, layout)
+    by_file + "\n" + &table.render(layout) + &notes
 }
 
 /// How many paths near those that ran are not explained, and what explains them.
@@ -111,7 +120,12 @@ fn contradictory(row: &FunctionCoverage) -> Option<String> {
 }
 
 /// What the table does not show, and of which functions it does not know all.
-fn notes(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
+fn notes(
+    coverage: &Coverage,
+    unasked: &BTreeMap<String, Vec<Unasked>>,
+    steps: &Steps,
+    layout: Layout,
+) -> String {
     let mut out = String::new();
     if coverage.rows.len() < coverage.functions {
         let more = (coverage.functions - coverage.rows.len()) as u64;
@@ -132,7 +146,7 @@ fn notes(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
         out += &of_selection(coverage);
     }
     if let Some(patch) = &coverage.patch {
-        out += &of_patch(patch);
+        out += &of_patch(patch, unasked);
     } else {
         out += &coverage.out_of_scope.describe();
     }
@@ -182,7 +196,7 @@ pub(super) fn left_out(paths: u128) -> String {
 }
 
 /// Which lines these paths run through.
-pub(super) fn of_patch(patch: &PatchLines) -> String {
+pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unasked>>) -> String {
     let n = |n: usize| exactly(n as u64);
     let names = || {
         let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
@@ -209,6 +223,18 @@ pub(super) fn of_patch(patch: &PatchLines) -> String {
     }
     if !patch.elsewhere.is_empty() {
         let _ = writeln!(out, "files that the program has no code of: {}", names());
+    }
+    let unasked = unasked.iter().flat_map(|(file, all)| {
+        let said = |u: &Unasked| format!("{}:{} {}", short(file), u.line, printable(&u.condition));
+        all.iter().map(said)
+    });
+    let unasked: Vec<String> = unasked.collect();
+    if !unasked.is_empty() {
+        let _ = writeln!(
+            out,
+            "conditions never evaluated on lines that ran: {}",
+            unasked.join(", ")
+        );
     }
     if !patch.branchless.is_empty() {
         let _ = writeln!(
@@ -344,6 +370,9 @@ struct JsonFile<'a> {
     paths: Numbers,
     #[serde(flatten)]
     own: Option<JsonLines<'a>>,
+    /// Conditions that were never evaluated, on lines that ran.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    never_evaluated: &'a [Unasked],
 }
 
 /// Lines and branches: those that ran, and all; and the lines that are missing of each.
@@ -422,7 +451,9 @@ fn numbers(paths: &Paths, pairs: &Paths) -> Numbers {
 pub fn json(coverage: &Coverage, sources: &Sources) -> String {
     let words = Words::new(coverage.profile, sources);
     let function = |row| json_function(words, row, coverage);
+    let unasked = coverage.lines.unasked.resolve(words);
     let files = coverage.files.iter().map(|(file, paths)| JsonFile {
+        never_evaluated: unasked.get(file).map_or(&[][..], Vec::as_slice),
         file,
         paths: numbers(&paths.0, &paths.1),
         own: coverage.lines.files.get(file).map(JsonLines::of),

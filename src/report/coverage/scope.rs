@@ -115,7 +115,7 @@ impl Scope {
             && self
                 .touched
                 .as_ref()
-                .is_none_or(|t| !t.blocks(profile, f).is_empty())
+                .is_none_or(|t| !t.blocks(profile, f, &self.markers).is_empty())
     }
 }
 

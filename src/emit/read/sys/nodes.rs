@@ -117,16 +117,33 @@ impl<'m> Node<'m> {
         ) {
             return 0;
         }
-        // No function of the C API tells it. The text of a node without its module is short.
+        self.printed_number("discriminator", module).unwrap_or(0)
+    }
+
+    /// The line and column at which the innermost block of the source begins that a location is in; `None` if it is in
+    /// none, but in a function.
+    pub(crate) fn block_start(self, module: &'m Module) -> Option<(u32, u32)> {
+        use LLVMMetadataKind::*;
+        let mut scope = self.scope();
+        while matches!(scope.kind(), LLVMDILexicalBlockFileMetadataKind) {
+            scope = scope.operand(SCOPE, module)?;
+        }
+        let is_block = matches!(scope.kind(), LLVMDILexicalBlockMetadataKind);
+        let number = |name| scope.printed_number(name, module).filter(|_| is_block);
+        Some((number("line")?, number("column")?))
+    }
+
+    /// A number of a node that no function of the C API tells. The text of a node without its module is short.
+    fn printed_number(self, name: &str, module: &'m Module) -> Option<u32> {
         // SAFETY: the node and the module's context are live, and so is the value that holds the node in it.
         let value = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             Value(LLVMMetadataAsValue(context, self.0), PhantomData)
         };
         let text = value.printed();
-        let behind = text.split("discriminator: ").nth(1).unwrap_or_default();
+        let behind = text.split(&format!("{name}: ")).nth(1)?;
         let digits = behind.split(|c: char| !c.is_ascii_digit()).next();
-        digits.and_then(|d| d.parse().ok()).unwrap_or(0)
+        digits?.parse().ok()
     }
 
     pub(super) fn kind(self) -> LLVMMetadataKind {
