@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec, ti_vec};
-use crate::ir::{Span, Terminator};
+use crate::ir::{Cfg, Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};
@@ -19,6 +19,9 @@ const HANDLERS: &[&str] = &[
     "sigset",
     "__sysv_signal",
 ];
+
+/// What begins the clause of a `catch`.
+const BEGIN_CATCH: &str = "__cxa_begin_catch";
 
 /// What is known of calls that came back.
 pub struct Returns {
@@ -57,6 +60,8 @@ pub struct CountedFunction<'a> {
     pub executed: Executed,
     /// By block: how often control came to its end.
     passed: TiVec<BlockId, Range>,
+    /// The blocks that begin the clause of a `catch`.
+    clauses: Vec<BlockId>,
     /// The edges of `executed`.
     pub edges: Vec<(EdgeCount, Range)>,
 }
@@ -69,6 +74,7 @@ impl<'a> CountedFunction<'a> {
         Ok(CountedFunction {
             f,
             entry: profile.entry(f),
+            clauses: find_clauses(profile, profile.entry(f)),
             passed: executed.passed(&structure),
             edges: executed.edges(&structure),
             structure,
@@ -112,7 +118,7 @@ impl<'a> CountedFunction<'a> {
         &self,
         spans: &'s Spans<'p>,
     ) -> impl Iterator<Item = (&'p Span, Range)> + use<'s, 'p> {
-        let unwinding = find_unwinding(&self.structure);
+        let unwinding = find_unwinding(&self.structure.cfg, &self.clauses);
         let shown = move |(b, spans): (BlockId, &'s Vec<(&'p Span, Range)>)| {
             let unwinds = unwinding.contains(b);
             let spans = spans.iter();
@@ -214,36 +220,59 @@ impl<'a> CountedFunction<'a> {
     }
 }
 
-/// The blocks that only clean up for an exception: a way from them leads to a `resume`, and none to another end or a call
-/// with a landing pad. O(V + E).
-fn find_unwinding(structure: &Structure) -> IdSet<BlockId> {
-    let cfg = &structure.cfg;
-    let ends = |b: BlockId| {
-        !matches!(
-            cfg.block(b).terminator,
-            Terminator::Jump | Terminator::Branch
-        )
+/// The blocks that only clean up for an exception: control comes to them from landing pads alone, and from them neither
+/// to a `return` nor to the clause of a `catch`, of which `begin` are the first blocks. Code of clauses is no such code,
+/// even if it never returns. O(V + E).
+fn find_unwinding(cfg: &Cfg, begin: &[BlockId]) -> IdSet<BlockId> {
+    let is_pad =
+        |b: BlockId, succ: usize| cfg.block(b).terminator == Terminator::Invoke && succ == 1;
+    let goes_on = |b: BlockId| {
+        let succs = cfg.block(b).succs.iter().enumerate();
+        succs
+            .filter(move |(succ, _)| !is_pad(b, *succ))
+            .map(|(_, to)| *to)
     };
-    let resumes = |b: BlockId| cfg.block(b).terminator == Terminator::Resume;
-    if !cfg.ids().any(resumes) {
-        return IdSet::with_capacity(0);
-    }
+    let entry = (!cfg.is_empty()).then_some(BlockId(0));
+    let first = entry.into_iter().chain(begin.iter().copied());
+    let normal = find_reachable(cfg.len(), first, goes_on);
+    let pads = cfg.ids().filter_map(|b| {
+        let pad = cfg.block(b).succs.get(1);
+        pad.copied().filter(|_| is_pad(b, 1))
+    });
+    let mut unwinding = find_reachable(cfg.len(), pads, |b| cfg.block(b).succs.iter().copied());
     let mut before: TiVec<BlockId, Vec<BlockId>> = ti_vec![Vec::new(); cfg.len()];
     for b in cfg.ids() {
         cfg.block(b).succs.iter().for_each(|to| before[*to].push(b));
     }
-    let find_ways_to = |is_end: &dyn Fn(BlockId) -> bool| {
-        let mut open: Vec<BlockId> = cfg.ids().filter(|b| is_end(*b)).collect();
-        let mut found = IdSet::with_capacity(cfg.len());
-        while let Some(b) = open.pop() {
-            if found.put(b) {
-                open.extend(&before[b]);
-            }
-        }
-        found
-    };
-    let others = find_ways_to(&|b| ends(b) && !resumes(b));
-    let mut unwinding = find_ways_to(&resumes);
-    unwinding.difference_with(&others);
+    let returns = cfg
+        .ids()
+        .filter(|b| cfg.block(*b).terminator == Terminator::Return);
+    let ends = returns.chain(begin.iter().copied());
+    let handled = find_reachable(cfg.len(), ends, |b| before[b].iter().copied());
+    unwinding.difference_with(&normal);
+    unwinding.difference_with(&handled);
     unwinding
+}
+
+/// The blocks that control comes to from `first` by `next`, these included.
+fn find_reachable<I: Iterator<Item = BlockId>>(
+    blocks: usize,
+    first: impl Iterator<Item = BlockId>,
+    next: impl Fn(BlockId) -> I,
+) -> IdSet<BlockId> {
+    let mut found = IdSet::with_capacity(blocks);
+    let mut open: Vec<BlockId> = first.collect();
+    while let Some(b) = open.pop() {
+        if !found.put(b) {
+            open.extend(next(b));
+        }
+    }
+    found
+}
+
+/// The blocks of a function that begin the clause of a `catch`.
+fn find_clauses(profile: &Profile, entry: &FunctionEntry) -> Vec<BlockId> {
+    let calls = profile.manifest.outside_calls(entry);
+    let begins = calls.filter(|(_, name)| *name == BEGIN_CATCH);
+    begins.map(|(b, _)| b).collect()
 }

@@ -1,6 +1,6 @@
 //! Code whose position is that of other code.
 //!
-//! clang gives each statement and expression of the source its position. What it adds by itself has the position of
+//! Clang gives each statement and expression of the source its position. What it adds by itself has the position of
 //! whatever it emitted last, so that counting lines by it covers lines that never ran. Five kinds of such code are known
 //! by their form; all of them exist at every level of optimisation, but for the last:
 //!
@@ -11,6 +11,9 @@
 //! | a landing pad, and the search for a clause that catches | of a `}`: of the function, of the `try` | none |
 //! | the beginning of a clause that catches | of the `}` of another clause | of the clause's own `{` |
 //! | a loop over the elements of an array (`-O0`) | of the variable, or of a `}` | none |
+//!
+//! rustc stores constants that nothing reads where a function begins, for debuggers: with the position of their `let`,
+//! which may be reached on some ways alone. Those that stand behind other code of the first block have none here.
 
 use super::read::sys::{Block, Node, Value};
 use inkwell::llvm_sys::LLVMOpcode;
@@ -83,6 +86,7 @@ pub(super) fn find<'m>(function: Value<'m>, optnone: u32) -> Misplaced<'m> {
             found.hide_array_loop(block, &order);
         }
     }
+    found.hide_spills(function);
     found
 }
 
@@ -152,6 +156,29 @@ impl<'m> Misplaced<'m> {
         }
     }
 
+    /// Hides the constants that rustc stores for debuggers, where their position is behind that of all other code in the
+    /// first block.
+    fn hide_spills(&mut self, function: Value<'m>) {
+        let Some(block) = function.blocks().next() else {
+            return;
+        };
+        let is_rust = |l: &Node| {
+            let file = l.scope().file();
+            file.is_some_and(|file| file.file_name().ends_with(".rs"))
+        };
+        let located = |i: Value<'m>| i.debug_location().filter(|l| l.inlined_at().is_none());
+        let (spills, others): (Vec<_>, Vec<_>) = block
+            .instructions()
+            .filter_map(|i| Some((i, located(i)?)))
+            .partition(|(i, _)| is_spill(*i));
+        let last = others.iter().map(|(_, l)| l.line_and_column()).max();
+        for (i, location) in spills {
+            if last.is_some_and(|last| location.line_and_column() > last) && is_rust(&location) {
+                self.places.insert(i, Belongs::Nowhere);
+            }
+        }
+    }
+
     /// Hides the loop that goes back to `header` if all of it is at one place: clang constructs, copies and destroys
     /// the elements of an array so. Without optimisation, no variable of the source is a φ.
     fn hide_array_loop(&mut self, header: Block<'m>, order: &FxHashMap<Block<'m>, usize>) {
@@ -167,6 +194,17 @@ impl<'m> Misplaced<'m> {
             self.places.extend(hidden);
         }
     }
+}
+
+/// Whether an instruction stores a constant in a local variable that nothing reads.
+fn is_spill(i: Value) -> bool {
+    let mut operands = (i.opcode() == LLVMOpcode::LLVMStore).then(|| i.operands());
+    let operands = operands.as_mut().map(|o| (o.next(), o.next()));
+    let Some((Some(stored), Some(slot))) = operands else {
+        return false;
+    };
+    let is_slot = slot.is_instruction() && slot.opcode() == LLVMOpcode::LLVMAlloca;
+    is_slot && stored.is_constant() && slot.users().nth(1).is_none()
 }
 
 /// The call that ends the clause which `begin` in `block` begins, clauses inside of it left out.

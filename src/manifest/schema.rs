@@ -164,6 +164,20 @@ impl Manifest {
         self.functions.iter().map(|f| f.succs.len()).sum()
     }
 
+    /// The calls of functions outside the program in function `entry`, by block: the symbols.
+    pub fn outside_calls<'a>(
+        &'a self,
+        entry: &'a FunctionEntry,
+    ) -> impl Iterator<Item = (BlockId, &'a str)> {
+        let names = self.outside.as_deref().unwrap_or_default();
+        let name = |call: &u32| names.get((*call).checked_sub(1)? as usize);
+        let calls = entry.outside.iter();
+        calls.flat_map(move |(b, calls)| {
+            let named = calls.iter().filter_map(name);
+            named.map(|name| (*b, name.as_str()))
+        })
+    }
+
     /// How large the program is. O(functions).
     pub(crate) fn size(&self) -> Size {
         Size {

@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn braces_before_other_ways_are_found() {
         let text = "if (a) {\n  f();\n} else if (b) {\n} elsewhere();\n}\nelse {\n}\ttry { }  catch (...) {\n} while (c);";
-        assert_eq!(found(text), [(3, 1), (7, 8)]);
+        assert_eq!(found(text), [(3, 1), (7, 9)]);
     }
 
     #[test]

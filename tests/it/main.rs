@@ -44,6 +44,7 @@ mod evidence;
 mod hits;
 mod inlined;
 mod left;
+mod lines;
 mod oracle_pgo;
 mod oracle_trace;
 mod residual;

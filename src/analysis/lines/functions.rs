@@ -8,6 +8,7 @@
 //! code is known by its positions, so that what the optimiser moved out of it, or gave no position, is not seen.
 
 use super::SourceFile;
+use super::unused::is_test_wrapper;
 use crate::analysis::counted::{CountedFunction, Spans};
 use crate::dag::{Dominators, Order};
 use crate::index::BlockId;
@@ -55,6 +56,9 @@ pub(super) fn add<'a>(
     let unknown = functions.iter().filter(|f| !is_known(f));
     let mut unknown: HashSet<&str> = unknown.map(|f| f.entry.name.as_str()).collect();
     for f in functions.iter().filter(is_known) {
+        if is_test_wrapper(profile, f) {
+            continue;
+        }
         let begins = f.entry.find_own_beginning();
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
             continue;

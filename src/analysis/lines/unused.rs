@@ -1,12 +1,21 @@
-//! Bodies of functions that ran elsewhere.
+//! Bodies of functions that say nothing of their lines.
 
 use crate::analysis::counted::CountedFunction;
 use crate::index::FuncId;
 use crate::profile::Profile;
 use std::collections::HashSet;
 
+/// What rustc's wrapper of a test calls, in either kind of symbol.
+const TEST_RESULT: &str = "4test18assert_test_result";
+
+/// Whether rustc made a function around a test: its code has the lines of that test.
+pub(super) fn is_test_wrapper(profile: &Profile, f: &CountedFunction) -> bool {
+    let mut calls = profile.manifest.outside_calls(f.entry);
+    calls.any(|(_, name)| name.contains(TEST_RESULT))
+}
+
 /// The functions that nothing entered and whose code ran elsewhere: where it was inlined, or as another module has it
-/// of one header. That such a body did not run says nothing about its lines. O(positions).
+/// of one header. That such a body did not run says nothing about its lines. Wrappers of tests are among them. O(positions).
 pub fn find_unused_bodies(profile: &Profile, functions: &[CountedFunction]) -> HashSet<FuncId> {
     let manifest = &profile.manifest;
     let file = |number: u32| manifest.files[number as usize].as_str();
@@ -36,8 +45,8 @@ pub fn find_unused_bodies(profile: &Profile, functions: &[CountedFunction]) -> H
     }
     let never_entered = functions.iter().filter(|f| f.is_never_entered());
     let definitions = never_entered.filter_map(definition);
-    definitions
-        .filter(|(f, file)| ran.contains(&(symbol(*f), *file)))
-        .map(|(f, _)| f)
-        .collect()
+    let ran_elsewhere = definitions.filter(|(f, file)| ran.contains(&(symbol(*f), *file)));
+    let wrappers = functions.iter().filter(|f| is_test_wrapper(profile, f));
+    let unused = ran_elsewhere.map(|(f, _)| f);
+    unused.chain(wrappers.map(|f| f.f)).collect()
 }

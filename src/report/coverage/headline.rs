@@ -139,9 +139,10 @@ impl SourceSums {
         let lists = lists.iter().filter(|(_, lines)| !lines.is_empty());
         let lists = lists.map(|(what, lines)| what.to_string() + &ranges(lines));
         let lists: Vec<String> = lists.collect();
-        match lists.is_empty() {
-            true => String::new(),
-            false => format!(": {}", lists.join("; ")),
+        if lists.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", lists.join("; "))
         }
     }
 }
