@@ -10,7 +10,7 @@ use crate::paths::{Counted, Expected, FunctionInput, Measuring, guess_all};
 use crate::plan::Op;
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::profile::flow::flow;
-use crate::profile::matching::Known;
+use crate::profile::matching::{Build, Known};
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, Ran, Structure};
 use crate::strategy::{Scheme, Strategy};
@@ -103,7 +103,8 @@ impl Ground {
         if let Some(weights) = weights {
             let cfgs = ground.cfgs.iter().enumerate();
             let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
-            crate::profile::weights::apply_known(weights, functions, &paths, &mut ground.expected)?;
+            let (build, expected) = (Build::of_manifest(manifest), &mut ground.expected);
+            crate::profile::weights::apply_known(weights, &build, functions, &paths, expected)?;
         }
         Ok(ground)
     }

@@ -47,6 +47,13 @@ pub(crate) fn readable(symbol: &str) -> Cow<'_, str> {
     }
 }
 
+/// The readable name of a symbol of Rust, in which the hashes are left out by which builds of one crate differ. `None` for
+/// other symbols. O(length).
+pub(crate) fn without_build_hash(symbol: &str) -> Option<String> {
+    let is_of_rust = rustc_demangle::try_demangle(symbol).is_ok();
+    is_of_rust.then(|| readable(symbol).into_owned())
+}
+
 /// A text that takes no more than [`LONGEST`] bytes.
 struct Bounded(String);
 

@@ -10,7 +10,7 @@ use crate::load::Admitted;
 use crate::manifest::ModuleEntry;
 use crate::profile::Profile;
 use crate::profile::flow::flow;
-use crate::profile::matching::{Index, Known, Match};
+use crate::profile::matching::{Build, Index, Known, Match};
 use crate::table::number_of;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -92,7 +92,7 @@ enum OfBody {
 pub(super) fn join(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
     let mut program = emit::load(inputs, None, &LoadOptions::default())?;
     take_names(&mut program.modules, &profile.manifest.modules);
-    let index = Index::new(profile);
+    let index = Index::of_same_program(profile, &Build::of_program(&program));
     let mut joined = Joined {
         counts: Vec::new(),
         verdict: profile
@@ -104,7 +104,10 @@ pub(super) fn join(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
     for module in &program.modules {
         let bodies = module.bodies.par_iter();
         let found: Vec<OfBody> = bodies
-            .map(|body| find(profile, &index, module, body))
+            .map(|body| {
+                let known = Known::in_module(&program, module, body);
+                find(profile, &index, body, &known)
+            })
             .collect::<Result<_>>()?;
         let mut of_module = Vec::with_capacity(found.len());
         for (found, body) in found.into_iter().zip(&module.bodies) {
@@ -150,8 +153,8 @@ fn take_names(modules: &mut TiSlice<ModuleId, Module>, profiled: &TiSlice<Module
     }
 }
 
-fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) -> Result<OfBody> {
-    let f = match index.find(&Known::in_module(module, body)) {
+fn find(profile: &Profile, index: &Index, body: &FunctionBody, known: &Known) -> Result<OfBody> {
+    let f = match index.find(known) {
         Match::Same(f) => f,
         Match::Changed => return Ok(OfBody::Changed),
         Match::Unknown => return Ok(OfBody::Nothing),

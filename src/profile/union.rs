@@ -1,8 +1,8 @@
-//! One profile of several programs: functions that they share, by name and control flow, have their counts added.
+//! One profile of several programs: functions that they share have their counts added.
 //!
-//! Two functions are one if they have the same name and the same blocks, edges and cut edges, and, where only their
-//! modules see them, are of the same module or of the same line of the same source (compiled twice, by libtool for
-//! example): then their path ids mean the same paths. All else stays apart. What results is a profile of one copy.
+//! Two functions are one if they are the same within one set of builds ([`super::matching`]) and have the same blocks,
+//! edges and cut edges: then their path ids mean the same paths. All else stays apart. What results is a profile of one
+//! copy.
 
 mod evidence;
 mod news;
@@ -11,18 +11,18 @@ pub use news::is_residual;
 
 use super::Profile;
 use super::flow::flow;
+use super::matching::{Files, Places};
 use super::measurement::{Exact, Measurement};
 use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId, FuncId, ModuleId, PathId, TiSlice, TiVec, ti_vec};
-use crate::ir::{Linkage, Loc};
 use crate::load::positions::Inlined;
 use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
 use crate::names::printable;
 use crate::strategy::Scheme;
 use evidence::{Evidence, Partial};
 use news::News;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A profile of several programs.
@@ -33,25 +33,17 @@ pub struct Union {
     pub shared: usize,
     /// Functions that were skipped in some program, and so lack its counts.
     pub partly: usize,
+    /// By program, then function: the function of `profile` that it is.
+    pub places: Vec<TiVec<FuncId, FuncId>>,
 }
-
-/// A name, and the module where the function is local to it.
-type Key = (String, Option<String>);
-
-/// A name, a file's name, and a line.
-type Position = (String, String, u32);
 
 /// A union under way.
 struct Joined {
     manifest: Manifest,
+    files: Files,
     /// By name and hash.
-    files: HashMap<(String, String), u32>,
     modules: HashMap<(String, String), ModuleId>,
-    by_key: HashMap<Key, Vec<FuncId>>,
-    /// Functions that only their modules see, by name and where they begin.
-    by_source: HashMap<(String, Loc), Vec<FuncId>>,
-    /// Functions by name and where they begin, file and line: what a baseline leaves out.
-    by_position: HashMap<Position, FuncId>,
+    places: Places,
     functions: TiVec<FuncId, Sum>,
     /// Whether every program that ran says which paths were known (`new:`).
     is_residual: bool,
@@ -92,6 +84,7 @@ pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result
     let mut joined = Joined::new(&all);
     let mut verdict = Verdict::default();
     let mut processes = Processes::default();
+    let mut places = Vec::new();
     for profile in profiles {
         let to = joined.add(profile)?;
         let name = profile.path.display().to_string();
@@ -111,10 +104,13 @@ pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result
         });
         verdict.add_violations(violations);
         processes = processes.plus(most(&profile.processes));
+        places.push(to);
     }
     for profile in baseline {
         joined.add_unless(profile, Joined::find_present)?;
     }
+    let files = std::mem::take(&mut joined.files);
+    (joined.manifest.files, joined.manifest.checksums) = files.into_lists();
     joined.settle_evidence()?;
     let shared = joined.functions.iter().filter(|s| s.programs > 1).count();
     let skipped = |(entry, sum): &(&FunctionEntry, &Sum)| sum.skipped && !entry.status.is_skipped();
@@ -141,6 +137,7 @@ pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result
         profile,
         shared,
         partly,
+        places,
     })
 }
 
@@ -209,12 +206,10 @@ impl Joined {
                 modules: TiVec::new(),
                 functions: TiVec::new(),
             },
-            files: HashMap::new(),
+            files: Files::default(),
             modules: HashMap::new(),
             is_residual: true,
-            by_key: HashMap::new(),
-            by_source: HashMap::new(),
-            by_position: HashMap::new(),
+            places: Places::default(),
             functions: TiVec::new(),
         }
     }
@@ -246,9 +241,7 @@ impl Joined {
             .map(|m| self.module(m))
             .collect();
         let known = self.functions.next_key();
-        let mut taken = BTreeSet::new();
-        let (mut to, mut is_present) = (TiVec::new(), Vec::new());
-        for entry in &profile.manifest.functions {
+        let entries = profile.manifest.functions.iter().map(|entry| {
             let mut entry = entry.clone();
             entry.map_positions(&files, inlined);
             match &outside {
@@ -258,11 +251,22 @@ impl Joined {
             for body in &mut entry.bodies {
                 body.module = modules[body.module];
             }
-            let there = present(self, &entry).filter(|f| *f < known);
+            entry
+        });
+        let entries: Vec<FunctionEntry> = entries.collect();
+        let there: Vec<Option<FuncId>> = entries.iter().map(|e| present(self, e)).collect();
+        let same = self.find_same(&entries, &there);
+        let (mut to, mut is_present) = (TiVec::new(), Vec::new());
+        for ((entry, there), same) in entries.into_iter().zip(there).zip(same) {
             is_present.push(there.is_some());
-            let f = there.unwrap_or_else(|| self.place(entry, known, &taken));
-            taken.insert(f);
-            to.push(f);
+            to.push(match (there, same) {
+                (Some(there), _) => there,
+                (None, Some(same)) => {
+                    self.join(same, entry);
+                    same
+                }
+                (None, None) => self.push(entry),
+            });
         }
         let all = profile.functions().zip(&to).zip(is_present);
         for ((f, now), _) in all.filter(|(_, is_present)| !is_present) {
@@ -272,26 +276,13 @@ impl Joined {
         Ok(to)
     }
 
-    /// The numbers of a program's files. Files of one name with different content are different ones.
+    /// The numbers of a program's files.
     fn add_files(&mut self, manifest: &Manifest) -> Vec<u32> {
         let checksum = |i: usize| manifest.checksums.get(i).map_or("", |c| c);
         let names = manifest.files.iter().enumerate();
         names
-            .map(|(i, name)| self.file(name, checksum(i)))
+            .map(|(i, name)| self.files.number(name, checksum(i)))
             .collect()
-    }
-
-    fn file(&mut self, name: &str, checksum: &str) -> u32 {
-        let next = self.files.len() as u32;
-        let key = (name.to_string(), checksum.to_string());
-        *self
-            .files
-            .entry(key)
-            .or_insert_with_key(|(name, checksum)| {
-                self.manifest.files.push(name.clone());
-                self.manifest.checksums.push(checksum.clone());
-                next
-            })
     }
 
     /// Adds a program's inlined calls behind those that are there, of which there are so many.
@@ -335,61 +326,59 @@ impl Joined {
         })
     }
 
-    /// Where a function is: one of the `known` first, of other programs, which is not `taken` by one of this program; or a new one.
-    fn place(&mut self, entry: FunctionEntry, known: FuncId, taken: &BTreeSet<FuncId>) -> FuncId {
-        let key = self.key(&entry);
-        let same = |f: &&FuncId| {
-            let other = &self.manifest.functions[**f];
-            **f < known && !taken.contains(*f) && same_paths(other, &entry)
-        };
-        let is_local = entry.linkage == Linkage::Local;
-        let source = entry.loc.filter(|_| is_local);
-        let source = source.map(|loc| (entry.name.clone(), loc));
-        let of_module = self.by_key.get(&key);
-        let of_source = source.as_ref().and_then(|s| self.by_source.get(s));
-        let mut candidates = of_module.into_iter().chain(of_source).flatten();
-        if let Some(f) = candidates.find(same).copied() {
-            self.join(f, entry);
-            return f;
+    /// Which functions of other programs those of a program are, each at most once: those of the same modules first, so
+    /// that of a static function of a header that many modules have each finds its own. None for those that are `there`.
+    fn find_same(
+        &self,
+        entries: &[FunctionEntry],
+        there: &[Option<FuncId>],
+    ) -> Vec<Option<FuncId>> {
+        let mut taken: HashSet<FuncId> = HashSet::new();
+        let mut same = vec![None; entries.len()];
+        let is_same = |f: FuncId, entry| same_paths(&self.manifest.functions[f], entry);
+        for (i, entry) in entries.iter().enumerate() {
+            if there[i].is_none() {
+                let mut in_module = self.places.in_module(entry);
+                same[i] = in_module.find(|f| !taken.contains(f) && is_same(*f, entry));
+                taken.extend(same[i]);
+            }
         }
-        let f = FuncId::new(self.functions.len());
-        self.by_key.entry(key).or_default().push(f);
-        if let Some(source) = source {
-            self.by_source.entry(source).or_default().push(f);
+        // How many functions at the front of each list are taken, so that long lists are not searched again and again.
+        let mut fronts: HashMap<*const FuncId, usize> = HashMap::new();
+        for (i, entry) in entries.iter().enumerate() {
+            if there[i].is_some() || same[i].is_some() {
+                continue;
+            }
+            let all = self.places.of_source(entry);
+            let front = fronts.entry(all.as_ptr()).or_default();
+            while all.get(*front).is_some_and(|f| taken.contains(f)) {
+                *front += 1;
+            }
+            let mut rest = all[*front..].iter().copied();
+            same[i] = rest.find(|f| !taken.contains(f) && is_same(*f, entry));
+            taken.extend(same[i]);
         }
-        if let Some(position) = self.position(&entry) {
-            self.by_position.entry(position).or_insert(f);
-        }
+        same
+    }
+
+    /// Adds a function that no other program has.
+    fn push(&mut self, entry: FunctionEntry) -> FuncId {
+        let f = self.functions.next_key();
+        self.places.insert(f, &entry);
         self.functions.push(Sum::default());
         self.manifest.functions.push(whole(entry));
         f
     }
 
-    fn position(&self, entry: &FunctionEntry) -> Option<Position> {
-        let loc = entry.loc?;
-        let file = self.manifest.files[loc.file as usize].clone();
-        Some((entry.name.clone(), file, loc.line))
-    }
-
-    /// Where a function is that was compiled from the same lines as `entry`; without lines, one of the same symbol.
+    /// Where a function is that was compiled from the same lines as `entry`.
     fn find_present(&self, entry: &FunctionEntry) -> Option<FuncId> {
-        let Some(position) = self.position(entry) else {
-            let is_local = entry.linkage == Linkage::Local;
-            let key = (entry.name.clone(), None);
-            let same = self.by_key.get(&key).filter(|_| !is_local);
-            return same.and_then(|fs| fs.first().copied());
-        };
-        self.by_position.get(&position).copied()
-    }
-
-    fn key(&self, entry: &FunctionEntry) -> Key {
-        let is_local = entry.linkage == Linkage::Local;
-        let module = &self.manifest.modules[entry.bodies[0].module];
-        (entry.name.clone(), is_local.then(|| module.name.clone()))
+        let (modules, functions) = (&self.manifest.modules, &self.manifest.functions);
+        self.places.find_compiled(entry, modules, functions)
     }
 
     /// Joins what another program knows of function `f`.
     fn join(&mut self, f: FuncId, mut other: FunctionEntry) {
+        self.places.insert_bodies(f, &other);
         let entry = &mut self.manifest.functions[f];
         if entry.status.is_skipped() && !other.status.is_skipped() {
             let profiled = whole(FunctionEntry {

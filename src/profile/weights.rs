@@ -2,7 +2,7 @@
 
 use super::Profile;
 use super::flow::flow;
-use super::matching::{Index, Known, Match};
+use super::matching::{Build, Index, Known, Match};
 use super::measurement::{Exact, Measurement};
 use crate::dag::Dag;
 use crate::error::{Error, Result};
@@ -22,17 +22,18 @@ const RARE: f64 = 1.0 / 1024.0;
 pub const UNRELATED: &str = "it knows none of the functions, as they are now";
 
 /// Replaces the static weights in `expected` of every function that `profile` knows, with the same control flow and cut
-/// edges. `functions` are those of `paths`. Whether it knows one of them, or none is profiled: else it is of another program.
+/// edges. `functions` are those of `paths`, in `build`. Whether it knows one of them, or none is profiled: else it is of another program.
 ///
 /// # Errors
 /// A profile of estimates, and a damaged one.
 pub fn apply<'a>(
     profile: &Profile,
+    build: &Build,
     functions: impl Iterator<Item = Known<'a>>,
     paths: &[Option<Arc<Paths>>],
     expected: &mut [Option<Expected>],
 ) -> Result<bool> {
-    let index = Index::new(profile);
+    let index = Index::of_same_program(profile, build);
     let (mut profiled, mut found) = (false, false);
     for ((known, paths), expected) in functions.zip(paths).zip(expected) {
         let (Some(paths), Some(expected)) = (paths, expected) else {
@@ -80,11 +81,12 @@ pub fn apply<'a>(
 /// Those of [`apply`], and that the profile is of another program.
 pub fn apply_known<'a>(
     profile: &Profile,
+    build: &Build,
     functions: impl Iterator<Item = Known<'a>>,
     paths: &[Option<Arc<Paths>>],
     expected: &mut [Option<Expected>],
 ) -> Result<()> {
-    if apply(profile, functions, paths, expected)? {
+    if apply(profile, build, functions, paths, expected)? {
         return Ok(());
     }
     let remedy = "give a profile of this program, or leave --profile out";
@@ -180,7 +182,8 @@ mod tests {
             let known = Known::of(&p.manifest, FuncId(0), &graph);
             let paths = [Some(Arc::clone(structure.paths.paths()))];
             let mut expected = guess_all(&paths);
-            apply(p, std::iter::once(known), &paths, &mut expected).unwrap();
+            let build = Build::of_manifest(&p.manifest);
+            apply(p, &build, std::iter::once(known), &paths, &mut expected).unwrap();
             expected[0].take().expect("still there")
         };
         let ran = flow.dag.iter().map(|&n| n as f64).collect();

@@ -110,7 +110,8 @@ pub(super) fn add_spec(
 
 /// Where each function of `target` is in `profile`.
 pub(super) fn matches(target: &Target, profile: &Profile) -> TiVec<FuncId, Match> {
-    let index = Index::new(profile);
+    // A build may link many programs, and names the same profiles for all of them.
+    let index = Index::of_any_program(profile, &target.build);
     let find = |f: &Function| {
         let Some(paths) = f.paths.as_deref() else {
             return Match::Unknown;

@@ -9,7 +9,7 @@ use crate::manifest::Status;
 use crate::names::TypedNames;
 use crate::paths::Paths;
 use crate::profile::Profile;
-use crate::profile::matching::Known;
+use crate::profile::matching::{Build, Known};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub(crate) struct Target<'a> {
     /// Source files, by the numbers in positions.
     pub files: Vec<String>,
+    /// What profiles are compared with it by.
+    pub build: Build<'a>,
     /// Inlined calls, by the numbers in positions.
     pub inlined: &'a [Inlined],
     /// All functions, those that are skipped too.
@@ -31,12 +33,14 @@ pub(crate) struct Target<'a> {
 pub(crate) struct Function<'a> {
     /// The module of its first body.
     pub module: &'a str,
+    /// The hash of that module.
+    pub hash: &'a str,
     /// Its symbol.
     pub name: &'a str,
     /// Whether only its module sees it.
     pub is_local: bool,
-    /// The line at which it begins, if that is known.
-    pub line: Option<u32>,
+    /// The file and the line at which it begins, if that is known.
+    pub begins: Option<(&'a str, u32)>,
     /// Its control flow, with the positions of its blocks.
     pub cfg: Cow<'a, Cfg>,
     /// Its paths; `None` where it is skipped.
@@ -51,11 +55,14 @@ impl<'a> Target<'a> {
         let function = |(f, paths): (_, &'a Option<Arc<Paths>>)| {
             let f: &crate::ir::ProgFunction = f;
             let body = program.body_at(f);
+            let module = &program.modules[f.bodies[0].module];
+            let known = Known::in_module(program, module, body);
             Function {
-                module: &program.modules[f.bodies[0].module].name,
-                name: &body.name,
-                is_local: body.linkage == Linkage::Local,
-                line: body.loc.map(|l| l.line),
+                module: known.module,
+                hash: known.hash,
+                name: known.name,
+                is_local: known.local,
+                begins: known.begins,
                 cfg: Cow::Borrowed(&body.cfg),
                 paths: paths.clone(),
                 skip: body.skip,
@@ -63,6 +70,7 @@ impl<'a> Target<'a> {
         };
         Target {
             files: program.files.iter().map(|f| f.name.clone()).collect(),
+            build: Build::of_program(program),
             inlined: &program.inlined,
             functions: program.functions.iter().zip(paths).map(function).collect(),
             names: OnceCell::new(),
@@ -84,11 +92,14 @@ impl<'a> Target<'a> {
                 Some(_) => None,
                 None => Some(Arc::clone(profile.structure(f)?.paths.paths())),
             };
+            let manifest = &profile.manifest;
+            let file = |file: u32| manifest.files[file as usize].as_str();
             Ok(Function {
                 module: profile.module(f),
+                hash: &manifest.modules[entry.bodies[0].module].hash,
                 name: &entry.name,
                 is_local: entry.linkage == Linkage::Local,
-                line: entry.loc.map(|l| l.line),
+                begins: entry.loc.map(|l| (file(l.file), l.line)),
                 cfg: Cow::Owned(entry.cfg()),
                 paths,
                 skip,
@@ -96,6 +107,7 @@ impl<'a> Target<'a> {
         };
         Ok(Target {
             files: profile.manifest.files.clone(),
+            build: Build::of_manifest(&profile.manifest),
             inlined: &profile.manifest.inlined,
             functions: profile.functions().map(function).collect::<Result<_>>()?,
             names: OnceCell::new(),
@@ -131,7 +143,9 @@ impl<'a> Target<'a> {
     /// The names of the functions, those that were inlined everywhere too. O(code) the first time.
     pub(crate) fn typed_names(&self) -> &TypedNames<'a> {
         self.names.get_or_init(|| {
-            let own: Vec<_> = self.functions.iter().map(|f| (f.name, f.line)).collect();
+            let line = |f: &Function| f.begins.map(|b| b.1);
+            let own = self.functions.iter().map(|f| (f.name, line(f)));
+            let own: Vec<_> = own.collect();
             let code = self.functions.iter().flat_map(Function::spans).copied();
             TypedNames::new(&own, &inlined_functions(self.inlined, code))
         })
@@ -156,8 +170,10 @@ impl Function<'_> {
     pub(crate) fn known(&self) -> Known<'_> {
         Known {
             module: self.module,
+            hash: self.hash,
             name: self.name,
             local: self.is_local,
+            begins: self.begins,
             cfg: &self.cfg,
         }
     }

@@ -16,7 +16,7 @@ use crate::paths::{
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
 use crate::plan::{CopyPlan, FunctionPlan, check};
-use crate::profile::matching::Known;
+use crate::profile::matching::{Build, Known};
 use crate::profile::{self, Profile};
 use crate::selection::{self, Asked};
 use crate::strategy::{Method, Scheme};
@@ -88,13 +88,14 @@ impl Analysis {
         if let Some(profile) = measured {
             let functions = program.functions.iter().map(|f| {
                 let module = &program.modules[f.bodies[0].module];
-                Known::in_module(module, program.body_at(f))
+                Known::in_module(&program, module, program.body_at(f))
             });
+            let (build, paths) = (Build::of_program(&program), &paths.raw);
+            let expected = &mut expected;
             if options.accept_unrelated {
-                is_related =
-                    profile::weights::apply(profile, functions, &paths.raw, &mut expected)?;
+                is_related = profile::weights::apply(profile, &build, functions, paths, expected)?;
             } else {
-                profile::weights::apply_known(profile, functions, &paths.raw, &mut expected)?;
+                profile::weights::apply_known(profile, &build, functions, paths, expected)?;
             }
         }
         let asked = options.paths.as_ref().map(|s| s.resolve(&program, &paths));

@@ -29,6 +29,7 @@ mod pages;
 mod reading;
 mod runner;
 mod rust_builds;
+mod same_functions;
 mod samples;
 mod screens;
 mod suite;

@@ -4,12 +4,12 @@ use crate::paths::{json, prof};
 use crate::support::{module, rewrite, run_and_profile};
 use std::path::{Path, PathBuf};
 
-/// A program of two functions, of which one is of this name.
+/// A program whose `shared` and `main` are of a source that all have; other functions have this name.
 fn source(name: &str) -> String {
     let pairs = [("own", "own"), ("more", "more"), ("last", "last")];
     let more = pairs.map(|(f, _)| format!("int {name}_{f}(int n) {{ return n * 2; }}\n"));
     let main = format!(
-        "int shared(int n) {{\n  if (n > 3)\n    return 1;\n  return n;\n}}\n\
+        "#line 1 \"/p/shared.h\"\nint shared(int n) {{\n  if (n > 3)\n    return 1;\n  return n;\n}}\n\
          int main(int n, char **v) {{ return {name}_own(shared(n)) == 99; }}\n"
     );
     more.concat() + &main

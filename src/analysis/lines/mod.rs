@@ -8,7 +8,7 @@
 //! calls at least so often ([`CountedFunction::spans`]).
 //!
 //! A body that nothing entered has no lines or branches here if its code ran elsewhere: the optimiser left some lines
-//! in that body alone, and whether those ran where it was inlined is not known ([`find_unused_bodies`]).
+//! in that body alone, and whether those ran where it was inlined is not known ([`UnusedBodies`]).
 //!
 //! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
 //! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is
@@ -30,7 +30,7 @@ pub use consistent::lambda_name;
 pub use functions::FunctionLines;
 use functions::InlinedCalls;
 pub use own::by_function;
-pub use unused::find_unused_bodies;
+pub use unused::UnusedBodies;
 
 /// What is known of one source file.
 #[derive(Default)]
@@ -76,29 +76,30 @@ impl SourceFile {
 /// The source files that `functions` have code of, by name, but for what `markers` leave out; none without debug information. Near-linear in blocks and positions.
 pub fn by_line<'a>(
     profile: &'a Profile,
-    functions: &[CountedFunction],
+    functions: &[CountedFunction<'a>],
     markers: &Markers,
 ) -> BTreeMap<&'a str, SourceFile> {
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     let returns = Returns::find(profile, functions);
-    let unused = find_unused_bodies(profile, functions);
+    let unused = UnusedBodies::find(profile, functions);
     let mut inlined: Vec<InlinedCalls> = Vec::new();
     for f in functions {
-        if unused.contains(&f.f) {
+        if unused.contains(f.f) {
             inlined.push(InlinedCalls::new());
             continue;
         }
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {
-            if markers.counts(span) {
+            if markers.counts(span) && unused.tells(f.f, span.loc) {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);
             }
         }
         let calls = functions::inlined_code(profile, f, &spans, markers);
-        for (site, range) in functions::call_sites(profile, &calls, markers) {
+        let sites = functions::call_sites(profile, &calls, markers).into_iter();
+        for (site, range) in sites.filter(|s| unused.tells(f.f, s.0.loc)) {
             let most = lines.entry((site.loc.file, site.loc.line)).or_default();
             *most = most.larger(range);
         }
@@ -110,7 +111,7 @@ pub fn by_line<'a>(
         inlined.push(calls);
         branches(f, &mut |site, ways| {
             let (file, line) = (site.loc.file, site.loc.line);
-            if markers.branches(file, line) {
+            if markers.branches(file, line) || !unused.tells(f.f, site.loc) {
                 return;
             }
             let branches = &mut sources.entry(name(file)).or_default().branches;

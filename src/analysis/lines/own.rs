@@ -4,32 +4,32 @@
 //! executed if any copy of the line ran, and the lines of all functions of a file are lines of the file.
 
 use super::functions::{call_sites, inlined_code};
-use super::{SourceFile, branches};
+use super::{SourceFile, UnusedBodies, branches};
 use crate::analysis::counted::{CountedFunction, Returns};
 use crate::index::FuncId;
 use crate::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// Lines and branches of each function, in the file that it begins in; a function without debug information has none.
-/// Bodies that are `unused` say nothing ([`super::find_unused_bodies`]). Near-linear in blocks and positions.
+/// Bodies that are `unused` say nothing ([`UnusedBodies`]). Near-linear in blocks and positions.
 pub fn by_function(
     profile: &Profile,
     functions: &[CountedFunction],
-    unused: &HashSet<FuncId>,
+    unused: &UnusedBodies,
     markers: &Markers,
 ) -> BTreeMap<FuncId, SourceFile> {
     let owners = Owners::new(profile, functions);
     let returns = Returns::find(profile, functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
-    let used = || functions.iter().filter(|f| !unused.contains(&f.f));
+    let used = || functions.iter().filter(|f| !unused.contains(f.f));
     for f in used() {
         let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {
-            if markers.counts(span) {
+            if markers.counts(span) && unused.tells(f.f, span.loc) {
                 for owner in owners.find(f, span.loc, span.inlined) {
                     let most = lines.entry((owner, span.loc.line)).or_default();
                     *most = most.larger(range);
@@ -37,7 +37,8 @@ pub fn by_function(
             }
         }
         let calls = inlined_code(profile, f, &spans, markers);
-        for (site, range) in call_sites(profile, &calls, markers) {
+        let sites = call_sites(profile, &calls, markers).into_iter();
+        for (site, range) in sites.filter(|s| unused.tells(f.f, s.0.loc)) {
             for owner in owners.find(f, site.loc, site.inlined) {
                 let most = lines.entry((owner, site.loc.line)).or_default();
                 *most = most.larger(range);
@@ -49,7 +50,8 @@ pub fn by_function(
             *sum = sum.plus(range);
         }
         branches(f, &mut |site, ways| {
-            if markers.branches(site.loc.file, site.loc.line) {
+            let is_left_out = markers.branches(site.loc.file, site.loc.line);
+            if is_left_out || !unused.tells(f.f, site.loc) {
                 return;
             }
             for owner in owners.find(f, site.loc, site.inlined) {
@@ -61,19 +63,21 @@ pub fn by_function(
             }
         });
     }
-    add_first_lines(used(), markers, &mut found);
+    add_first_lines(used(), unused, markers, &mut found);
     found
 }
 
 /// A file has the line that a function begins at, with code or without: so has the function.
 fn add_first_lines<'a>(
     functions: impl Iterator<Item = &'a CountedFunction<'a>>,
+    unused: &UnusedBodies,
     markers: &Markers,
     found: &mut BTreeMap<FuncId, SourceFile>,
 ) {
     for f in functions {
         let begins = f.entry.find_own_beginning();
-        let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
+        let is_shown = |l: &Loc| markers.shows(l.file, l.line) && unused.tells(f.f, *l);
+        let Some(begins) = begins.filter(is_shown) else {
             continue;
         };
         let lines = &mut found.entry(f.f).or_default().lines;

@@ -2,6 +2,7 @@
 
 use crate::compiler::unlinked::is_baseline;
 use crate::error::{Error, Result};
+use crate::index::{FuncId, TiVec};
 use crate::manifest::Manifest;
 use crate::names::{NAMED_PROGRAMS, first_names, printable};
 use crate::profile::Profile;
@@ -20,7 +21,15 @@ pub(super) struct Several {
     /// What there is to say of programs that never ran and of sources that were never linked.
     pub notes: Vec<String>,
     /// The profiles by themselves, where there are several that ran.
-    pub parts: Vec<Profile>,
+    pub parts: Vec<Part>,
+}
+
+/// A profile that was joined with others.
+pub(super) struct Part {
+    /// The profile by itself.
+    pub profile: Profile,
+    /// By its functions: those of the joined profile.
+    pub places: TiVec<FuncId, FuncId>,
 }
 
 impl Several {
@@ -97,12 +106,15 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             ..Several::of_one(profile)
         });
     }
-    let mut profile = union_with_baseline(&profiles, &baseline)?.profile;
+    let union = union_with_baseline(&profiles, &baseline)?;
+    let mut profile = union.profile;
     profile.path.clone_from(&files[0]);
+    let parts = profiles.into_iter().zip(union.places);
+    let parts = parts.map(|(profile, places)| Part { profile, places });
     Ok(Several {
         profile,
         notes,
-        parts: profiles,
+        parts: parts.collect(),
     })
 }
 

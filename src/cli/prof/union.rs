@@ -34,6 +34,7 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
         mut profile,
         shared,
         partly,
+        ..
     } = union(&profiles)?;
     profile.path = args.output.clone();
     at.write(&profile.to_bytes())?;

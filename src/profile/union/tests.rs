@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::{CopyId, FuncId, ModuleId, ti_vec};
-use crate::ir::{Body, Cfg, Loc, SkipReason};
+use crate::ir::{Body, Cfg, Linkage, Loc, SkipReason};
 use crate::manifest::{Status, encode_set};
 use crate::profile::made;
 use crate::random_cfg::cfg;
@@ -13,8 +13,24 @@ const LINE: &[&[u32]] = &[&[1], &[]];
 /// A function's name, control flow, and counts.
 type Made<'a> = (&'a str, &'a [&'a [u32]], &'a [(u64, u64)]);
 
-/// A program called `name` with these functions.
+/// A program called `name` with these functions: `main` is of a source of its own, all others are of one header, in the
+/// lines that their first letters have in the alphabet.
 fn program(name: u8, of: &[Made]) -> Profile {
+    let mut p = program_without_lines(name, of);
+    p.manifest.files = vec![format!("/p/{name}.c"), "/p/all.h".into()];
+    for f in &mut p.manifest.functions {
+        f.loc = Some(match f.name.as_str() {
+            "main" => Loc { file: 0, line: 1 },
+            other => Loc {
+                file: 1,
+                line: u32::from(other.as_bytes()[0] - b'a'),
+            },
+        });
+    }
+    p
+}
+
+fn program_without_lines(name: u8, of: &[Made]) -> Profile {
     let bodies = of.iter().map(|(_, graph, _)| made::body(cfg(graph)));
     let mut p = made::profile(&made::program(bodies), Scheme::Pbl, 2);
     p.path = format!("program-{name}").into();
@@ -109,7 +125,7 @@ fn counts_of_shared_functions_add_up() {
 #[test]
 fn local_functions_are_of_their_modules() {
     let local = |name: u8, module: &str, n: u64| {
-        let mut p = program(name, &[("f", DIAMOND, &[(0, n)])]);
+        let mut p = program_without_lines(name, &[("f", DIAMOND, &[(0, n)])]);
         p.manifest.functions[FuncId(0)].linkage = Linkage::Local;
         p.manifest.modules[ModuleId(0)].name = module.into();
         p
@@ -118,6 +134,94 @@ fn local_functions_are_of_their_modules() {
     assert_eq!(counted(&apart), [("f", vec![(0, 1)]), ("f", vec![(0, 2)])]);
     let one = joined(&[local(1, "a.o", 1), local(2, "a.o", 2)]);
     assert_eq!(counted(&one), [("f", vec![(0, 3)])]);
+}
+
+/// Without debug information nobody knows that two modules are of one source.
+#[test]
+fn functions_without_lines_are_of_their_modules() {
+    let of = |name: u8, module: &str, hash: &str| {
+        let mut p = program_without_lines(name, &[("main", LINE, &[(0, 1)])]);
+        let m = &mut p.manifest.modules[ModuleId(0)];
+        (m.name, m.hash) = (module.into(), hash.repeat(64));
+        p
+    };
+    let apart = [("main", vec![(0, 1)]), ("main", vec![(0, 1)])];
+    let both = joined(&[of(1, "t1.o", "1"), of(2, "t2.o", "2")]);
+    assert_eq!(counted(&both), apart);
+    // Two folders' main.o, and two modules from standard input.
+    for name in ["main.o", "-"] {
+        let both = joined(&[of(1, name, "1"), of(2, name, "2")]);
+        assert_eq!(counted(&both), apart);
+    }
+    let one = joined(&[of(1, "lib.a/f.o", "1"), of(2, "lib.a/f.o", "1")]);
+    assert_eq!(counted(&one), [("main", vec![(0, 2)])]);
+}
+
+/// `main` of two sources, a method of a class that two sources define, and a function of one name in two lines of a
+/// source that is compiled twice: none of them is the other, whatever their control flow.
+#[test]
+fn functions_of_other_sources_stay_apart() {
+    for (name, linkage) in [
+        ("main", Linkage::External),
+        ("_ZN1S1fEv", Linkage::Mergeable),
+        ("f", Linkage::Local),
+    ] {
+        let at = |n: u8, file: &str, line: u32, checksum: &str| {
+            let mut p = program_without_lines(n, &[(name, DIAMOND, &[(0, u64::from(n))])]);
+            p.manifest.files = vec![file.into()];
+            p.manifest.checksums = vec![checksum.into()];
+            let f = &mut p.manifest.functions[FuncId(0)];
+            (f.loc, f.linkage) = (Some(Loc { file: 0, line }), linkage);
+            p
+        };
+        let number = |a, b| joined(&[a, b]).profile.manifest.functions.len();
+        let first = || at(1, "/p/a.cpp", 3, "1");
+        assert_eq!(number(first(), at(2, "/p/b.cpp", 3, "1")), 2);
+        assert_eq!(number(first(), at(2, "/p/a.cpp", 4, "1")), 2);
+        assert_eq!(
+            number(first(), at(2, "/p/a.cpp", 3, "2")),
+            2,
+            "another text"
+        );
+        let same = joined(&[first(), at(2, "/p/a.cpp", 3, "")]);
+        assert_eq!(counted(&same), [(name, vec![(0, 3)])]);
+        assert_eq!(same.profile.manifest.checksums, ["1"]);
+    }
+}
+
+/// A static function of a header is one in each module; those of modules that both programs have find each other first.
+#[test]
+fn static_functions_of_a_header_find_those_of_their_modules() {
+    let program = |name: u8, modules: &[(&str, u64)]| {
+        let of: Vec<Made> = modules.iter().map(|_| ("f", DIAMOND, &[][..])).collect();
+        let mut p = program(name, &of);
+        let module = p.manifest.modules[ModuleId(0)].clone();
+        p.manifest.modules.clear();
+        for (i, (module_name, n)) in modules.iter().enumerate() {
+            p.manifest.modules.push(ModuleEntry {
+                name: module_name.to_string(),
+                ..module.clone()
+            });
+            let f = &mut p.manifest.functions[FuncId::new(i)];
+            f.linkage = Linkage::Local;
+            f.bodies[0].module = ModuleId::new(i);
+            made::path_counts(&mut p)[FuncId::new(i)] = made::counts(&[(0, *n)]);
+        }
+        p
+    };
+    let both = joined(&[
+        program(1, &[("lib.o", 1)]),
+        program(2, &[("own.o", 10), ("lib.o", 100)]),
+    ]);
+    assert_eq!(
+        counted(&both),
+        [("f", vec![(0, 101)]), ("f", vec![(0, 10)])]
+    );
+    let places: Vec<Vec<FuncId>> = both.places.iter().map(|p| p.raw.clone()).collect();
+    assert_eq!(places, [vec![FuncId(0)], vec![FuncId(1), FuncId(0)]]);
+    // Modules that only one has are of one source all the same.
+    let both = joined(&[program(1, &[("a.o", 1)]), program(2, &[("b.o", 10)])]);
+    assert_eq!(counted(&both), [("f", vec![(0, 11)])]);
 }
 
 #[test]
@@ -258,6 +362,7 @@ fn baseline_leaves_out_functions_that_programs_have() {
     let at = |mut p: Profile, lines: &[Option<u32>]| {
         p.manifest.files = vec!["a.h".into()];
         p.manifest.checksums.clear();
+        p.manifest.modules[ModuleId(0)].name = "a.o".into();
         for (f, line) in p.manifest.functions.iter_mut().zip(lines) {
             f.loc = line.map(|line| Loc { file: 0, line });
         }
@@ -280,6 +385,17 @@ fn baseline_leaves_out_functions_that_programs_have() {
     let both = union_with_baseline(&[a], &[source(2)]).unwrap();
     let names: Vec<&str> = counted(&both).iter().map(|(n, _)| *n).collect();
     assert_eq!(names, ["f", "h", "f", "g"]);
+    // Compiled twice without debug info, and a source of another name.
+    let named = |name: u8, module: &str| {
+        let mut p = at(program(name, &[("h", LINE, &[])]), &[None]);
+        p.manifest.modules[ModuleId(0)].name = module.into();
+        p
+    };
+    for (module, number) in [("src/h.c", 1), ("src/g.c", 2)] {
+        let linked = named(1, ".libs/libp_la-h.o");
+        let both = union_with_baseline(&[linked], &[named(2, module)]).unwrap();
+        assert_eq!(counted(&both).len(), number);
+    }
     // A folder may hold nothing else.
     let alone = union_with_baseline(&[], &[source(2)]).unwrap();
     assert_eq!(counted(&alone).len(), 3);

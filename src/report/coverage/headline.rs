@@ -5,7 +5,7 @@
 use super::unasked::{Candidates, Unasked};
 use super::{Coverage, Paths, Scope};
 use crate::analysis::counted::CountedFunction;
-use crate::analysis::lines::{SourceFile, by_function, by_line, find_unused_bodies};
+use crate::analysis::lines::{SourceFile, UnusedBodies, by_function, by_line};
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::profile::Profile;
@@ -59,7 +59,7 @@ impl LineSums {
             (name, file)
         });
         let files: BTreeMap<&str, SourceFile> = files.collect();
-        let unused = find_unused_bodies(profile, &counted);
+        let unused = UnusedBodies::find(profile, &counted);
         let by_function = by_function(profile, &counted, &unused, &scope.markers).into_iter();
         let by_function = by_function.map(|(f, mut own)| {
             if let Some(touched) = &scope.touched {
@@ -68,7 +68,7 @@ impl LineSums {
             (f, own)
         });
         let never_entered = counted.iter().filter(|f| f.is_never_entered());
-        let never_entered = never_entered.filter(|f| !unused.contains(&f.f));
+        let never_entered = never_entered.filter(|f| !unused.contains(f.f));
         Ok(LineSums {
             unasked: Candidates::find(profile, &counted, &files, scope),
             never_entered: never_entered.map(|f| f.f).collect(),

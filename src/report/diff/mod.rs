@@ -14,7 +14,7 @@ use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::known::KnownPaths;
-use crate::profile::matching::{Index, Known, Match};
+use crate::profile::matching::{Build, Index, Known, Match};
 use crate::profile::measurement::PathProfile;
 use crate::report::{Line, lines};
 use serde::Serialize;
@@ -283,9 +283,10 @@ impl Matched {
     }
 }
 
-/// Matches functions of `before`, those of `earlier`, with those of `after`, those of `later`. O(blocks).
+/// Matches functions of `before`, those of `earlier`, with those of `after`, those of `later`: each with one at most.
+/// O(blocks).
 pub fn matched(before: &Profile, earlier: &[FuncId], after: &Profile, later: &[FuncId]) -> Matched {
-    let index = Index::new(before);
+    let index = Index::of_same_program(before, &Build::of_manifest(&after.manifest));
     let mut known = HashSet::new();
     let mut matched = Matched {
         pairs: Vec::new(),
@@ -293,9 +294,8 @@ pub fn matched(before: &Profile, earlier: &[FuncId], after: &Profile, later: &[F
         only_before: Vec::new(),
         only_after: Vec::new(),
     };
-    for &g in later {
-        let cfg = after.entry(g).cfg();
-        match index.find(&Known::of(&after.manifest, g, &cfg)) {
+    for (&g, found) in later.iter().zip(index.match_each(after, later)) {
+        match found {
             Match::Same(f) if before.entry(f).cuts == after.entry(g).cuts => {
                 known.insert(f);
                 matched.pairs.push((f, g));
@@ -304,11 +304,17 @@ pub fn matched(before: &Profile, earlier: &[FuncId], after: &Profile, later: &[F
             Match::Unknown => matched.only_after.push(g),
         }
     }
-    let index = Index::new(after);
-    for &f in earlier.iter().filter(|f| !known.contains(f)) {
+    let index = Index::of_same_program(after, &Build::of_manifest(&before.manifest));
+    let unpaired = earlier.iter().copied().filter(|f| !known.contains(f));
+    for f in unpaired {
         let cfg = before.entry(f).cfg();
-        if index.find(&Known::of(&before.manifest, f, &cfg)) == Match::Unknown {
-            matched.only_before.push(f);
+        match index.find(&Known::of(&before.manifest, f, &cfg)) {
+            // Of several that were alike one is left.
+            Match::Same(g) if before.entry(f).cuts == after.entry(g).cuts => {
+                matched.only_before.push(f);
+            }
+            Match::Unknown => matched.only_before.push(f),
+            Match::Same(_) | Match::Changed => {}
         }
     }
     matched

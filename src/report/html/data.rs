@@ -10,7 +10,7 @@ use crate::names::readable;
 use crate::profile::filter::Selection;
 use crate::profile::flow::flow;
 use crate::profile::left::{Executed, Range};
-use crate::profile::matching::{Index, Known, Match};
+use crate::profile::matching::{Build, Index, Known, Match};
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure};
 use crate::report::coverage::{Coverage, FunctionCoverage, Paths, SourceSums};
@@ -175,7 +175,7 @@ impl<'a> Data<'a> {
             paths,
             steps: Steps::new(profile, sources, false),
             files: Files::new(&profile.manifest.files),
-            baseline: baseline.map(Baseline::new).transpose()?,
+            baseline: baseline.map(|b| Baseline::new(b, profile)).transpose()?,
         };
         let own = |f: &FuncId| coverage.lines.functions.get(f);
         let functions = rows.par_iter().map(|row| maker.function(row, own(&row.f)));
@@ -211,14 +211,15 @@ struct Baseline<'a> {
 }
 
 impl<'a> Baseline<'a> {
-    fn new(profile: &'a Profile) -> Result<Baseline<'a>> {
+    /// To compare functions of `page` with.
+    fn new(profile: &'a Profile, page: &Profile) -> Result<Baseline<'a>> {
         let sums = Selection {
             top: Some(0),
             ..Selection::default()
         };
         Ok(Baseline {
             profile,
-            index: Index::new(profile),
+            index: Index::of_same_program(profile, &Build::of_manifest(&page.manifest)),
             report: Report::new(profile.paths()?, &sums)?,
         })
     }

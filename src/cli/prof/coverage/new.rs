@@ -1,11 +1,11 @@
 //! `p3-prof coverage --new`.
 
+use super::several::Part;
 use super::{CoverageArgs, CoverageFormat, Outcome, SHOWN};
 use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId, TiVec};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::matching::{Index, Known, Match};
 use crate::profile::merge::origins::find_origins;
 use crate::profile::union::is_residual;
 use crate::profile::verdict::Trust;
@@ -14,7 +14,7 @@ use crate::report::coverage::fresh::{self, Fresh};
 use crate::request::{Earlier, Seen, Spec, Target};
 use crate::source::Sources;
 use crate::table::{Layout, number_of};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 /// The known paths of each function, and a line where some cannot be compared.
@@ -26,7 +26,7 @@ pub(super) fn run(
     args: &CoverageArgs,
     earlier: &[PathBuf],
     profile: &Profile,
-    parts: &[Profile],
+    parts: &[Part],
     scope: &Scope,
     sources: &Sources,
     trust: Trust,
@@ -56,11 +56,12 @@ pub(super) fn run(
 /// whether they were built so; those that never ran have nothing that could be new.
 fn known_by_selection(
     profile: &Profile,
-    parts: &[Profile],
+    parts: &[Part],
 ) -> Result<TiVec<FuncId, BTreeMap<PathId, u64>>> {
     let mut silent = None;
     let mut is_any = false;
-    for part in parts.iter().chain(parts.is_empty().then_some(profile)) {
+    let all = parts.iter().map(|part| &part.profile);
+    for part in all.chain(parts.is_empty().then_some(profile)) {
         let counted = part.paths()?;
         if is_residual(&part.manifest) {
             is_any = true;
@@ -96,36 +97,50 @@ fn known_by_profiles(
 
 /// Finds out what took the new paths: which of `parts`, where there are several, and which runs of these, where their
 /// raw profiles are beside the merged one.
-fn find_who_reached(found: &mut Fresh, profile: &Profile, parts: &[Profile]) -> Result<()> {
-    let several = parts.len() > 1;
-    for part in parts.iter().chain(parts.is_empty().then_some(profile)) {
-        let index = Index::new(part);
+fn find_who_reached(found: &mut Fresh, profile: &Profile, parts: &[Part]) -> Result<()> {
+    if parts.is_empty() {
+        let wanted = found.paths.iter().enumerate();
+        let wanted = wanted.map(|(i, new)| (i, (new.path.func, new.path.id)));
+        add_runs(found, profile, &wanted.collect::<Vec<_>>())?;
+    }
+    for Part {
+        profile: part,
+        places,
+    } in parts
+    {
+        let mut here: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
+        for (f, joined) in places.iter_enumerated() {
+            here.entry(*joined).or_default().push(f);
+        }
         let counts = part.paths()?;
         let mut own = Vec::new();
-        for (i, new) in found.paths.iter().enumerate() {
-            let (f, id) = (new.path.func, new.path.id);
-            let cfg = profile.entry(f).cfg();
-            let Match::Same(here) = index.find(&Known::of(&profile.manifest, f, &cfg)) else {
-                continue;
-            };
-            let has_run = counts.counts(here).iter().any(|c| c.0 == id);
-            if has_run && part.entry(here).cuts == profile.entry(f).cuts {
-                own.push((i, (here, id)));
+        for (i, new) in found.paths.iter_mut().enumerate() {
+            let (joined, id) = (new.path.func, new.path.id);
+            let has_run = |f: &FuncId| counts.counts(*f).iter().any(|c| c.0 == id);
+            let functions = here.get(&joined).into_iter().flatten().copied();
+            let functions: Vec<FuncId> = functions.filter(has_run).collect();
+            if parts.len() > 1 && !functions.is_empty() {
+                let name = part.path.display().to_string();
+                new.reached_by.programs.push(name);
             }
+            own.extend(functions.into_iter().map(|f| (i, (f, id))));
         }
-        let wanted = own.iter().map(|o| o.1).collect();
-        let origins = find_origins(part, &raw_files_of(part), &wanted)?;
-        for (i, path) in own {
-            let by = &mut found.paths[i].reached_by;
-            let name = several.then(|| part.path.display().to_string());
-            by.programs.extend(name);
-            by.runs
-                .extend(origins.get(&path).into_iter().flatten().cloned());
-        }
+        add_runs(found, part, &own)?;
     }
     for new in &mut found.paths {
         new.reached_by.runs.sort();
         new.reached_by.runs.dedup();
+    }
+    Ok(())
+}
+
+/// Adds the runs of `part` that took new paths: their places in `found`, and what they are in `part`.
+fn add_runs(found: &mut Fresh, part: &Profile, paths: &[(usize, (FuncId, PathId))]) -> Result<()> {
+    let wanted = paths.iter().map(|p| p.1).collect();
+    let origins = find_origins(part, &raw_files_of(part), &wanted)?;
+    for (i, path) in paths {
+        let runs = origins.get(path).into_iter().flatten().cloned();
+        found.paths[*i].reached_by.runs.extend(runs);
     }
     Ok(())
 }
