@@ -32,6 +32,9 @@ const HEAD: u64 = 4096;
 /// No heading of [`Mark::FirstLine`] is longer.
 const LONGEST_LINE: usize = 1024;
 
+/// The extensions of what commands read in folders: raw profiles and modules.
+const INPUTS: [&str; 6] = ["p3raw", "bc", "ll", "mlir", "o", "a"];
+
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
@@ -80,7 +83,7 @@ impl Destination {
     }
 
     /// Refuses what is known to fail before there is a result: a terminal for bytes, a folder, a link, one of `inputs`,
-    /// which the command reads (raw profiles in the folders among them too).
+    /// which the command reads (raw profiles and modules in the folders among them too).
     ///
     /// # Errors
     /// One of these.
@@ -308,10 +311,12 @@ fn is_read(input: &Path, path: &Path, there: &Metadata) -> bool {
     if !read.is_dir() {
         return (read.dev(), read.ino()) == (there.dev(), there.ino());
     }
-    let is_raw = path.extension().is_some_and(|e| e == "p3raw");
+    let is_input = path
+        .extension()
+        .is_some_and(|e| INPUTS.iter().any(|i| e == *i));
     let whole = |p: &Path| p.canonicalize().ok();
     let below = || Some(whole(path)?.starts_with(whole(input)?));
-    is_raw && below().unwrap_or(false)
+    is_input && below().unwrap_or(false)
 }
 
 fn has_mark(file: &File, mark: Mark, new: &[u8]) -> std::io::Result<bool> {

@@ -126,7 +126,14 @@ pub(crate) fn annotate(
     let annotated = annotated.collect::<Result<Vec<_>>>()?;
     match &annotated[..] {
         [(_, bytes, _)] if single => at.write(bytes)?,
-        modules => write_files(out, modules, force)?,
+        modules => {
+            let read = || loaded.inputs.iter().map(|i| i.path.as_path());
+            for (name, ..) in modules {
+                let to = out.join(name);
+                Destination::new(&to, content(kind_of(&to)), force).check(read())?;
+            }
+            write_files(out, modules, force)?;
+        }
     }
     Ok(loaded.done())
 }

@@ -66,6 +66,11 @@ impl Earlier {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Profile> {
         self.by_name.values().flatten()
     }
+
+    /// All of them, to be changed.
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Profile> {
+        self.by_name.values_mut().flatten()
+    }
 }
 
 /// Whether a name is that of a folder, as its last slash says, which nobody has made yet.

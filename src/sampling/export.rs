@@ -10,7 +10,7 @@ use crate::report::export::speedscope;
 use crate::report::export::stacks::Frame;
 use crate::report::export::{EXPORTERS, Exporter, Written};
 use crate::report::text::short;
-use crate::source::Search;
+use crate::source::Sources;
 
 type Writer = fn(&Report) -> Vec<u8>;
 
@@ -30,7 +30,7 @@ pub(crate) fn write(
     exporter: &Exporter,
     profile: &Profile,
     selection: &Selection,
-    search: &Search,
+    sources: Sources,
 ) -> Result<Written> {
     if let Some(reason) = exporter.unfit {
         let problem = format!("no {} of sampled subpaths: {reason}", exporter.name);
@@ -43,7 +43,7 @@ pub(crate) fn write(
         return Err(Error::profile(&profile.path, problem, remedy));
     }
     let report = Report::new(profile.sampled()?, selection);
-    let report = report.told_by(profile.sources(search.clone()));
+    let report = report.told_by(sources);
     let mut writers = WRITERS.iter();
     let (_, write) = writers
         .find(|(name, _)| *name == exporter.name)

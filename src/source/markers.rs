@@ -9,9 +9,9 @@
 //!
 //! `GCOVR_` and `GCOV_` do for `LCOV_`, and the other way round. A word of the user's choosing, such as `NOLINT`, leaves out its line; with `NEXTLINE`
 //! behind it the next one, with `BEGIN` or `START` all lines up to and with that of the same word with `END` or `STOP`. A marker is a word of its own,
-//! wherever it stands.
+//! wherever it stands but in a string.
 
-use super::tokens::{Kind, tokens};
+use super::tokens::{Kind, Token, tokens};
 use crate::ir::{Loc, Span};
 use std::collections::BTreeSet;
 
@@ -24,6 +24,8 @@ pub(crate) struct Excluded {
     pub branches: BTreeSet<u32>,
     /// Positions, line and column, whose code does not say that the line ran.
     pub uncounted: BTreeSet<(u32, u32)>,
+    /// Markers without their counterpart, each with its line and what follows from that.
+    pub unmatched: Vec<(u32, String)>,
     /// How many lines there are, if the text is there. A `#line` may tell of others, which tools that show the text refuse.
     pub length: Option<u32>,
 }
@@ -73,6 +75,12 @@ impl Markers {
         !of_file.is_some_and(|e| e.uncounted.contains(&(line, span.column)))
     }
 
+    /// Markers without their counterpart, by the number of the file.
+    pub(super) fn unmatched(&self) -> impl Iterator<Item = (usize, &(u32, String))> {
+        let files = self.0.iter().enumerate();
+        files.flat_map(|(i, e)| e.unmatched.iter().map(move |u| (i, u)))
+    }
+
     /// Whether the branches on a line are left out.
     pub fn branches(&self, file: u32, line: u32) -> bool {
         let file = self.0.get(file as usize);
@@ -108,28 +116,52 @@ impl Excluded {
         if !TOOLS.iter().any(|t| text.contains(t)) && !words.iter().any(|w| text.contains(w)) {
             return excluded;
         }
-        // Of lines, and of branches: what is open, and whether the next line is meant.
-        let (mut open, mut next) = ([false; 2], [false; 2]);
+        let strings = find_strings(text);
+        // Of lines, and of branches: the line and the word that opened a range, and whether the next line is meant.
+        let mut open: [Option<(u32, &str)>; 2] = [None; 2];
+        let mut next = [false; 2];
         let mut functions = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let mut here = [open[0] | next[0], open[1] | next[1]];
+        let mut start = 0;
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+            let mut here = [0, 1].map(|of| open[of].is_some() || next[of]);
             next = [false; 2];
-            for (marker, branches) in markers(line, words) {
-                let of = usize::from(branches);
-                match marker {
+            for found in markers(line, words) {
+                if is_inside(&strings, start + found.at) {
+                    continue;
+                }
+                let of = usize::from(found.branches);
+                match found.marker {
                     Marker::NextLine => next[of] = true,
                     Marker::Line => here[of] = true,
-                    Marker::Start => (here[of], open[of]) = (true, true),
-                    Marker::Stop(with_line) => (here[of], open[of]) = (with_line, false),
+                    Marker::Start => {
+                        here[of] = true;
+                        open[of].get_or_insert((number, found.word));
+                    }
+                    Marker::Stop(with_line) => {
+                        here[of] = with_line;
+                        if open[of].take().is_none() {
+                            let problem = format!("{} ends nothing that began", found.word);
+                            excluded.unmatched.push((number, problem));
+                        }
+                    }
                     Marker::Function => functions.push(number),
                 }
             }
+            start += line.len();
             if here[0] {
                 excluded.lines.insert(number);
             }
             if here[0] || here[1] {
                 excluded.branches.insert(number);
             }
+        }
+        for ((line, word), what) in open
+            .iter()
+            .zip(["lines", "branches"])
+            .filter_map(|(o, w)| Some(((*o)?, w)))
+        {
+            let problem = format!("nothing ends {word}, so all {what} behind it are left out");
+            excluded.unmatched.push((line, problem));
         }
         for (first, last) in find_functions(text, &functions) {
             excluded.lines.extend(first..=last);
@@ -170,21 +202,55 @@ fn find_functions(text: &str, lines: &[u32]) -> Vec<(u32, u32)> {
     functions.collect()
 }
 
-/// The markers on a line, each with whether it is about branches alone.
-fn markers<'a>(line: &'a str, words: &'a [String]) -> impl Iterator<Item = (Marker, bool)> + 'a {
+/// Where strings begin and end in `text`, ascending. One that goes on over lines is none, unless it is raw: in another
+/// language the quote may be a comment's. Linear.
+fn find_strings(text: &str) -> Vec<(usize, usize)> {
+    let is_string = |t: &Token| {
+        let content = &text[t.start..t.end];
+        let is_raw = content.starts_with(['R', 'r']) || content.starts_with("br");
+        t.kind == Kind::Literal && content.contains('"') && (is_raw || !content.contains('\n'))
+    };
+    let strings = tokens(text).into_iter().filter(is_string);
+    strings.map(|t| (t.start, t.end)).collect()
+}
+
+fn is_inside(strings: &[(usize, usize)], at: usize) -> bool {
+    let behind = strings.partition_point(|s| s.0 <= at);
+    behind > 0 && at < strings[behind - 1].1
+}
+
+/// A marker on a line.
+struct FoundMarker<'a> {
+    /// The word that it is.
+    word: &'a str,
+    /// The byte of the line at which that begins.
+    at: usize,
+    marker: Marker,
+    /// Whether it is about branches alone.
+    branches: bool,
+}
+
+/// The markers on a line.
+fn markers<'a>(line: &'a str, words: &'a [String]) -> impl Iterator<Item = FoundMarker<'a>> + 'a {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let all = line.split(move |c| !is_word(c)).filter(|w| !w.is_empty());
     all.filter_map(move |word| {
+        let found = |marker, branches| FoundMarker {
+            word,
+            at: word.as_ptr() as usize - line.as_ptr() as usize,
+            marker,
+            branches,
+        };
         let tool = TOOLS.iter().find_map(|t| word.strip_prefix(t));
         if let Some(rest) = tool {
             let (rest, branches) = match rest.strip_prefix("BR_") {
                 Some(rest) => (rest, true),
                 None => (rest, false),
             };
-            return marker_of_tools(rest).map(|m| (m, branches));
+            return marker_of_tools(rest).map(|m| found(m, branches));
         }
         let rest = words.iter().find_map(|w| word.strip_prefix(w.as_str()))?;
-        marker(rest.trim_start_matches('_')).map(|m| (m, false))
+        marker(rest.trim_start_matches('_')).map(|m| found(m, false))
     })
 }
 
@@ -286,6 +352,33 @@ mod tests {
         ] {
             assert_eq!(excluded(text), (lines.to_vec(), Vec::new()), "{text}");
         }
+    }
+
+    #[test]
+    fn marker_in_a_string_excludes_nothing() {
+        for text in [
+            "const char *s = \"LCOV_EXCL_START\";\nint a;",
+            "s = \"\\\"LCOV_EXCL_LINE\"; t = R\"(\nLCOV_EXCL_START\n)\";\nint a;",
+            "let s = r#\"\n// LCOV_EXCL_START\n\"#;\n",
+        ] {
+            assert_eq!(excluded(text), (Vec::new(), Vec::new()), "{text}");
+        }
+        // A comment behind a string, and a quote that is none.
+        let text = "s = \"a\"; // LCOV_EXCL_LINE\n! say \"so\nx ! LCOV_EXCL_LINE\n";
+        assert_eq!(excluded(text).0, [1, 3]);
+        assert_eq!(excluded("'\"'; // LCOV_EXCL_LINE \"").0, [1]);
+    }
+
+    #[test]
+    fn marker_without_its_counterpart_is_reported() {
+        let unmatched = |text| Excluded::find(text, &["NOLINT".into()]).unmatched;
+        let open = "nothing ends LCOV_EXCL_START, so all lines behind it are left out";
+        assert_eq!(unmatched("a\n// LCOV_EXCL_START\nb"), [(2, open.into())]);
+        let branches = "nothing ends GCOV_EXCL_BR_START, so all branches behind it are left out";
+        assert_eq!(unmatched("// GCOV_EXCL_BR_START"), [(1, branches.into())]);
+        let stop = "NOLINTEND ends nothing that began";
+        assert_eq!(unmatched("a\n// NOLINTEND"), [(2, stop.into())]);
+        assert_eq!(unmatched("// LCOV_EXCL_START\n// LCOV_EXCL_STOP"), []);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::table::number_of;
 pub(crate) use context::{Bytes, Comparison, Condition};
 use markers::{Excluded, Markers};
 use md5::Digest;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -95,13 +95,17 @@ impl Search {
 
     /// Where `name` may be, the likeliest first.
     fn candidates(&self, name: &str) -> Vec<PathBuf> {
-        let mut candidates: Vec<PathBuf> = self.renamed(name).map(PathBuf::from).collect();
-        candidates.push(name.into());
-        let parts: Vec<Component> = Path::new(name).components().collect();
-        let names = |c: &Component| matches!(c, Component::Normal(_));
+        let mut names: Vec<PathBuf> = self.renamed(name).map(PathBuf::from).collect();
+        names.push(name.into());
+        let mut candidates = names.clone();
+        let is_name = |c: &Component| matches!(c, Component::Normal(_));
         for folder in &self.folders {
-            let ends = (0..parts.len()).filter(|&i| parts[i..].iter().all(names));
-            candidates.extend(ends.map(|i| folder.join(parts[i..].iter().collect::<PathBuf>())));
+            for name in &names {
+                let parts: Vec<Component> = name.components().collect();
+                let ends = (0..parts.len()).filter(|&i| parts[i..].iter().all(is_name));
+                candidates
+                    .extend(ends.map(|i| folder.join(parts[i..].iter().collect::<PathBuf>())));
+            }
         }
         candidates
     }
@@ -123,6 +127,8 @@ pub struct Sources {
     /// columns are those of the file that was made from it.
     hashed: bool,
     files: Vec<File>,
+    /// What markers leave out, once that was asked for.
+    markers: OnceLock<Markers>,
     /// What was found out about the branches of functions.
     known: Mutex<HashMap<FuncId, Arc<Branches>>>,
 }
@@ -168,6 +174,7 @@ impl Sources {
             search,
             hashed: checksums.iter().any(|c| !c.is_empty()),
             files: files.iter().enumerate().map(file).collect(),
+            markers: OnceLock::new(),
             known: Mutex::default(),
         }
     }
@@ -203,7 +210,7 @@ impl Sources {
     }
 
     /// What markers leave out of the files that are there and as they were compiled, and which positions there say
-    /// nothing of their line. Reads all of them.
+    /// nothing of their line. Reads all of them, the first time.
     pub fn markers(&self) -> Markers {
         let excluded = |i| {
             let Some(text) = self.text(i as u32) else {
@@ -215,7 +222,21 @@ impl Sources {
                 ..Excluded::find(text.whole(), &self.search.markers)
             }
         };
-        Markers::new((0..self.files.len()).map(excluded).collect())
+        let find = || Markers::new((0..self.files.len()).map(excluded).collect());
+        self.markers.get_or_init(find).clone()
+    }
+
+    /// One line for each marker without its counterpart, in files that markers were asked of.
+    pub fn unmatched_markers(&self) -> Vec<String> {
+        let markers = self.markers.get();
+        let files = markers.into_iter().flat_map(|m| m.unmatched());
+        let own = files.filter(|(i, _)| !is_of_the_system(&self.files[*i].name));
+        let lines = own.map(|(i, (line, problem))| {
+            let name = printable(&self.files[i].name);
+            format!("{name}:{line}: {problem}")
+        });
+        let lines: BTreeSet<String> = lines.collect();
+        lines.into_iter().collect()
     }
 
     /// What `judge` says of the branches of function `f`, which is asked once. Sources are of one program.
@@ -241,6 +262,15 @@ impl Sources {
     /// A line about files that were looked for and are not there, if there are such. Files of the system, of which
     /// machines rarely have all, and what is no file (`<stdin>`) are left out.
     pub fn missing(&self) -> Option<String> {
+        self.describe_missing("text is not shown")
+    }
+
+    /// The same where sources are read for their markers alone.
+    pub fn missing_markers(&self) -> Option<String> {
+        self.describe_missing("markers (LCOV_EXCL_…) are not known and leave nothing out")
+    }
+
+    fn describe_missing(&self, unknown: &str) -> Option<String> {
         let is_missing = |f: &&File| matches!(f.found.get(), Some(Found::Missing));
         let missing = self.files.iter().filter(is_missing);
         let names = missing.map(|f| f.name.as_str());
@@ -261,10 +291,16 @@ impl Sources {
         names.truncate(NAMED);
         let names = names.join(", ");
         Some(format!(
-            "{}{more}: {source} not found, so {its} text is not shown; name {its} folder by --source-dir, \
+            "{}{more}: {source} not found, so {its} {unknown}; name {its} folder by --source-dir, \
              or where {it_is} now by --path-map OLD=NEW",
             printable(&names)
         ))
+    }
+
+    /// All places where files are looked for, whether there is one or not: no result may replace what is there.
+    pub fn places(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let files = self.files.iter();
+        files.flat_map(|f| self.search.candidates(&f.name))
     }
 
     /// One line for each folder that is to be searched, and is none.

@@ -763,3 +763,47 @@ fn hostile_names_are_only_text() {
     let shown = text(run(show.args(["show", "--all-functions"]).arg(&data)));
     assert!(shown.contains("Total functions: 4"), "{shown}");
 }
+
+/// Markers are those of the source where it is, whatever it is to be called in the result; a source that is not there is
+/// reported, and so are a marker that nothing ends, and none in a string.
+#[test]
+fn markers_are_read_before_files_are_renamed() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let source = "const char *s = \"LCOV_EXCL_START\";\nint f(int n) { // LCOV_EXCL_START\n  return n;\n}\n\
+                  // LCOV_EXCL_STOP\nint main(void) {\n  return f(0);\n}\n// LCOV_EXCL_START\n";
+    let modules = [crate::support::module("a.c", source, &["-O0", "-g"], dir)];
+    let profile = run_and_profile(&modules, &["--scheme", "sbl"], 1, &["-O0"], dir);
+    let export = |format: &str, options: &[&str]| {
+        let mut export = Command::new(PROF);
+        export
+            .arg("export")
+            .arg(&profile)
+            .args(["--format", format]);
+        let output = run(export.args(options));
+        let said = String::from_utf8(output.stderr.clone()).unwrap();
+        let text = text(output);
+        let lines = text
+            .lines()
+            .filter(|l| l.starts_with("DA:") || l.contains("<line "));
+        (lines.count(), text, said)
+    };
+    let open = "a.c:9: nothing ends LCOV_EXCL_START, so all lines behind it are left out";
+    let map = format!("{}=/nowhere/src", dir.display());
+    for format in ["lcov", "cobertura"] {
+        let here = export(format, &[]);
+        let there = export(format, &["--path-map", &map]);
+        // Two lines of `main`.
+        let is_right = here.0 == there.0 && (format != "lcov" || here.0 == 2);
+        assert!(is_right, "{} {}", here.1, there.1);
+        assert!(there.1.contains("/nowhere/src"), "{}", there.1);
+        for said in [here.2, there.2] {
+            assert!(said.contains(open) && !said.contains("not found"), "{said}");
+        }
+    }
+    std::fs::rename(dir.join("a.c"), dir.join("b.c")).unwrap();
+    let (lines, _, said) = export("lcov", &["--path-map", &map]);
+    assert_eq!(lines, 4);
+    let missing = "a.c: source not found, so its markers (LCOV_EXCL_…) are not known";
+    assert!(said.contains(missing), "{said}");
+}

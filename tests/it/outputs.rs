@@ -132,10 +132,13 @@ fn export_replaces_only_exports_of_its_format() {
     }
 }
 
-/// Not even by `--force`: the manifest, a raw profile, the profile, a module.
+/// Not even by `--force`: the manifest, a raw profile, the profile, a module, a source.
 #[test]
 fn inputs_are_never_replaced() {
     let ran = Ran::new(&["--scheme", "sbl"]);
+    let source = ran.at("demo.c");
+    std::fs::copy(crate::support::project("testdata/programs/demo.c"), &source).unwrap();
+    let source_dir = ["--source-dir", ran.dir.path().to_str().unwrap()];
     let (manifest, raw) = (ran.out.join("manifest.json"), ran.raw());
     let folder = ran.out.join("raw");
     for force in [&[][..], &["--force"]] {
@@ -161,6 +164,39 @@ fn inputs_are_never_replaced() {
             prof.args(force);
             let output = prof.arg("-o").arg(&ran.profile).output().unwrap();
             refused(&output, INPUT, &ran.profile, &before);
+        }
+        let with_sources: [&[&str]; 3] = [
+            &["export", "--format", "lcov"],
+            &["export", "--format", "speedscope"],
+            &["html", "--single"],
+        ];
+        let text = std::fs::read(&source).unwrap();
+        for command in with_sources {
+            let mut prof = Command::new(PROF);
+            prof.args(command).args(source_dir).args(force);
+            prof.arg(&ran.profile).arg("-o").arg(&source);
+            refused(&prof.output().unwrap(), INPUT, &source, &text);
+        }
+        // An output folder stands for the profile in it.
+        let own = ran.out.join("profile.p3prof");
+        std::fs::copy(&ran.profile, &own).unwrap();
+        let mut union = Command::new(PROF);
+        union.arg("union").args([&ran.out, &ran.out]).args(force);
+        refused(
+            &union.arg("-o").arg(&own).output().unwrap(),
+            INPUT,
+            &own,
+            &before,
+        );
+        std::fs::remove_file(&own).unwrap();
+        // Modules are read in folders, too.
+        let folder = ran.module.parent().unwrap();
+        let module = std::fs::read(&ran.module).unwrap();
+        for (command, out) in [("annotate", folder), ("proftext", &*ran.module)] {
+            let mut tool = Command::new(REWRITE);
+            tool.arg(command).arg(folder).args(force);
+            tool.arg("--profile").arg(&ran.profile).arg("-o").arg(out);
+            refused(&tool.output().unwrap(), "", &ran.module, &module);
         }
         for command in ["annotate", "proftext"] {
             for target in [&ran.module, &ran.profile] {

@@ -154,8 +154,7 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         parts,
     } = several::read(&args.profiles, trust)?;
     notes.extend(several::libraries_left_out(&profile, "the report"));
-    args.sources.rename(&mut profile);
-    let sources = args.sources.marked(&profile, &args.markers);
+    let sources = args.sources.mark_and_rename(&mut profile, &args.markers);
     let mut scope = Scope {
         file: args.file.clone(),
         exclude: args.exclude.clone(),
@@ -188,7 +187,9 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         return Ok(outcome);
     }
     if let Some(base) = &args.diff {
-        return against(args, &profile, &trust.read(base)?, &scope, &sources, layout);
+        let mut base = trust.read(base)?;
+        args.sources.rename(&mut base);
+        return against(args, &profile, &base, &scope, &sources, layout);
     }
     let text = args.format == CoverageFormat::Text;
     let explains =

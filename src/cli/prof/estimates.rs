@@ -13,7 +13,7 @@ use crate::sampling::profile::SampledProfile;
 use crate::sampling::report::{Report, csv, json, text};
 use crate::shadow::profile::BurstProfile;
 use crate::shadow::{against, report as shadow};
-use crate::source::Search;
+use crate::source::Sources;
 
 /// `p3-prof show` of a profile, which is estimated.
 pub(super) fn show(
@@ -77,17 +77,19 @@ fn show_bursts(asked: &Asked, bursts: BurstProfile, selection: &Selection) -> Re
     Ok(printed.about_unless_summarised(asked.format, profile))
 }
 
-/// `p3-prof export` of a profile that is estimated; `None`: as other profiles are exported.
+/// Whether formats of a profile are written by [`export`], and not as those of exact profiles.
+pub(super) fn has_own_exports(estimated: &Estimated) -> bool {
+    matches!(estimated, Estimated::Sampled(_))
+}
+
+/// `p3-prof export` of a profile of which [`has_own_exports`] holds.
 pub(super) fn export(
     exporter: &Exporter,
-    (profile, estimated): (&Profile, &Estimated),
+    profile: &Profile,
     selection: &Selection,
-    search: &Search,
-) -> Option<Result<Written>> {
-    match estimated {
-        Estimated::Sampled(_) => Some(export::write(exporter, profile, selection, search)),
-        Estimated::Bursts(_) => None,
-    }
+    sources: Sources,
+) -> Result<Written> {
+    export::write(exporter, profile, selection, sources)
 }
 
 /// How near the estimates of `profile` are to the counts of `exact`.

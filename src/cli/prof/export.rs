@@ -96,38 +96,37 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let Writer::Profile(write) = args.format.writer else {
         return proftext(args, trust);
     };
-    let Several {
-        mut profile, notes, ..
-    } = if args.is_of_several() {
+    let several = if args.is_of_several() {
         several::read(std::slice::from_ref(&args.file), trust)?
     } else {
         Several::of_one(trust.read(&args.file)?)
     };
+    let read = several.files();
+    let Several {
+        mut profile, notes, ..
+    } = several;
+    let sources = args.sources.mark_and_rename(&mut profile, &args.markers);
     let at = Destination::new(&args.output, content(args.format), args.force.force);
-    at.check([profile.path.as_path()])?;
-    args.sources.rename(&mut profile);
+    let read = read.into_iter().chain(sources.places());
+    at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let asked = Asked {
         weigh: args.weigh.unwrap_or(Weigh::Paths),
         all: args.all,
     };
-    let mut search = args.sources.search();
-    search.markers = args.markers.exclude_marker.clone();
-    let estimated = match &profile.measured {
-        Measurement::Estimated(estimated) => {
-            estimates::export(args.format, (&profile, estimated), &selection, &search)
+    let Written { data, notes: left } = match &profile.measured {
+        Measurement::Estimated(estimated) if estimates::has_own_exports(estimated) => {
+            estimates::export(args.format, &profile, &selection, sources)?
         }
-        Measurement::Exact(_) => None,
+        _ => write(&profile, &selection, asked, sources)?,
     };
-    let Written { data, notes: left } =
-        estimated.unwrap_or_else(|| write(&profile, &selection, asked, &search))?;
     at.write(&data)?;
     Ok(Outcome {
         warnings: describe_left_out(&profile, &selection)
             .into_iter()
             .chain(left)
             .chain(notes)
-            .chain(search.missing_folders())
+            .chain(args.sources.search().missing_folders())
             .collect(),
         ..Outcome::default()
     }

@@ -55,14 +55,15 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     }
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let at = Destination::new(&args.output, html::CONTENT, args.force.force);
+    let sources = args.sources.marked(&profile, &args.markers);
     if args.single {
         let read = [Some(&profile), baseline.as_ref()].into_iter().flatten();
-        at.check(read.map(|p| p.path.as_path()))?;
+        let read = read.map(|p| p.path.clone()).chain(sources.places());
+        at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     } else {
         check_folder(&args.output)?;
         ours(&args.output)?;
     }
-    let sources = args.sources.marked(&profile, &args.markers);
     let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
     let shown = if args.single {
         at.write(page.single().as_bytes())?;

@@ -8,7 +8,7 @@ use crate::estimate::Estimated;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::export::{Exporter, Written};
-use crate::source::Search;
+use crate::source::Sources;
 
 pub(super) fn show(
     _: &Asked,
@@ -18,13 +18,17 @@ pub(super) fn show(
     match *estimated {}
 }
 
+pub(super) fn has_own_exports(estimated: &Estimated) -> bool {
+    match *estimated {}
+}
+
 pub(super) fn export(
     _: &Exporter,
-    (_, estimated): (&Profile, &Estimated),
+    profile: &Profile,
     _: &Selection,
-    _: &Search,
-) -> Option<Result<Written>> {
-    match *estimated {}
+    _: Sources,
+) -> Result<Written> {
+    Err(profile.no_bursts())
 }
 
 /// Estimates are needed, and there are none.

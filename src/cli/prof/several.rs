@@ -41,6 +41,24 @@ impl Several {
             parts: Vec::new(),
         }
     }
+
+    /// The files that it was read from.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let parts = self.parts.iter().map(|part| &part.profile.path);
+        let all = parts.chain(std::iter::once(&self.profile.path));
+        all.flat_map(|path| files_of(path)).collect()
+    }
+}
+
+/// The files that the profile at `path` was read from, and the manifest beside it: that of a program that never ran, in
+/// the folder `path`.
+pub(super) fn files_of(path: &Path) -> [PathBuf; 2] {
+    const MANIFEST: &str = "manifest.json";
+    if path.is_dir() {
+        [path.join(MANIFEST), path.join(MERGED)]
+    } else {
+        [path.to_path_buf(), path.with_file_name(MANIFEST)]
+    }
 }
 
 /// Reads `files`: merged profiles, and folders with programs in them, of which those that never ran

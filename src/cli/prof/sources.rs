@@ -21,7 +21,7 @@ impl SourceArgs {
         profile.sources(self.search())
     }
 
-    /// The same for coverage, of which markers leave lines out.
+    /// The sources of `profile` for coverage, of which markers leave lines out.
     pub(super) fn marked(&self, profile: &Profile, markers: &MarkerArgs) -> Sources {
         profile.sources(Search {
             markers: markers.exclude_marker.clone(),
@@ -29,7 +29,15 @@ impl SourceArgs {
         })
     }
 
-    /// Names files where they are now, for what others are to find them by.
+    /// The sources of `profile`, whose files then have the names that others are to find them by: these may be no names
+    /// of files here, so sources are looked for first by the names that they were compiled by.
+    pub(super) fn mark_and_rename(&self, profile: &mut Profile, markers: &MarkerArgs) -> Sources {
+        let sources = self.marked(profile, markers);
+        self.rename(profile);
+        sources
+    }
+
+    /// Names the files of another profile that is compared with one that was renamed.
     pub(super) fn rename(&self, profile: &mut Profile) {
         self.search().rename(&mut profile.manifest.files);
     }

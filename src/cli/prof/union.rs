@@ -28,8 +28,9 @@ pub(super) struct UnionArgs {
 
 pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     let at = Destination::new(&args.output, file::CONTENT, args.force.force);
-    at.check(args.files.iter().map(PathBuf::as_path))?;
     let (profiles, idle) = read(&args.files, trust)?;
+    let read = profiles.iter().flat_map(|p| several::files_of(&p.path));
+    at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     let Union {
         mut profile,
         shared,

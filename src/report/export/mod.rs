@@ -19,8 +19,8 @@ use crate::names::{NAMED_FUNCTIONS, first_names};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::Report;
+use crate::source::Sources;
 use crate::source::is_of_the_system;
-use crate::source::{Search, Sources};
 use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,9 +64,9 @@ pub struct Exporter {
 /// Who writes a format.
 #[derive(Debug)]
 pub enum Writer {
-    /// This function, given what to select, what was asked for and where sources are. Its errors are profiles that lack
+    /// This function, given what to select, what was asked for and the sources. Its errors are profiles that lack
     /// what the format is about, as one of edges lacks paths.
-    Profile(fn(&Profile, &Selection, Asked, &Search) -> Result<Written>),
+    Profile(fn(&Profile, &Selection, Asked, Sources) -> Result<Written>),
     /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
     Rewriter,
 }
@@ -123,12 +123,12 @@ trait View<'a>: Sized {
     /// See [`Exporter::told`].
     const TOLD: bool;
 
-    /// The view of the selected functions, with sources where `search` finds them. Near-linear in the total length of
+    /// The view of the selected functions, with their sources. Near-linear in the total length of
     /// the paths.
     ///
     /// # Errors
     /// A profile that cannot be viewed so, as one of edges by its paths.
-    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self>;
+    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self>;
 
     /// What is to be told where lines are shown.
     fn notes(&self) -> Vec<String> {
@@ -139,9 +139,9 @@ trait View<'a>: Sized {
 impl<'a> View<'a> for Report<'a> {
     const TOLD: bool = true;
 
-    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self> {
+    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
         let report = Report::new(profile.paths()?, selection)?;
-        Ok(report.told_by(profile.sources(search.clone())))
+        Ok(report.told_by(sources))
     }
 }
 
@@ -162,9 +162,9 @@ fn write<F: Export>(
     profile: &Profile,
     selection: &Selection,
     asked: Asked,
-    search: &Search,
+    sources: Sources,
 ) -> Result<Written> {
-    let view: F::View<'_> = View::of(profile, selection, search)?;
+    let view: F::View<'_> = View::of(profile, selection, sources)?;
     Ok(Written {
         data: F::write(&view, asked)?,
         notes: if F::BY_LINE { view.notes() } else { Vec::new() },
@@ -248,17 +248,19 @@ impl<'a> Counts<'a> {
 impl<'a> View<'a> for Counts<'a> {
     const TOLD: bool = false;
 
-    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self> {
+    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
         Ok(Counts {
             profile,
             functions: CountedFunction::find_selected(profile, selection)?,
-            sources: profile.sources(search.clone()),
+            sources,
         })
     }
 
     fn notes(&self) -> Vec<String> {
         let markers = self.sources.markers();
-        let mut notes = self.sources.changed();
+        let mut notes = self.sources.unmatched_markers();
+        notes.extend(self.sources.changed());
+        notes.extend(self.sources.missing_markers());
         let spans = self.functions.iter();
         let spans = spans.flat_map(|f| f.structure.cfg.blocks.iter().flat_map(|b| &b.lines));
         let marked = spans.filter(|s| markers.line(s.loc.file, s.loc.line));

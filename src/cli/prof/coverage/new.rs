@@ -35,7 +35,7 @@ pub(super) fn run(
     let (known, notes) = if earlier.is_empty() {
         (known_by_selection(profile, parts)?, Vec::new())
     } else {
-        known_by_profiles(profile, earlier, trust)?
+        known_by_profiles(args, profile, earlier, trust)?
     };
     let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
     let mut found = fresh::find_new(profile.paths()?, &known, &selection, scope)?;
@@ -79,12 +79,14 @@ fn known_by_selection(
 }
 
 fn known_by_profiles(
+    args: &CoverageArgs,
     profile: &Profile,
     earlier: &[PathBuf],
     trust: Trust,
 ) -> Result<KnownAndNotes> {
     let spec = [Spec::New(earlier.to_vec())];
-    let read = Earlier::read(&spec, trust)?;
+    let mut read = Earlier::read(&spec, trust)?;
+    read.all_mut().for_each(|p| args.sources.rename(p));
     let target = Target::of_profile(profile)?;
     let seen = Seen::new(&target, read.all())?;
     let mut notes = Vec::new();
