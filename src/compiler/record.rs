@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, FileTimes, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 
@@ -179,6 +179,66 @@ impl Record {
             let is_newer = linked_at(&beside).ok()? > linked_at(self).ok()?;
             is_newer.then_some(InPlace::Newer)
         }
+    }
+
+    /// Holds that the program is where the folder of its record says: `build/a` below some folder, if that is `build/a.p3` below
+    /// some other; and that the first of these is the working folder, one around it, or one around the record. Whoever
+    /// edits a record cannot have other files replaced. A link may lead elsewhere if what is there is ours, byte for byte.
+    ///
+    /// # Errors
+    /// The program is elsewhere.
+    pub fn check_place(&self) -> Result<()> {
+        let refused = || {
+            let program = self.program.display();
+            let problem = format!(
+                "it names a program that is not of this folder, {program}; nothing is written there"
+            );
+            let remedy = "run this in the folder of the build, or build the program again";
+            Error::profile(self.folder.join(NAME), problem, remedy)
+        };
+        let is_plain = |c: Component| matches!(c, Component::RootDir | Component::Normal(_));
+        if !self.program.is_absolute() || !self.program.components().all(is_plain) {
+            return Err(refused());
+        }
+        let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
+        let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| here.join(&self.folder));
+        let mut name = self.program.as_os_str().to_os_string();
+        name.push(".p3");
+        let name = PathBuf::from(name);
+        let ends = name.components().rev().zip(folder.components().rev());
+        // A folder beside its program is called like it up to the root.
+        let most = self.program.ancestors().count() - 1;
+        let equal = ends.take(most).take_while(|(a, b)| a == b).count();
+        let Some(root) = self.program.ancestors().nth(equal).filter(|_| equal > 0) else {
+            return Err(refused());
+        };
+        let whole = |path: &Path| path.canonicalize().ok();
+        let is_around = |path: &Path| {
+            path.starts_with(root)
+                || whole(path)
+                    .zip(whole(root))
+                    .is_some_and(|(p, r)| p.starts_with(r))
+        };
+        if ![&here, &folder].into_iter().any(|path| is_around(path)) {
+            return Err(refused());
+        }
+        let parent = self.program.parent().and_then(whole);
+        let is_below = parent
+            .zip(whole(root))
+            .is_none_or(|(p, r)| p.starts_with(r));
+        if is_below || self.is_in_place() {
+            Ok(())
+        } else {
+            Err(refused())
+        }
+    }
+
+    /// Whether the native program or one of its copies is in its place, byte for byte.
+    fn is_in_place(&self) -> bool {
+        let copies = (0..self.copies).map(|copy| self.copy(copy));
+        let mut all = copies.chain([self.folder.join("bin/native")]);
+        let program = std::fs::read(&self.program).ok();
+        program.is_some_and(|there| all.any(|file| std::fs::read(file).is_ok_and(|b| b == there)))
     }
 
     /// Whether the copies are of an earlier program than the one in place, as far as can be said.

@@ -412,8 +412,9 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
 /// Puts a copy of each of `programs` in its place, and wherever below the working folder the program was copied to.
 ///
 /// # Errors
-/// One cannot be written.
+/// One cannot be written, or is not where its record may be of ([`Record::check_place`]): then none is.
 pub fn place_all(programs: &[Record], copy: u32) -> Result<()> {
+    programs.iter().try_for_each(Record::check_place)?;
     let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
     let found = record::elsewhere(&here, programs)?;
     let linked = programs

@@ -250,6 +250,80 @@ fn known_paths_are_those_of_the_same_source() {
     assert_eq!(earlier.status.code(), Some(0), "{}", stderr(&earlier));
 }
 
+/// A record that somebody edited names a file outside, one by a link, and one of another name: nothing is written.
+#[test]
+fn edited_record_does_not_place_copies_elsewhere() {
+    let dir = crate::support::folder();
+    let dir = &dir.path().join("project");
+    let outside = dir.parent().unwrap().join("outside");
+    std::fs::create_dir_all(dir.join("sub")).unwrap();
+    std::fs::create_dir(&outside).unwrap();
+    write(dir, &MAINS[..1]);
+    let build = "$CC -O0 -g t1.c -o sub/t1";
+    rewrite(
+        dir,
+        &["build", "-k", "2", "-o", "p3", "--", "sh", "-c", build],
+    );
+    let record = dir.join("p3/sub/t1.p3/record.json");
+    let text = std::fs::read_to_string(&record).unwrap();
+    std::os::unix::fs::symlink(&outside, dir.join("link")).unwrap();
+    std::fs::create_dir_all(outside.join("sub")).unwrap();
+    let own = dir.join("sub/t1");
+    let place = |words: &[&str]| {
+        command(crate::support::REWRITE, dir)
+            .args(words)
+            .output()
+            .unwrap()
+    };
+    for other in [
+        "outside/sub/t1",
+        "project/link/sub/t1",
+        "project/sub/../../outside/sub/t1",
+        "project/other",
+    ] {
+        let file = dir.parent().unwrap().join(other);
+        std::fs::write(&file, "mine").unwrap();
+        let edited = text.replace(own.to_str().unwrap(), file.to_str().unwrap());
+        assert_ne!(edited, text);
+        std::fs::write(&record, edited).unwrap();
+        let folder = other.contains("link").then(|| {
+            // As if the record were that of the link's program.
+            std::fs::create_dir_all(dir.join("p3/link/sub")).unwrap();
+            std::fs::rename(dir.join("p3/sub/t1.p3"), dir.join("p3/link/sub/t1.p3")).unwrap();
+        });
+        let output = place(&["use", "1", "-o", "p3"]);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{other}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains("nothing is written there"),
+            "{}",
+            stderr(&output)
+        );
+        assert_eq!(std::fs::read(&file).unwrap(), b"mine", "{other}");
+        if folder.is_some() {
+            std::fs::rename(dir.join("p3/link/sub/t1.p3"), dir.join("p3/sub/t1.p3")).unwrap();
+        }
+    }
+    std::fs::write(&record, &text).unwrap();
+    let native = std::fs::read(&own).unwrap();
+    assert!(place(&["use", "1", "-o", "p3"]).status.success());
+    assert_ne!(std::fs::read(&own).unwrap(), native);
+    // From elsewhere as well, and where the folder of programs is a link.
+    let sub = dir.join("sub");
+    let output = command(crate::support::REWRITE, &sub)
+        .args(["use", "0", "-o", "../p3"])
+        .output();
+    assert!(output.unwrap().status.success());
+    std::fs::rename(&sub, outside.join("moved")).unwrap();
+    std::os::unix::fs::symlink(outside.join("moved"), &sub).unwrap();
+    let output = place(&["use", "1", "-o", "p3"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
 /// Two programs that are linked from one module are told apart by their sources in `diff`, too.
 #[test]
 fn diff_compares_functions_of_the_same_source() {
