@@ -44,9 +44,12 @@ const SYSTEM: [&str; 8] = [
     "/git/checkouts/",
 ];
 
+/// What rustc calls the folder of the crates that its standard library is made of; elsewhere it is an ordinary name.
+const RUST_DEPENDENCIES: &str = "/rust/deps/";
+
 /// Whether a source file is one of the system or of a toolchain.
 pub(crate) fn is_of_the_system(file: &str) -> bool {
-    SYSTEM.iter().any(|folder| file.contains(folder))
+    file.starts_with(RUST_DEPENDENCIES) || SYSTEM.iter().any(|folder| file.contains(folder))
 }
 
 /// Where to look for source files.
@@ -424,6 +427,18 @@ mod tests {
         assert_eq!(text.condition(1, 0), None);
         assert_eq!(text.condition(1, 99), None);
         assert_eq!(text.condition(99, 1), None);
+    }
+
+    #[test]
+    fn crates_of_the_standard_library_are_of_the_system() {
+        for (file, is_system) in [
+            ("/rust/deps/hashbrown-0.16.1/src/raw.rs", true),
+            ("/rustc/0123/library/core/src/option.rs", true),
+            ("/home/me/rust/deps/mine/src/lib.rs", false),
+            ("/p/src/lib.rs", false),
+        ] {
+            assert_eq!(is_of_the_system(file), is_system, "{file}");
+        }
     }
 
     /// Columns that no token begins at, or that the line does not have, are those of another text.

@@ -43,6 +43,11 @@ impl Patch {
             ParseOptions::unidiff()
         };
         let refused = |why: String| {
+            if let Some((what, option)) = find_other_form(bytes) {
+                let problem = format!("this diff {what}, so its lines are not told apart surely");
+                let remedy = format!("give the output of git diff without {option}");
+                return Error::profile(path, problem, remedy);
+            }
             let remedy = "give the output of git diff or diff -u";
             Error::profile(path, format!("not a unified diff: {why}"), remedy)
         };
@@ -50,6 +55,9 @@ impl Patch {
             let file = file.map_err(|e| refused(e.to_string()))?;
             if let Some(name) = name_without_hunks(&file) {
                 return Err(refused(format!("no hunk follows the name of {name}")));
+            }
+            if has_unchanged_hunk(&file) {
+                return Err(refused("a hunk changes nothing".into()));
             }
             patch.add(&file);
         }
@@ -81,6 +89,27 @@ impl Patch {
             self.files.push(PatchedFile { names, added });
         }
     }
+}
+
+/// What else than lines `git diff` was asked for by which option, as far as its output shows it.
+fn find_other_form(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    let has = |part: &[u8]| memchr::memmem::find(bytes, part).is_some();
+    if has(b"\x1b[") {
+        return Some(("has colours", "--color and --color-words"));
+    }
+    let is_by_word = has(b"\n~\n") || has(b"[-") && has(b"-]") || has(b"{+") && has(b"+}");
+    is_by_word.then_some(("is one of words", "--word-diff"))
+}
+
+/// Whether a hunk neither adds nor removes lines: in a diff of words changes stand within lines, which look like context
+/// if they are indented.
+fn has_unchanged_hunk(file: &FilePatch<[u8]>) -> bool {
+    let PatchKind::Text(text) = file.patch() else {
+        return false;
+    };
+    let is_context = |line: &Line<[u8]>| matches!(line, Line::Context(_));
+    let mut hunks = text.hunks().iter();
+    hunks.any(|hunk| hunk.lines().iter().all(is_context))
 }
 
 /// The name of a file in a diff that is cut off behind `---` and `+++`, or in a context diff, which
@@ -125,6 +154,30 @@ mod tests {
             names: names.iter().map(|n| n.to_string()).collect(),
             added: added.iter().map(|(n, t)| (*n, t.to_string())).collect(),
         }
+    }
+
+    /// A diff of words, plain and as porcelain, whose lines may pass for context; a coloured one.
+    #[test]
+    fn diff_of_words_is_refused_with_the_remedy() {
+        let head = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n";
+        for (hunk, option) in [
+            ("@@ -3 +3 @@\n  g = [-0;-]{+1;+}\n", "--word-diff"),
+            (
+                "@@ -1,2 +1,2 @@\nint g;\n  g = [-0;-]{+1;+}\n",
+                "--word-diff",
+            ),
+            ("@@ -3 +3 @@\n   g = \n-0;\n+1;\n~\n", "--word-diff"),
+            (
+                "@@ -3 +3 @@\n  g = \u{1b}[31m0;\u{1b}[m\u{1b}[32m1;\u{1b}[m\n",
+                "--color",
+            ),
+        ] {
+            let said = parse(&format!("{head}{hunk}")).unwrap_err();
+            let remedy = format!("give the output of git diff without {option}");
+            assert!(said.contains(&remedy) && !said.contains('\n'), "{said}");
+        }
+        let plain = format!("{head}@@ -1 +1 @@\n-a[-b-]\n+a{{+b+}}\n");
+        assert_eq!(parse(&plain).unwrap().files.len(), 1);
     }
 
     /// Changed, new, removed, renamed, binary, names in quotes, no end of line: as git writes them.

@@ -250,6 +250,34 @@ fn known_paths_are_those_of_the_same_source() {
     assert_eq!(earlier.status.code(), Some(0), "{}", stderr(&earlier));
 }
 
+/// A folder of programs is shown like a profile of them all, and they are listed.
+#[test]
+fn show_of_a_folder_lists_its_programs() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    write(dir, &MAINS);
+    write(dir, &[("t3.c", MAINS[0].1)]);
+    let build = "for t in t1 t2 t3; do $CC -O0 -g $t.c -o $t; done";
+    build_and_run(dir, &[], build, "./t1; ./t2; ./t2");
+    let (status, shown) = prof(dir, &["show", "p3/"]);
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(
+        shown.starts_with("3 paths executed, 2 distinct, in 2 of 3 functions"),
+        "{shown}"
+    );
+    let list: Vec<Vec<&str>> = shown
+        .lines()
+        .skip_while(|l| !l.trim_start().starts_with("paths  program"))
+        .map(|l| l.split_whitespace().collect())
+        .collect();
+    assert_eq!(list[1], ["2", "p3/t2.p3"], "{shown}");
+    assert_eq!(list[2], ["1", "p3/t1.p3"], "{shown}");
+    assert_eq!(list[3], ["none", "ran", "p3/t3.p3"], "{shown}");
+    let (_, json) = prof(dir, &["show", "--format", "json", "p3"]);
+    let json: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!(json["functions"].as_array().unwrap().len(), 3, "{json}");
+}
+
 /// A record that somebody edited names a file outside, one by a link, and one of another name: nothing is written.
 #[test]
 fn edited_record_does_not_place_copies_elsewhere() {

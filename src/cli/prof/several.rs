@@ -10,9 +10,13 @@ use crate::profile::locate::{MERGED, has_never_run, profiles_below};
 use crate::profile::merge::empty;
 use crate::profile::union::union_with_baseline;
 use crate::profile::verdict::Trust;
-use crate::table::number_of;
+use crate::table::{Align, Columns, Layout, grouped, number_of};
+use anstyle::Style;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
+
+const BOLD: Style = Style::new().bold();
 
 /// Several profiles as one, and what is to be told of that.
 pub(super) struct Several {
@@ -134,6 +138,49 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
         notes,
         parts: parts.collect(),
     })
+}
+
+/// Reads what one name means to a command of one profile: a merged profile, the folder of a program, or a folder of
+/// several programs of which one has run.
+///
+/// # Errors
+/// As of [`read`], and of [`Trust::read`].
+pub(super) fn read_one(file: &PathBuf, trust: Trust) -> Result<Several> {
+    let is_one = !file.is_dir()
+        || Manifest::is_one(&file.join("manifest.json"))
+        || file.join(MERGED).exists();
+    if !is_one {
+        let programs = programs(file);
+        let linked: Vec<&PathBuf> = programs.iter().filter(|p| !is_baseline(p)).collect();
+        if linked.len() > 1 && linked.iter().any(|p| !has_never_run(p)) {
+            return read(std::slice::from_ref(file), trust);
+        }
+    }
+    Ok(Several::of_one(trust.read(file)?))
+}
+
+/// The programs of a report, those with most executed paths first: how many paths each executed, and where it is.
+pub(super) fn list_programs(parts: &[Part], layout: Layout) -> Result<String> {
+    let mut rows = Vec::new();
+    for Part { profile, .. } in parts {
+        let paths = profile.paths()?;
+        let executed: u128 = paths.all().map(|(_, n)| u128::from(n)).sum();
+        let is_program = profile.path.ends_with(MERGED);
+        let folder = profile.path.parent().filter(|_| is_program);
+        let name = folder.unwrap_or(&profile.path).display().to_string();
+        rows.push((Reverse(executed), printable(&name).into_owned()));
+    }
+    rows.sort();
+    let mut table = Columns::new([Align::Right, Align::Left]);
+    table.heading(BOLD, &["paths", "program"]);
+    for (Reverse(executed), name) in rows {
+        let executed = match executed {
+            0 => "none ran".into(),
+            n => grouped(n),
+        };
+        table.row(&[executed, name]);
+    }
+    Ok(table.render(layout))
 }
 
 /// The profile of a program's folder without one.

@@ -1,6 +1,7 @@
 //! `p3-prof show`.
 
 use super::format::{Format, Render};
+use super::several::{self, Several};
 use super::sources::SourceArgs;
 use super::{Outcome, estimates, samples};
 use crate::error::{Error, Result};
@@ -40,7 +41,7 @@ impl From<Option<ByArg>> for text::By {
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
-    /// A merged profile, or an output folder with one
+    /// A merged profile, an output folder with one, or a folder of programs, which are added up
     #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// How many paths to show [default: 20 as text, otherwise all]
@@ -86,7 +87,11 @@ pub(super) struct Asked<'a> {
 }
 
 pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
-    let profile = trust.read(&args.file)?;
+    let Several {
+        profile,
+        notes,
+        parts,
+    } = several::read_one(&args.file, trust)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
     if args.perf.is_some() && profile.paths().is_err() {
         let remedy = "leave --perf out, or profile with a scheme that counts paths";
@@ -123,7 +128,9 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
             json: || edges::json(&profile, &counts),
             csv: || edges::csv(&counts),
         };
-        return Ok(Outcome::print(render.render(args.format)).about(&[&profile]));
+        let mut outcome = Outcome::print(render.render(args.format)).about(&[&profile]);
+        outcome.warnings.extend(notes);
+        return Ok(outcome);
     }
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
@@ -145,6 +152,11 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     };
     let printed = Outcome::print(render.render(args.format));
     let mut outcome = printed.about_unless_summarised(args.format, &profile);
+    if args.format == Format::Text && !parts.is_empty() {
+        outcome.text += "\n";
+        outcome.text += &several::list_programs(&parts, layout)?;
+    }
     outcome.warnings.extend(warnings);
+    outcome.warnings.extend(notes);
     Ok(outcome.told_by(&report.sources))
 }

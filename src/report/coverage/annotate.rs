@@ -393,6 +393,8 @@ impl Page<'_> {
         let [wide, digits] = columns;
         let indent = wide + digits + 4;
         let text = self.text.and_then(|t| t.line(number)).unwrap_or("");
+        // A byte order mark is no text, and would be shown as what is not printable.
+        let text = text.trim_start_matches('\u{feff}');
         let text = printable(&text.replace('\t', "    ")).into_owned();
         let text = if layout.full {
             text
