@@ -27,6 +27,16 @@ pub struct Contradictions<'a> {
     implies: bool,
 }
 
+/// Paths of a function that cannot run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Impossible {
+    /// All that are known.
+    pub all: u64,
+    /// Those on which conditions of the source contradict each other. On others, a choice that the compiler added goes
+    /// another way than what comes before it says.
+    pub by_source: u64,
+}
+
 /// A value that is a constant from a block on.
 struct Fixed<'a> {
     variable: &'a Variable,
@@ -107,20 +117,32 @@ impl<'a> Contradictions<'a> {
 
     /// Whether nothing contradicts that a path runs.
     pub fn allow(&self, paths: &Measuring, id: PathId) -> bool {
-        self.is_empty()
-            || paths
-                .decode(id)
-                .is_none_or(|edges| self.find(&paths.dag.path(&edges)).is_none())
+        self.find_in(paths, id).is_none()
     }
 
-    /// How many paths of the function cannot run, among those that are `wanted`; 0 if the function has too many to look
-    /// at each.
-    pub fn count(&self, paths: &Measuring, wanted: impl Fn(PathId) -> bool) -> u64 {
+    /// How many paths of the function cannot run, among those that are `wanted`; none if the function has too many to
+    /// look at each.
+    pub fn count(&self, paths: &Measuring, wanted: impl Fn(PathId) -> bool) -> Impossible {
+        let mut impossible = Impossible::default();
         if self.is_empty() || paths.numbering.total() > MOST_PATHS {
-            return 0;
+            return impossible;
         }
-        let cannot = |id: &PathId| !self.allow(paths, *id) && wanted(*id);
-        paths.ids().filter(cannot).count() as u64
+        for id in paths.ids() {
+            let contradicts = self.find_in(paths, id);
+            if let Some(block) = contradicts.filter(|_| wanted(id)) {
+                impossible.all += 1;
+                impossible.by_source += u64::from(!self.entry.is_generated(block));
+            }
+        }
+        impossible
+    }
+
+    /// The block at which a path cannot go on as it does, if there is one.
+    pub fn find_in(&self, paths: &Measuring, id: PathId) -> Option<BlockId> {
+        if self.is_empty() {
+            return None;
+        }
+        self.find(&paths.dag.path(&paths.decode(id)?))
     }
 }
 

@@ -152,10 +152,11 @@ impl<'a> CountedFunction<'a> {
         returns.fold(Range::exact(0), Range::plus) == Range::exact(self.flow.entry)
     }
 
-    /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block asked
-    /// something: without those whose way followed from where control came from ([`FunctionEntry::implied`]). An edge to a
-    /// block that is nothing but `unreachable`, like the one on which a `throw` would return, is no way. Where a `switch` has
-    /// cases that blocks behind its default ask for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
+    /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block
+    /// asked something: without those whose way followed from where control came from ([`FunctionEntry::implied`]), and
+    /// without blocks to which the compiler added the choice. An edge to a block that is nothing but `unreachable`, like
+    /// the one on which a `throw` would return, is no way. Where a `switch` has cases that blocks behind its default ask
+    /// for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
     pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
         let mut implied: HashMap<CfgEdge, u64> = HashMap::new();
         for (e, _) in &self.edges {
@@ -179,7 +180,7 @@ impl<'a> CountedFunction<'a> {
             let possible = ways.iter().filter(is_possible).map(&asked);
             (block, possible.collect::<Vec<_>>())
         });
-        ways.filter(|(_, ways)| ways.len() > 1)
+        ways.filter(|(block, ways)| ways.len() > 1 && !self.entry.is_generated(*block))
     }
 
     /// The ways out of each block, in the order of blocks, with tests for cases as part of their `switch`. O(edges).

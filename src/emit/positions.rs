@@ -6,13 +6,21 @@ use super::conditions::{self, Blocks};
 use super::misplaced::{self, Belongs, Misplaced, TYPE_ID};
 use super::read::sys::{self, Block, Node, Value};
 use crate::load::positions::{
-    BlockPositions, BodyPositions, Choice, Inlined, Positions, SourceFile, SourcePosition, Test,
+    BlockPositions, BodyPositions, Choice, Inlined, Optimised, Positions, SourceFile,
+    SourcePosition, Test,
 };
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::path::{Component, Path, PathBuf};
+
+/// Users of a flag are looked at so far.
+const MOST_USES: usize = 1 << 12;
+/// What clang says of each loop of C and C++: that it ends at some time.
+const ENDS: &str = "llvm.loop.mustprogress";
+/// What clang says of each loop where it unrolls none, and LLVM of those that it has unrolled.
+const UNROLLS_NOT: &str = "llvm.loop.unroll.disable";
 
 /// The positions of `module`. O(instructions), and what each different location takes once.
 pub(super) fn find(module: &Module) -> Positions {
@@ -25,7 +33,12 @@ pub(super) fn find(module: &Module) -> Positions {
         scopes: FxHashMap::default(),
         places: FxHashMap::default(),
         known: FxHashMap::default(),
+        no_inline: sys::attribute("noinline"),
+        harmless_hints: vec![ENDS],
     };
+    if finder.inlines_hints_alone() {
+        finder.harmless_hints.push(UNROLLS_NOT);
+    }
     let definitions = sys::functions(module).filter(|f| f.is_definition());
     let optnone = sys::attribute("optnone");
     let bodies = definitions.map(|f| finder.body(f, optnone)).collect();
@@ -45,19 +58,44 @@ struct Finder<'m, 'c> {
     places: FxHashMap<SourcePosition, u32>,
     /// By location: its number among the places plus 1, or 0.
     known: FxHashMap<Node<'m>, u32>,
+    /// The attribute of functions that may not be inlined.
+    no_inline: u32,
+    /// Hints to loops that do not say that an optimiser has split the loop.
+    harmless_hints: Vec<&'static str>,
 }
 
 impl<'m> Finder<'m, '_> {
+    /// Whether the module was compiled by `-O1 -finline-hint-functions`, which unrolls nothing: every function is inlined
+    /// by a hint, or never. O(functions).
+    fn inlines_hints_alone(&self) -> bool {
+        let hints = ["noinline", "inlinehint", "alwaysinline"].map(sys::attribute);
+        let described = sys::functions(self.module).filter(|f| f.debug_function().is_some());
+        let mut described = described.filter(|f| f.is_definition());
+        described.all(|f| hints.iter().any(|hint| f.has_attribute(*hint)))
+    }
+
     fn body(&mut self, f: Value<'m>, optnone: u32) -> BodyPositions {
         let mut body = BodyPositions::default();
         let misplaced = misplaced::find(f, optnone);
         let blocks = Blocks::of(f);
+        let described = f.debug_function();
         for block in f.blocks() {
-            let of_block = self.block(block, &blocks, &misplaced, &mut body.branchless);
+            let mut of_block = self.block(block, &blocks, &misplaced, &mut body.branchless);
+            if let (Some(choice), Some(end)) = (&mut of_block.choice, block.instructions().last()) {
+                let is_generated = matches!(misplaced.places.get(&end), Some(Belongs::Compiler))
+                    || self.is_generated(end, choice);
+                choice.generated = described.is_some() && is_generated;
+            }
             body.blocks.push(of_block);
         }
         comparisons::note(f, &mut body.blocks);
-        body.begins = f.debug_function().and_then(|s| {
+        body.optimised = match described {
+            None => Optimised::Unknown,
+            Some(s) if !s.is_optimised(self.module) => Optimised::No,
+            Some(_) if f.has_attribute(self.no_inline) => Optimised::NeverInlined,
+            Some(_) => Optimised::MayBeInlined,
+        };
+        body.begins = described.and_then(|s| {
             let line = s.first_line();
             let (file, _) = self.scope(s)?;
             (line > 0).then_some((file, line))
@@ -89,8 +127,11 @@ impl<'m> Finder<'m, '_> {
             positions.instructions = Vec::new();
         }
         positions.choice = last.and_then(choice).map(Box::new);
-        let start = last.and_then(|end| end.loop_start(self.module));
-        positions.loop_start = start.and_then(|l| self.place(l).checked_sub(1));
+        let of_loop = last.map_or(Vec::new(), |end| end.loop_nodes(self.module));
+        let start = of_loop.iter().find(|n| n.is_location());
+        positions.loop_start = start.and_then(|l| self.place(*l).checked_sub(1));
+        let mut hints = of_loop.iter().filter_map(|n| n.hint(self.module));
+        positions.splits_loop = hints.any(|hint| !self.harmless_hints.contains(&hint.as_str()));
         if let (Some(choice), Some(end)) = (&mut positions.choice, last) {
             choice.range = misplaced.ranges.get(&end).cloned();
             let is_condition = choice.catches.is_none() && choice.range.is_none();
@@ -124,6 +165,18 @@ impl<'m> Finder<'m, '_> {
             ..self.found.places[number as usize]
         };
         Some(numbered(&mut self.places, &mut self.found.places, place) + 1)
+    }
+
+    /// Whether the compiler added the choice at `end`, in a function that has debug information: it has no position, or
+    /// it asks for a flag that says whether there is something to clean up. Clang keeps variables of the source in whole
+    /// bytes, and such flags in single bits.
+    fn is_generated(&mut self, end: Value<'m>, choice: &Choice) -> bool {
+        let chooses = matches!(end.opcode(), LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch);
+        if !chooses || choice.catches.is_some() {
+            return false;
+        }
+        let has_place = end.debug_location().is_some_and(|l| self.place(l) > 0);
+        !has_place || end.operands().next().is_some_and(is_flag)
     }
 
     /// What a branch that has a position tests.
@@ -303,6 +356,25 @@ fn choice(end: Value) -> Option<Choice> {
         _ => {}
     }
     Some(choice)
+}
+
+/// Whether a value is read from a local variable of one bit to which constants alone are stored.
+fn is_flag(value: Value) -> bool {
+    let is = |value: Value, opcode| value.is_instruction() && value.opcode() == opcode;
+    if !value.is_condition() || !is(value, LLVMOpcode::LLVMLoad) {
+        return false;
+    }
+    let slot = value.operands().next();
+    let Some(slot) = slot.filter(|slot| is(*slot, LLVMOpcode::LLVMAlloca)) else {
+        return false;
+    };
+    slot.users()
+        .take(MOST_USES)
+        .all(|user| match user.opcode() {
+            LLVMOpcode::LLVMLoad => true,
+            LLVMOpcode::LLVMStore => user.operands().next().is_some_and(|v| v.is_constant()),
+            _ => false,
+        })
 }
 
 /// Whether a value is a byte, or was one before it was extended.

@@ -3,7 +3,7 @@
 use super::{Cfg, Loc, Site, SkipReason};
 use crate::index::{BlockId, FuncId, ModuleId, TiVec};
 use crate::load::Level;
-use crate::load::positions::{Inlined, SourceFile};
+use crate::load::positions::{Inlined, Optimised, SourceFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,6 +61,10 @@ pub struct FunctionBody {
     /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the compiler
     /// says so.
     pub loops: Vec<(BlockId, Site)>,
+    /// The blocks that go back in loops of which the optimiser may have made several, or taken iterations out, ascending.
+    pub split_loops: Vec<BlockId>,
+    /// Whether the compiler optimised it.
+    pub optimised: Optimised,
 }
 
 /// Linkage classes that the analyses distinguish.

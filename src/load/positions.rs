@@ -73,6 +73,35 @@ pub struct BodyPositions {
     pub blocks: Vec<BlockPositions>,
     /// The places of what chooses without a branch: `select`, `and` and `or` of conditions.
     pub branchless: Vec<u32>,
+    /// Whether the compiler optimised it.
+    pub optimised: Optimised,
+}
+
+/// Whether a compiler optimised a function, as far as its module says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Optimised {
+    /// Nothing says so: there is no debug information, or an earlier version wrote the manifest.
+    #[default]
+    Unknown,
+    /// It was not optimised.
+    No,
+    /// It was, and its code is in its own body alone: it may not be inlined.
+    NeverInlined,
+    /// It was, and copies of its code may be in other functions, where the optimiser knew more.
+    MayBeInlined,
+}
+
+impl Optimised {
+    /// Whether it was.
+    pub fn is_optimised(self) -> bool {
+        matches!(self, Optimised::NeverInlined | Optimised::MayBeInlined)
+    }
+
+    pub(crate) fn is_unknown(&self) -> bool {
+        *self == Optimised::Unknown
+    }
 }
 
 /// The positions of a block.
@@ -88,6 +117,9 @@ pub struct BlockPositions {
     /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler
     /// keeps it for the block that ends an iteration (`!llvm.loop`).
     pub loop_start: Option<u32>,
+    /// Whether the optimiser may have made several loops of the one that the block goes back in, or taken iterations out
+    /// of it.
+    pub splits_loop: bool,
 }
 
 /// What a terminator chooses by.
@@ -101,6 +133,10 @@ pub struct Choice {
     /// Whether these values are of a type of one byte.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bytes: bool,
+    /// Whether the compiler added it: no condition of the source stands for it. It leads on from a clean-up, for example,
+    /// to where the `break`, `continue` or `return` before that goes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generated: bool,
     /// Of a branch that asks whether an exception is of a type: that type's symbol, and the successor if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catches: Option<(String, u32)>,

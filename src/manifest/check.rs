@@ -125,6 +125,8 @@ impl Manifest {
         ensure(places.all(known), "position")?;
         ensure(f.loops.iter().all(|(b, _)| inside(b)), "loop")?;
         ensure(f.loops.is_sorted_by(|a, b| a.0 < b.0), "loop")?;
+        ensure(f.split_loops.iter().all(inside), "split loop")?;
+        ensure(f.split_loops.is_sorted(), "split loop")?;
         let choices = || f.choices.iter().map(|c| c.block);
         ensure(choices().all(|b| inside(&b)), "choice")?;
         ensure(choices().is_sorted_by(|a, b| a < b), "choice")?;

@@ -5,8 +5,8 @@ use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
 use crate::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
-use crate::ir::{Block, Callee, Cfg, Program, SkipReason, Span};
-use crate::load::positions::{Choice, SourceFile};
+use crate::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
+use crate::load::positions::{Choice, Optimised, SourceFile};
 use crate::partition::{Assignment, Share};
 use crate::paths::{Counted, Measuring};
 use crate::selection::{Asked, Selection};
@@ -136,6 +136,8 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         choices: choices(&body.cfg),
         branchless: body.branchless.iter().copied().map(numbers).collect(),
         loops: body.loops.iter().map(|&(b, s)| (b, numbers(s))).collect(),
+        split_loops: body.split_loops.clone(),
+        optimised: optimised(parts.program, f, body),
         calls: calls(&body.cfg),
         outside: symbols.outside(&body.cfg),
         cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),
@@ -247,6 +249,15 @@ fn checksums(files: &[SourceFile]) -> Vec<String> {
         return Vec::new();
     }
     files.iter().map(|f| f.checksum.clone()).collect()
+}
+
+/// Whether a function was optimised, by its compiler or before it was rewritten.
+fn optimised(program: &Program, f: &ProgFunction, body: &FunctionBody) -> Optimised {
+    let by_us = program.modules[f.bodies[0].module].optimized.is_some();
+    match body.optimised {
+        Optimised::No if by_us => Optimised::MayBeInlined,
+        known => known,
+    }
 }
 
 fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<(FuncId, u32)>)> {

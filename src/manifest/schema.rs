@@ -12,7 +12,7 @@ use crate::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
 };
 use crate::load::Level;
-use crate::load::positions::{Choice, Inlined};
+use crate::load::positions::{Choice, Inlined, Optimised};
 use crate::partition::{Iterations, Ranges, Share};
 use crate::paths::{FunctionInput, Measuring};
 use crate::selection::CountedPaths;
@@ -275,6 +275,12 @@ pub struct FunctionEntry {
     /// compiler says so: file, line, column, inlined call plus 1 and discriminator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<(BlockId, [u32; 5])>,
+    /// The blocks that go back in loops of which the optimiser may have made several, or taken iterations out, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub split_loops: Vec<BlockId>,
+    /// Whether the compiler optimised it.
+    #[serde(default, skip_serializing_if = "Optimised::is_unknown")]
+    pub optimised: Optimised,
     /// The blocks with calls of functions of the program: whom they call, in order, and where in the
     /// block's `lines` (0 without).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -412,6 +418,12 @@ impl FunctionEntry {
         let known = &self.find_choice(b)?.by.test.as_ref()?.known;
         let (_, is_first) = known.iter().find(|(from, _)| *from == before.0)?;
         Some(u32::from(!is_first))
+    }
+
+    /// Whether the compiler added what is chosen at the end of block `b`, so that the source asks nothing there.
+    pub fn is_generated(&self, b: BlockId) -> bool {
+        self.find_choice(b)
+            .is_some_and(|choice| choice.by.generated)
     }
 
     /// The places of conditions that have no branch.

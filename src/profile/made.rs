@@ -5,6 +5,7 @@ use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
+use crate::load::positions::Optimised;
 use crate::manifest::{Manifest, Parts};
 use crate::paths::function_inputs;
 use crate::paths::made::all as all_paths;
@@ -21,6 +22,8 @@ pub(crate) fn body(cfg: Cfg) -> FunctionBody {
         address_taken: false,
         branchless: Vec::new(),
         loops: Vec::new(),
+        split_loops: Vec::new(),
+        optimised: Optimised::Unknown,
     }
 }
 

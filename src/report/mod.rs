@@ -289,7 +289,9 @@ fn totals(profile: PathProfile, f: FuncId) -> Result<(Totals, Option<outside::Ca
     let instructions = blocks.map(|(&n, b)| u128::from(n) * u128::from(b.instructions));
     let ran: HashSet<PathId> = counts.iter().map(|(id, _)| *id).collect();
     let contradictions = Contradictions::new(profile.entry(f));
-    let contradictory = contradictions.count(&structure.paths, |id| !ran.contains(&id));
+    let contradictory = contradictions
+        .count(&structure.paths, |id| !ran.contains(&id))
+        .all;
     let executed = Executed::new(&profile, f, &structure, &flow);
     let totals = Totals {
         paths: counts.iter().map(|&(_, n)| u128::from(n)).sum(),

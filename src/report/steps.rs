@@ -34,6 +34,10 @@ const NO_LINE: &str = "–";
 /// What clang makes of every `goto *table[op]` of a function is one jump, which has no line, since none of them is it.
 const COMPUTED_GOTO: &str = "goto *";
 
+/// What follows a choice that the way there has decided, and one that the compiler added.
+const IMPLIED: &str = "decided before";
+const GENERATED: &str = "added by the compiler";
+
 /// Function and condition are shortened each by itself where there are more columns for both.
 const NARROWEST: usize = 8;
 /// So many of a path's first rows are always shown.
@@ -186,7 +190,7 @@ impl<'a> Steps<'a> {
         let own = self.home_file(f);
         let in_library = is_of_the_system(&own);
         let mut rows: Vec<Row> = Vec::new();
-        let tells = |s: &&Said| is_told(s) || full && s.implied;
+        let tells = |s: &&Said| is_told(s) || full && !s.is_asked();
         for s in said.iter().filter(tells) {
             // A function of a library has its own decisions, and those of what it calls are of no more interest than
             // elsewhere.
@@ -270,7 +274,7 @@ impl<'a> Steps<'a> {
             (None, _) if !own.is_empty() => NO_LINE.into(),
             (None, _) => format!("b{}", s.block),
         };
-        let mut outcome = if s.outcome != "unknown" && !s.implied {
+        let mut outcome = if s.outcome != "unknown" && s.is_asked() {
             printable(&s.outcome).into_owned()
         } else {
             goes(s, own)
@@ -284,14 +288,14 @@ impl<'a> Steps<'a> {
             // It is part of where the way goes.
             Some(Disambiguation::ToColumn(_)) | None => {}
         }
-        if s.implied {
+        if !s.is_asked() {
             return Step {
                 place,
                 line: s.file.clone().zip(s.line),
                 within,
                 text: String::new(),
                 outcome,
-                note: "decided before".into(),
+                note: if s.generated { GENERATED } else { IMPLIED }.into(),
                 times: 1,
             };
         }
@@ -441,9 +445,9 @@ fn folded(rows: &[Row], is_kept: impl Fn(usize) -> bool) -> Vec<Row> {
     some
 }
 
-/// Whether people are told a decision: not what returned as it should, nor what was known before.
+/// Whether people are told a decision: not what returned as it should, nor where nothing is asked.
 pub fn is_told(s: &Said) -> bool {
-    !s.implied && s.way.as_deref() != Some("returns")
+    s.is_asked() && s.way.as_deref() != Some("returns")
 }
 
 /// What is chosen by, as the language of a file writes it.

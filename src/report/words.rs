@@ -12,8 +12,9 @@ use crate::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::source::{Sources, Text, is_of_the_system};
+use crate::source::{Branches, Sources, Text, is_of_the_system};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What one decision says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,12 +48,16 @@ pub struct Said {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_at: Option<(u32, u32)>,
     /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; of a
-    /// computed `goto` the label; `unknown` where the evidence is missing or contradicts itself.
+    /// computed `goto` the label; `unknown` where the evidence is missing or contradicts itself; `implied` or `generated`
+    /// where nothing is asked.
     pub outcome: String,
     /// Whether the way here has decided it already: a truth value that was computed in several blocks meets in this
     /// one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
+    /// Whether the compiler added it ([`crate::load::positions::Choice::generated`]): nothing of the source is asked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub generated: bool,
     /// Whether it is the condition of a loop, which ends here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub leaves: bool,
@@ -120,8 +125,13 @@ impl<'a> Words<'a> {
         let site = site(entry, d.block, decided.as_ref());
         let implied = d.before.and_then(|before| entry.implied(d.block, before));
         let implied = implied.is_some();
-        let asked = self.asked(f, d, decided.as_ref(), site);
-        let way = self.way(entry, d, decided.as_ref());
+        let generated = entry.is_generated(d.block);
+        let (asked, way) = if generated {
+            (Asked::default(), None)
+        } else {
+            let way = self.way(entry, d, decided.as_ref());
+            (self.asked(f, d, decided.as_ref(), site), way)
+        };
         let is_made = entry.terminators[d.block] == Terminator::Switch && asked.condition.is_some();
         let (to, back) = match d.to {
             To::Block(b) => (b, false),
@@ -142,6 +152,8 @@ impl<'a> Words<'a> {
             is_switch: asked.is_switch,
             inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
             outcome: match (asked.outcome, &way) {
+                _ if generated => "generated".into(),
+                _ if implied => "implied".into(),
                 (None, _) if let Some(Some(arm)) = arms.get(d.succ as usize) => {
                     format!("case {arm}")
                 }
@@ -155,6 +167,7 @@ impl<'a> Words<'a> {
             condition: asked.condition,
             condition_at: asked.at,
             implied,
+            generated,
             way,
             taken: entry.terminators[d.block].edge_name(d.succ),
             to,
@@ -192,6 +205,13 @@ impl<'a> Words<'a> {
         names.collect()
     }
 
+    /// The branches of function `f` that the source has a condition for. O(blocks) once.
+    pub(super) fn branches(self, f: FuncId) -> Arc<Branches> {
+        let (entry, inlined) = (self.profile.entry(f), &self.profile.manifest.inlined);
+        self.sources
+            .branches(f, || judge(entry, inlined, self.sources))
+    }
+
     /// What a decision asks, and whether the way taken is the true one.
     fn asked(
         self,
@@ -220,10 +240,7 @@ impl<'a> Words<'a> {
                 ..Asked::with_condition(over)
             };
         }
-        let inlined = &self.profile.manifest.inlined;
-        let branches = self
-            .sources
-            .branches(f, || judge(entry, inlined, self.sources));
+        let branches = self.branches(f);
         let Some(judged) = branches.get(&d.block) else {
             return Asked::with_condition(text.line_of(site.loc.line, site.column));
         };
@@ -402,6 +419,13 @@ struct Asked {
     arms: Vec<Option<String>>,
     /// Whether they are true on the way taken, as far as that is certain.
     outcome: Option<bool>,
+}
+
+impl Said {
+    /// Whether something is asked: the way was neither decided before, nor added by the compiler.
+    pub fn is_asked(&self) -> bool {
+        !self.implied && !self.generated
+    }
 }
 
 impl Asked {

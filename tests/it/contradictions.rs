@@ -23,7 +23,7 @@ fn looked_at(file: &Path) -> BTreeMap<String, [u64; 3]> {
         }
         let cannot = found.count(&structure.paths, |id| !ran.contains(&id));
         let all = structure.paths.numbering.total();
-        functions.insert(entry.name.clone(), [ran.len() as u64, cannot, all]);
+        functions.insert(entry.name.clone(), [ran.len() as u64, cannot.all, all]);
     }
     functions
 }

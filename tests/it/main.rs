@@ -18,6 +18,7 @@ mod coverage;
 mod distinct;
 mod engines;
 mod export;
+mod generated;
 mod inputs;
 mod json;
 mod launch;

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// A region of a condition: from line and column to line and column.
-type Region = [usize; 4];
+pub(crate) type Region = [usize; 4];
 
 /// How often each condition of `source` was true and false, as clang counts it. Its own file alone is looked at: what
 /// macros contain has regions of its own.
-fn counted(source: &Path, dir: &Path) -> HashMap<Region, [u64; 2]> {
+pub(crate) fn counted(source: &Path, dir: &Path) -> HashMap<Region, [u64; 2]> {
     let (exe, raw) = (dir.join("counted"), dir.join("counted.profraw"));
     let is_cpp = source.extension().is_some_and(|e| e == "cpp");
     let mut clang = Command::new(llvm(if is_cpp { "clang++" } else { "clang" }));
@@ -51,7 +51,8 @@ fn counted(source: &Path, dir: &Path) -> HashMap<Region, [u64; 2]> {
     counts
 }
 
-/// By condition, where it begins and its text: on how many executions of paths it was true, false, and undecided.
+/// By condition, where it begins and its text: on how many executions of paths it was true, false, and undecided. What
+/// is implied has an outcome of its own, and so is in none of these sums.
 fn told(profile: &Path, source: &Path) -> HashMap<([usize; 2], String), [u64; 3]> {
     let mut show = Command::new(PROF);
     let shown = text(run(show
@@ -63,7 +64,7 @@ fn told(profile: &Path, source: &Path) -> HashMap<([usize; 2], String), [u64; 3]
     let mut told: HashMap<([usize; 2], String), [u64; 3]> = HashMap::new();
     for path in functions.flat_map(|f| f["paths"].as_array().unwrap()) {
         for decision in path["decisions"].as_array().unwrap() {
-            let here = decision["file"] == source.to_str().unwrap() && decision["implied"] != true;
+            let here = decision["file"] == source.to_str().unwrap();
             let outcome = ["true", "false", "unknown"];
             let outcome = outcome.iter().position(|o| decision["outcome"] == *o);
             let (true, Some(outcome), Some(at)) =
@@ -80,7 +81,7 @@ fn told(profile: &Path, source: &Path) -> HashMap<([usize; 2], String), [u64; 3]
 }
 
 /// Without blanks, and without brackets around all of it.
-fn bare(text: &str) -> String {
+pub(crate) fn bare(text: &str) -> String {
     let text: String = text.split_whitespace().collect();
     let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
     let mut depth = 0;

@@ -7,9 +7,7 @@ mod nodes;
 use crate::load::positions::{Asks, Predicate};
 use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::{
-    LLVMGetSubprogram, LLVMInstructionGetDebugLoc, LLVMMetadataKind,
-};
+use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMInstructionGetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode,
@@ -299,8 +297,8 @@ impl<'m> Value<'m> {
         (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.0, i), PhantomData) })
     }
 
-    /// The first location in the `!llvm.loop` node of a terminator: where the source begins the loop.
-    pub(crate) fn loop_start(self, module: &'m Module) -> Option<Node<'m>> {
+    /// The nodes in the `!llvm.loop` node of a terminator: locations and hints.
+    pub(crate) fn loop_nodes(self, module: &'m Module) -> Vec<Node<'m>> {
         self.assert_instruction();
         // SAFETY: it is an instruction of the module, whose context is live. LLVM writes as many operands as it says
         // that the node has; an operand is null, a constant, or metadata as a value, of which only nodes are looked at.
@@ -309,7 +307,7 @@ impl<'m> Value<'m> {
             let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
             let node = LLVMGetMetadata(self.0, kind);
             if node.is_null() {
-                return None;
+                return Vec::new();
             }
             let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
             LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
@@ -320,8 +318,7 @@ impl<'m> Value<'m> {
         let nodes = operands
             .into_iter()
             .map(|o| unsafe { LLVMValueAsMetadata(o) });
-        let mut nodes = nodes.filter_map(Node::some);
-        nodes.find(|n| matches!(n.kind(), LLVMMetadataKind::LLVMDILocationMetadataKind))
+        nodes.filter_map(Node::some).collect()
     }
 
     /// What debug information says of a function definition.

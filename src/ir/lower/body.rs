@@ -99,6 +99,8 @@ pub(super) fn lower(
         address_taken: false,
         branchless: branchless(places, &positions.branchless),
         loops: loops(places, &positions.blocks),
+        split_loops: find_split_loops(&positions.blocks),
+        optimised: positions.optimised,
         cfg,
     };
     (body, left_by_calls)
@@ -248,6 +250,12 @@ fn loops(places: &[SourcePosition], blocks: &[BlockPositions]) -> Vec<(BlockId, 
     starts
         .map(|(b, place)| (BlockId::new(b), site(&places[place as usize])))
         .collect()
+}
+
+/// The blocks that go back in loops that the optimiser may have split.
+fn find_split_loops(blocks: &[BlockPositions]) -> Vec<BlockId> {
+    let split = blocks.iter().enumerate().filter(|(_, of)| of.splits_loop);
+    split.map(|(b, _)| BlockId::new(b)).collect()
 }
 
 /// Places by their numbers, each once, ascending.

@@ -16,6 +16,7 @@ mod pairs;
 mod patch;
 mod render;
 mod scope;
+mod steered;
 #[cfg(test)]
 mod tests;
 mod through;
@@ -103,7 +104,7 @@ pub struct FunctionCoverage {
     /// How many paths are left out, since markers in the source say so.
     pub excluded: u128,
     /// How many paths cannot run, since their conditions contradict each other, as far as that is known. They are no
-    /// part of `paths`.
+    /// part of `paths`, and neither are those on which a choice that the compiler added contradicts what comes before.
     pub contradictory: u64,
     /// How many of them are near those that ran. In functions with many paths only these are found.
     pub contradictory_near: u64,
@@ -269,7 +270,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         return Ok(FunctionCoverage {
             f,
             paths: through.paths(&[]),
-            pairs: pairs::pairs(&paths.dag, &[], &through, None),
+            pairs: pairs::pairs(&paths.dag, |b| entry.is_generated(b), &[], &through, None),
             near: Paths::default(),
             excluded: left_out(&paths.dag, blocks.as_ref(), &excluded),
             contradictory: 0,
@@ -296,9 +297,13 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         nearest::admitted(&structure.paths, &executed, &through)
     };
     near.retain(|path| is_counted(path.id));
-    let all_near = near.len();
-    near.retain(|path| contradictions.allow(&structure.paths, path.id));
-    let contradictory_near = (all_near - near.len()) as u64;
+    let admits = |id| {
+        let edges = structure.paths.decode(id);
+        is_counted(id) && edges.is_some_and(|edges| through.admits(&edges))
+    };
+    let of_function = (&structure.paths, entry);
+    let possible = steered::possible(near, of_function, &contradictions, &executed, admits);
+    let (mut near, contradictory_near) = (possible.near, possible.contradictory);
     let next = near.len() as u128;
     let decisions = LazyCell::new(|| never::decisions(dag, entry, &executed));
     let never_taken =
@@ -339,19 +344,23 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     };
     let mut paths = counted.without_unselected(through.paths(&executed), &executed, &through);
     let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
-    let contradictory = contradictions.count(&structure.paths, |id| {
-        let edges = structure.paths.decode(id);
-        !ids.contains(&id) && is_counted(id) && edges.is_some_and(|edges| through.admits(&edges))
-    });
-    paths.feasible -= u128::from(contradictory);
+    let is_missing = |id| !ids.contains(&id) && admits(id);
+    let impossible = contradictions.count(&structure.paths, is_missing);
+    paths.feasible -= u128::from(impossible.all);
     // Where nothing ran, nothing is one decision away.
     let next = if paths.executed == 0 { 0 } else { next };
     Ok(FunctionCoverage {
         f,
-        contradictory,
+        contradictory: impossible.by_source,
         contradictory_near,
         paths,
-        pairs: pairs::pairs(dag, &executed, &through, counted.certain()),
+        pairs: pairs::pairs(
+            dag,
+            |b| entry.is_generated(b),
+            &executed,
+            &through,
+            counted.certain(),
+        ),
         near: Paths {
             executed: paths.executed,
             feasible: paths.executed + next,

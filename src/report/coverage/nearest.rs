@@ -38,9 +38,8 @@ pub(super) struct NotRun {
     pub new_edges: u32,
 }
 
-/// At most `most` paths that did not run: those with fewest edges that never ran first, then those that start as
-/// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are those
-/// that did.
+/// At most `most` paths that did not run, sorted ([`sort`]). At least one if there is one. `executed` are those that
+/// did.
 pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<NotRun> {
     let total = paths.numbering.total();
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
@@ -60,11 +59,17 @@ pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<N
     if found.is_empty() {
         found.extend(lowest(paths, &search));
     }
+    sort(&mut found);
+    found.truncate(most);
+    found
+}
+
+/// Puts those with fewest edges that never ran first, then those that start as the executed path does, then those next
+/// to the hottest paths.
+pub(super) fn sort(found: &mut [NotRun]) {
     let elsewhere = |f: &NotRun| f.near.is_none_or(|n| n.common == 0);
     let count = |f: &NotRun| f.near.map(|n| n.count);
     found.sort_by_key(|f| (f.new_edges, elsewhere(f), Reverse(count(f)), f.id));
-    found.truncate(most);
-    found
 }
 
 /// Any possible path that is `through` some blocks and did not run, of the first few thousand: for where none is one

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 const MOST: u128 = 4096;
 
 /// The executions of each edge in which its source asked something: without those that followed from where control came from
-/// ([`FunctionEntry::implied`]). O(edges + executed paths' length).
+/// ([`FunctionEntry::implied`]), and those that the compiler added. O(edges + executed paths' length).
 pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> TiVec<EdgeId, u64> {
     let mut counts = dag.by_edge(0u64);
     for path in executed {
@@ -36,7 +36,7 @@ pub(super) fn asked<'a>(
         let block = dag.block(dag.edge(*e).src);
         let came = std::mem::replace(&mut before, block);
         let implied = block.zip(came).and_then(|(b, came)| entry.implied(b, came));
-        implied.is_none()
+        implied.is_none() && !block.is_some_and(|b| entry.is_generated(b))
     };
     edges.iter().copied().filter(asks)
 }

@@ -7,27 +7,30 @@
 use super::Paths;
 use super::through::Through;
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet};
+use crate::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::profile::Ran;
 use std::collections::HashSet;
 
-/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that `through` admits. Where not
-/// all paths are counted, `certain` are the edges of which all are.
-/// O(total path length + V + E).
+/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that `through` admits and that
+/// do not meet at a choice that the compiler added (`is_generated`). Where not all paths are counted, `certain`
+/// are the edges of which all are. O(total path length + V + E).
 pub(super) fn pairs(
     dag: &Dag,
+    is_generated: impl Fn(BlockId) -> bool,
     executed: &[Ran],
     through: &Through,
     certain: Option<&IdSet<EdgeId>>,
 ) -> Paths {
+    let meets = |v: VertexId| !dag.block(v).is_some_and(&is_generated);
     let ran: HashSet<(EdgeId, EdgeId)> = executed
         .iter()
         .flat_map(|path| path.edges.windows(2).map(|pair| (pair[0], pair[1])))
         .filter(|(into, out)| through.admits_pair(dag.edge(*into), dag.edge(*out)))
+        .filter(|(_, out)| meets(dag.edge(*out).src))
         .collect();
     let feasible = match certain {
-        None => all(dag, through),
-        Some(certain) => known(dag, through, certain, &ran),
+        None => all(dag, through, meets),
+        Some(certain) => known(dag, through, certain, &ran, meets),
     };
     Paths {
         executed: ran.len() as u128,
@@ -41,9 +44,10 @@ fn known(
     through: &Through,
     certain: &IdSet<EdgeId>,
     ran: &HashSet<(EdgeId, EdgeId)>,
+    meets: impl Fn(VertexId) -> bool,
 ) -> u128 {
     let mut number = 0;
-    for into in dag.edge_ids() {
+    for into in dag.edge_ids().filter(|e| meets(dag.edge(*e).dst)) {
         let edge = dag.edge(into);
         for out in dag.outs(edge.dst) {
             let is_known = certain.contains(into) || certain.contains(out);
@@ -54,14 +58,17 @@ fn known(
     number
 }
 
-/// At each vertex every way in with every way out.
-fn all(dag: &Dag, through: &Through) -> u128 {
+/// At each vertex where pairs meet, every way in with every way out.
+fn all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
     let mut ways = dag.by_vertex((0u128, 0u128));
     for edge in dag.edges().iter().filter(|e| through.open(**e)) {
         ways[edge.src].1 += 1;
         ways[edge.dst].0 += 1;
     }
-    let admitted = dag.order().zip(ways).filter(|(v, _)| through.touches(*v));
+    let admitted = dag
+        .order()
+        .zip(ways)
+        .filter(|(v, _)| through.touches(*v) && meets(*v));
     admitted.map(|(_, (into, out))| into * out).sum()
 }
 
@@ -85,9 +92,9 @@ mod tests {
                 .map(|edges| Ran { id: paths.id(edges), count: 1, edges: edges.clone() })
                 .collect();
             let everything = Through::new(&paths.dag, None, &IdSet::with_capacity(0));
-            let every = pairs(&paths.dag, &ran, &everything, None);
+            let every = pairs(&paths.dag, |_| false, &ran, &everything, None);
             prop_assert_eq!(every.executed, every.feasible);
-            let one = pairs(&paths.dag, &ran[..1], &everything, None);
+            let one = pairs(&paths.dag, |_| false, &ran[..1], &everything, None);
             prop_assert_eq!(one.executed, ran[0].edges.len() as u128 - 1);
         }
     }

@@ -97,7 +97,9 @@ impl Touched {
     /// Whether block `b` of a function ends with a decision that the source has on a touched line.
     pub(super) fn decides(&self, entry: &FunctionEntry, b: BlockId) -> bool {
         let site = entry.decision_site(b);
-        entry.succs[b].len() > 1 && site.is_some_and(|site| self.contains(site.loc))
+        entry.succs[b].len() > 1
+            && !entry.is_generated(b)
+            && site.is_some_and(|site| self.contains(site.loc))
     }
 
     /// The lines of a file that are touched, by its name.

@@ -36,7 +36,7 @@ impl Words<'_> {
     ) -> Option<Disambiguation> {
         let succs = &entry.succs[said.block];
         let succ = said.succ as usize;
-        let is_unknown = said.outcome == "unknown" || said.implied;
+        let is_unknown = said.outcome == "unknown" || !said.is_asked();
         match entry.terminators[said.block] {
             Terminator::Invoke if succ > 0 => self.throwing_apart(entry, said, decided),
             Terminator::Switch if !is_unknown => {

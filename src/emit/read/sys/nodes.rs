@@ -39,11 +39,13 @@ impl<'m> Node<'m> {
         unsafe { Node(LLVMDILocationGetScope(self.0), PhantomData) }
     }
 
+    /// Whether it is a location.
+    pub(crate) fn is_location(self) -> bool {
+        matches!(self.kind(), LLVMMetadataKind::LLVMDILocationMetadataKind)
+    }
+
     fn assert_location(self) {
-        assert!(matches!(
-            self.kind(),
-            LLVMMetadataKind::LLVMDILocationMetadataKind
-        ));
+        assert!(self.is_location());
     }
 
     /// The line at which a function of the source begins.
@@ -109,6 +111,34 @@ impl<'m> Node<'m> {
         hexadecimal.then(|| text.to_ascii_lowercase())
     }
 
+    /// Whether a function of the source was optimised.
+    pub(crate) fn is_optimised(self, module: &'m Module) -> bool {
+        assert!(matches!(
+            self.kind(),
+            LLVMMetadataKind::LLVMDISubprogramMetadataKind
+        ));
+        let text = self.printed(module);
+        let flags = text.rsplit("spFlags: ").next().unwrap_or_default();
+        let flags = flags.split([',', ')']).next().unwrap_or_default();
+        flags.contains("DISPFlagOptimized")
+    }
+
+    /// The name of a hint to an optimiser, of which the node consists.
+    pub(crate) fn hint(self, module: &'m Module) -> Option<String> {
+        let is_tuple = matches!(self.kind(), LLVMMetadataKind::LLVMMDTupleMetadataKind);
+        is_tuple.then(|| self.operand(0, module)?.text(module))?
+    }
+
+    /// The text of a node without its module, which is short.
+    fn printed(self, module: &'m Module) -> String {
+        // SAFETY: the node and the module's context are live, and so is the value that holds the node in it.
+        let value = unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            Value(LLVMMetadataAsValue(context, self.0), PhantomData)
+        };
+        value.printed()
+    }
+
     /// What tells blocks of one line apart, if a compiler did; else 0.
     pub(crate) fn discriminator(self, module: &'m Module) -> u32 {
         if !matches!(
@@ -133,14 +163,9 @@ impl<'m> Node<'m> {
         Some((number("line")?, number("column")?))
     }
 
-    /// A number of a node that no function of the C API tells. The text of a node without its module is short.
+    /// A number of a node that no function of the C API tells.
     fn printed_number(self, name: &str, module: &'m Module) -> Option<u32> {
-        // SAFETY: the node and the module's context are live, and so is the value that holds the node in it.
-        let value = unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            Value(LLVMMetadataAsValue(context, self.0), PhantomData)
-        };
-        let text = value.printed();
+        let text = self.printed(module);
         let behind = text.split(&format!("{name}: ")).nth(1)?;
         let digits = behind.split(|c: char| !c.is_ascii_digit()).next();
         digits?.parse().ok()
