@@ -239,7 +239,7 @@ fn failing_tests_before(
 
 /// By block: whether control may go from it back to `header` by a back edge without coming through the header before.
 /// O(edges).
-fn body(
+pub(super) fn body(
     structure: &Structure,
     before: &TiSlice<BlockId, Vec<BlockId>>,
     header: BlockId,

@@ -128,7 +128,7 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
     }
 }
 
-fn bytes(scanned: &Scanned, range: &Range) -> Bytes {
+pub(super) fn bytes(scanned: &Scanned, range: &Range) -> Bytes {
     scanned.tokens[range.start].start..scanned.tokens[range.end - 1].end
 }
 

@@ -61,6 +61,41 @@ pub(super) fn extend(scanned: &Scanned, range: &Range, words: &[&str]) -> Range 
     start..end
 }
 
+/// All loops: where each is, and where in it its body is. O(tokens · depth).
+pub(super) fn find_loops(scanned: &Scanned) -> Vec<(Range, Range)> {
+    let closes_do = |at: usize| {
+        let close = at.checked_sub(1).filter(|i| scanned.word(*i) == "}");
+        let open = close.and_then(|close| scanned.opened(close));
+        open.is_some_and(|open| open > 0 && scanned.word(open - 1) == "do")
+    };
+    let body = |at: usize| match scanned.word(at) {
+        "do" | "loop" => Some(at + 1..statement_end(scanned, at + 1)),
+        "while" if closes_do(at) => None,
+        "for" | "while" if scanned.is_rust => {
+            let open = (at..scanned.tokens.len()).find(|i| scanned.word(*i) == "{")?;
+            Some(open..statement_end(scanned, open))
+        }
+        "for" | "while" => {
+            let close = scanned
+                .closes(at + 1)
+                .filter(|_| scanned.word(at + 1) == "(")?;
+            Some(close + 1..statement_end(scanned, close + 1))
+        }
+        _ => None,
+    };
+    let found = |at: usize| {
+        let body = body(at).filter(|body| !body.is_empty())?;
+        let is_do = scanned.word(at) == "do";
+        let end = if is_do {
+            statement_end(scanned, at)
+        } else {
+            body.end
+        };
+        Some((at..end, body))
+    };
+    (0..scanned.tokens.len()).filter_map(found).collect()
+}
+
 /// The token behind the statement that begins at `at`.
 pub(super) fn statement_end(scanned: &Scanned, at: usize) -> usize {
     nested_end(scanned, at, 0)

@@ -441,6 +441,47 @@ mod tests {
         }
     }
 
+    #[test]
+    fn loops_around_a_place() {
+        let around = |text: &Text, word: &str| text.loops_around(text.whole().find(word).unwrap());
+        let c = Text::new(
+            "for (i = 0; i < n; i++)\n  if (a) f();\n  else g();\ndo { h(); } while (b);\n\
+             while (c) { for (;;) k(); }\nl();"
+                .into(),
+        );
+        for (word, loops) in [
+            ("i < n", (1, 0)),
+            ("a) f", (1, 1)),
+            ("g()", (1, 1)),
+            ("h()", (1, 1)),
+            ("b);", (1, 0)),
+            ("c) {", (1, 0)),
+            ("k()", (2, 2)),
+            ("l()", (0, 0)),
+        ] {
+            assert_eq!(around(&c, word), loops, "{word}");
+        }
+        let mut rust =
+            Text::new("for x in y { a(); }\nwhile b { c(); }\nloop { d(); }\ne();".into());
+        rust.is_rust = true;
+        for (word, loops) in [
+            ("a()", (1, 1)),
+            ("b {", (1, 0)),
+            ("c()", (1, 1)),
+            ("d()", (1, 1)),
+            ("e()", (0, 0)),
+        ] {
+            assert_eq!(around(&rust, word), loops, "{word}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_run_from_its_beginning_to_its_end() {
+        let text = Text::new("{ x++;\n  log(x); if (a) log(y);\n  return z(); }".into());
+        let runs = |word: &str| text.runs_straight(0..text.whole().find(word).unwrap());
+        assert!(runs("log(x)") && !runs("log(y)") && !runs("z()"));
+    }
+
     /// Columns that no token begins at, or that the line does not have, are those of another text.
     #[test]
     fn conditions_of_another_text_are_not_quoted() {

@@ -1,7 +1,8 @@
 //! The text of a source file, and what it says of lines, columns and conditions.
 
 use super::condition::{Range, Scanned};
-use super::context::{self, Condition};
+use super::context::{self, Bytes, Condition, bytes};
+use super::extent::find_loops;
 use super::tokens::{self, Token};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -20,6 +21,8 @@ pub struct Text {
     macros: OnceLock<HashSet<String>>,
     /// Conditions that were asked for, by line, column and extent.
     conditions: Mutex<Conditions>,
+    /// Where loops are, and their bodies.
+    loops: OnceLock<Vec<(Bytes, Bytes)>>,
 }
 
 /// Conditions by line, column and extent; none where the text does not tell.
@@ -37,6 +40,12 @@ enum Extent {
 /// The label of a case is at most so many lines before its code.
 const FARTHEST_CASE: u32 = 16;
 
+/// Words behind which control may go more than one way, or elsewhere.
+const TURNS: [&str; 22] = [
+    "if", "else", "for", "while", "do", "loop", "switch", "match", "case", "default", "goto",
+    "return", "break", "continue", "throw", "try", "catch", "?", "&&", "||", "and", "or",
+];
+
 impl Text {
     pub(super) fn new(text: String) -> Text {
         let ends = text.match_indices('\n').map(|(i, _)| i + 1);
@@ -48,6 +57,7 @@ impl Text {
             tokens: OnceLock::new(),
             macros: OnceLock::new(),
             conditions: Mutex::default(),
+            loops: OnceLock::new(),
         }
     }
 
@@ -153,6 +163,32 @@ impl Text {
     pub fn position(&self, offset: usize) -> (u32, u32) {
         let line = self.lines.partition_point(|&start| start <= offset);
         (line as u32, (offset - self.lines[line - 1]) as u32 + 1)
+    }
+
+    /// In how many loops of the text a byte is, and in how many of their bodies. O(loops), and once O(text · depth).
+    pub(crate) fn loops_around(&self, offset: usize) -> (usize, usize) {
+        let loops = self.loops.get_or_init(|| {
+            let scanned = self.scanned();
+            let found = find_loops(&scanned).into_iter();
+            let found = found.map(|(all, body)| (bytes(&scanned, &all), bytes(&scanned, &body)));
+            found.collect()
+        });
+        let around = loops.iter().filter(|(all, _)| all.contains(&offset));
+        let bodies = loops.iter().filter(|(_, body)| body.contains(&offset));
+        (around.count(), bodies.count())
+    }
+
+    /// Whether the text between two bytes is run from its beginning to its end: no word in it may lead elsewhere.
+    pub(crate) fn runs_straight(&self, range: Bytes) -> bool {
+        let scanned = self.scanned();
+        let tokens = scanned.tokens;
+        let first = tokens.partition_point(|t| t.start < range.start);
+        let leads_on = |t: &Token| {
+            let word = &self.text[t.start..t.end];
+            t.kind != tokens::Kind::Directive && !TURNS.contains(&word)
+        };
+        let mut inside = tokens[first..].iter().take_while(|t| t.start < range.end);
+        inside.all(leads_on)
     }
 
     /// The byte at which a line begins.

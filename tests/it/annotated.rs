@@ -110,16 +110,16 @@ fn exceptions_are_named_by_type_and_throw_does_not_return() {
         let (_, missing) = coverage(&profile, &["--annotate=missing"], None);
         for said in [&all, &missing] {
             let line = |text: &str| said.lines().any(|l| l.trim() == text);
-            assert!(
-                line("↳ never catch std::invalid_argument"),
-                "{level} {said}"
-            );
+            // Whether a copy of a clause came up that an optimiser decided, no branch shows.
+            let is_said = line("↳ never catch std::invalid_argument");
+            assert_eq!(is_said, level == "-O0", "{level} {said}");
             assert!(!said.contains("copies"), "{level} {said}");
             assert!(!said.contains("never returns"), "{level} {said}");
         }
         let other = "↳ never an exception other than std::runtime_error";
+        let is_said = all.contains(other);
         assert!(
-            all.contains(other) && !missing.contains(other),
+            is_said == (level == "-O0") && !missing.contains(other),
             "{level} {all}"
         );
     }

@@ -239,8 +239,6 @@ fn ways_to_one_line_are_told_apart() {
         &["coverage", "--annotate=missing", "--width", "100"],
         &profile,
     );
-    assert!(
-        told.contains("↳ never → 58 at 1 of 2 places: i < n"),
-        "{told}"
-    );
+    // Of two places of a condition one alone leads there, which says nothing of what the optimiser decided.
+    assert!(!told.contains("↳ never →"), "{told}");
 }

@@ -25,6 +25,7 @@ mod launch;
 mod live;
 mod lto;
 mod manifest;
+mod never;
 mod outputs;
 mod pages;
 mod reading;

@@ -1,7 +1,9 @@
 //! `p3-prof coverage --annotate`: sources with the executions of each line, and below lines the outcomes of conditions
 //! that never came up.
 
-use super::headline::{SourceSums, share_text};
+use super::certain::{Certainty, Edge};
+use super::headline::{SourceSums, optimised_note, share_text};
+use super::render::wrapped_note;
 use super::unasked::Candidates;
 use super::{Scope, file};
 use crate::analysis::counted::CountedFunction;
@@ -74,6 +76,7 @@ pub fn annotated(
         }
     }
     let mut out = String::new();
+    let mut shown: BTreeSet<FuncId> = BTreeSet::new();
     for (name, lines) in files {
         if !scope.admits_file(name) {
             continue;
@@ -100,8 +103,11 @@ pub fn annotated(
             touched,
         };
         out += &page.render(wanted, layout);
+        let of_page = of_selected.iter().filter(|f| file(profile, f.f) == name);
+        shown.extend(of_page.map(|f| f.f));
     }
-    Ok(out)
+    let optimised = optimised_note(profile, shown.into_iter());
+    Ok(wrapped_note(&optimised, layout) + &out)
 }
 
 /// By file and line: what never came up there, in words.
@@ -163,8 +169,9 @@ fn never<'a>(
     wanted: Annotate,
 ) -> Never<'a> {
     let steps = Steps::new(profile, sources, false);
+    let certainty = Certainty::new(steps.words(), sources, counted);
     let mut conditions: BTreeMap<Condition, Ways> = BTreeMap::new();
-    for f in counted {
+    for (number, f) in counted.iter().enumerate() {
         let own = steps.home_file(f.f);
         for (block, edges) in f.decisions() {
             if edges.iter().any(|(_, r)| r.may_have_run()) {
@@ -207,6 +214,7 @@ fn never<'a>(
                 let way = Way {
                     outcome: kind.outcome(outcome),
                     count: e.count,
+                    edge: (number, e.edge),
                 };
                 let condition = (name, line, column, step.text, kind.clone());
                 of_copy.entry(condition).or_default().push(way);
@@ -220,7 +228,11 @@ fn never<'a>(
     for ((name, line, column, text, kind), ways) in conditions {
         // Nearly every call of C++ may throw, and nearly every `try` lets some exceptions through.
         let is_usual = |outcome: &str| outcome == "throws" || outcome.starts_with(OTHER);
-        let missing = ways.missing(|outcome| wanted == Annotate::All || !is_usual(outcome));
+        let missing = ways.missing(|words, outcome| {
+            let is_wanted = wanted == Annotate::All || !is_usual(words);
+            let is_everywhere = outcome.places == ways.places;
+            is_wanted && certainty.is_never(words, &outcome.edges, is_everywhere)
+        });
         if !missing.is_empty() {
             // Calls have no words, and several of a line may throw; nothing has where the source is not there.
             let text = match column {
@@ -242,6 +254,8 @@ struct Way {
     outcome: String,
     /// How often it was taken.
     count: u64,
+    /// Which it is.
+    edge: Edge,
 }
 
 /// What became of the places of a condition that were reached.
@@ -259,6 +273,8 @@ struct Outcome {
     places: usize,
     /// How often it came up: of each of the ways that have its words.
     counts: Vec<u64>,
+    /// The ways that have it.
+    edges: Vec<Edge>,
 }
 
 impl Ways {
@@ -267,6 +283,7 @@ impl Ways {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for way in &ways {
             let outcome = self.outcomes.entry(way.outcome.clone()).or_default();
+            outcome.edges.push(way.edge);
             let n = seen.entry(&way.outcome).or_default();
             if *n == 0 {
                 outcome.places += 1;
@@ -282,13 +299,13 @@ impl Ways {
     /// The outcomes that never came up, in words. An optimiser may leave a condition other outcomes at one place than
     /// at another, or outcomes that nobody can call true or false: what one place lacks may have come up there unseen,
     /// so that no more than the places that have it is said.
-    fn missing(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
-        let wanted = self.outcomes.iter().filter(|(o, _)| is_wanted(o));
-        let missing = wanted.filter_map(|(words, outcome)| {
+    fn missing(&self, is_wanted: impl Fn(&str, &Outcome) -> bool) -> Vec<String> {
+        let missing = self.outcomes.iter().filter_map(|(words, outcome)| {
             let ways = outcome.counts.len();
             let never = outcome.counts.iter().filter(|n| **n == 0).count();
             let said = match never {
                 0 => return None,
+                _ if !is_wanted(words, outcome) => return None,
                 n if n == ways => words.clone(),
                 n => format!("{n} of {ways} ways {words}"),
             };
@@ -430,6 +447,7 @@ fn cut_end(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Way, Ways, cut_end};
+    use crate::index::{BlockId, CfgEdge};
 
     /// Two ways to one line are not one, and a copy without an outcome does not say that it never came up.
     #[test]
@@ -437,11 +455,18 @@ mod tests {
         let way = |outcome: &str, count| Way {
             outcome: outcome.into(),
             count,
+            edge: (
+                0,
+                CfgEdge {
+                    block: BlockId(0),
+                    succ: 0,
+                },
+            ),
         };
         let missing = |places: Vec<Vec<Way>>| {
             let mut ways = Ways::default();
             places.into_iter().for_each(|place| ways.add_place(place));
-            ways.missing(|_| true).join(", ")
+            ways.missing(|_, _| true).join(", ")
         };
         let two_ways = || vec![way("→ 23", 0), way("→ 23", 7)];
         assert_eq!(missing(vec![two_ways()]), "1 of 2 ways → 23");

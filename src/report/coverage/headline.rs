@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::table::{grouped, percent};
+use crate::table::{grouped, number_of, percent};
 use std::collections::BTreeMap;
 
 /// Lines and branches by source file, and by function.
@@ -216,4 +216,26 @@ pub(super) fn headline(coverage: &Coverage) -> String {
         (all, true) => format!("nothing ran: {}\n", all.join(", ")),
         (all, false) => all.join(", ") + "\n",
     }
+}
+
+/// That functions are optimised, and what that means for what is printed of them; empty if none is.
+pub(super) fn optimised_note(profile: &Profile, functions: impl Iterator<Item = FuncId>) -> String {
+    let (mut all, mut optimised) = (0u64, 0u64);
+    for f in functions {
+        all += 1;
+        optimised += u64::from(profile.entry(f).optimised.is_optimised());
+    }
+    let (which, their) = match optimised {
+        0 => return String::new(),
+        n if n == all => ("optimised code".into(), "some"),
+        n => {
+            let all = number_of(all, "function");
+            let which = format!("{} of {all} are optimised code", grouped(n));
+            (which, "some of their")
+        }
+    };
+    format!(
+        "{which}: {their} conditions have no branch or no outcome here, and an outcome is called never only \
+         where that is certain; -O0 shows all\n"
+    )
 }

@@ -4,6 +4,7 @@
 
 mod annotate;
 mod by_file;
+mod certain;
 mod ci;
 mod counted;
 pub mod fresh;

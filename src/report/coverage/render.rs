@@ -1,7 +1,7 @@
 //! The coverage report as text, JSON and CSV.
 
 use super::by_file::{by_file, heads, shares};
-use super::headline::{SourceSums, headline};
+use super::headline::{SourceSums, headline, optimised_note};
 use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::dag::PathStart;
@@ -59,6 +59,8 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     for condition in unasked.values().flatten() {
         of_functions.entry(condition.f).or_default().push(condition);
     }
+    let optimised = optimised_note(coverage.profile, coverage.rows.iter().map(|row| row.f));
+    let by_file = wrapped_note(&optimised, layout) + &by_file;
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     table.heading(BOLD, &heads("function: missing"));
     let inner = Layout {
@@ -99,6 +101,14 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         }
     }
     by_file + "\n" + &table.render(layout) + &notes
+}
+
+/// A note in lines of the width, with an empty one behind; empty if there is none.
+pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
+    match note.trim_end() {
+        "" => String::new(),
+        note => wrapped(note, layout.width, 0) + "\n\n",
+    }
 }
 
 /// How many paths near those that ran are not explained, and what explains them.
@@ -418,6 +428,9 @@ struct JsonFunction<'a> {
     more_uncovered: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     never_ran: bool,
+    /// Whether the compiler optimised it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    optimised: bool,
 }
 
 #[derive(Serialize)]
@@ -491,6 +504,7 @@ fn json_function<'a>(
         uncovered: row.uncovered.iter().map(path).collect(),
         more_uncovered: row.more_uncovered as u64,
         never_ran: row.never_ran,
+        optimised: profile.entry(row.f).optimised.is_optimised(),
     }
 }
 

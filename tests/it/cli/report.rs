@@ -29,7 +29,7 @@ fn reports() {
         &[
             "coverage",
             "--fail-under",
-            "90",
+            "95",
             "--measure",
             "pairs",
             "--top",

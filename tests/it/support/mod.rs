@@ -7,6 +7,7 @@ pub(crate) mod edges;
 pub(crate) mod generate;
 mod linker;
 pub(crate) mod peers;
+pub(crate) mod questions;
 pub(crate) mod trace;
 
 use clap::Parser;
