@@ -91,7 +91,7 @@ impl<'a> Contradictions<'a> {
         let mut known = Known::default();
         let mut succs = succs.map(Some).chain(std::iter::repeat(None));
         let mut before = None;
-        for &block in &path.blocks {
+        for (n, &block) in path.blocks.iter().enumerate() {
             known.forget(block);
             let succ = succs.next().flatten();
             let came = before.replace(block);
@@ -100,8 +100,12 @@ impl<'a> Contradictions<'a> {
                 known.fix(f);
             }
             if self.implies
-                && let Some((came, succ)) = came.zip(succ)
-                && self.entry.implied(block, came).is_some_and(|s| s != succ)
+                && let Some(succ) = succ
+                && let earlier = path.blocks[..n].iter().rev().copied()
+                && self
+                    .entry
+                    .implied(block, earlier)
+                    .is_some_and(|s| s != succ)
             {
                 return Some(block);
             }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec, ti_vec};
 use crate::ir::{Cfg, Span, Terminator};
-use crate::manifest::FunctionEntry;
+use crate::manifest::{FunctionEntry, Manifest};
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
@@ -52,6 +52,7 @@ pub struct CountedFunction<'a> {
     pub f: FuncId,
     /// What the manifest has of it.
     pub entry: &'a FunctionEntry,
+    manifest: &'a Manifest,
     /// Its control flow and its paths.
     pub structure: Structure,
     /// What completed paths add up to.
@@ -75,6 +76,7 @@ impl<'a> CountedFunction<'a> {
             f,
             entry: profile.entry(f),
             clauses: find_clauses(profile, profile.entry(f)),
+            manifest: &profile.manifest,
             passed: executed.passed(&structure),
             edges: executed.edges(&structure),
             structure,
@@ -158,10 +160,22 @@ impl<'a> CountedFunction<'a> {
     /// the one on which a `throw` would return, is no way. Where a `switch` has cases that blocks behind its default ask
     /// for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
     pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
+        self.ways_of_choices(false)
+    }
+
+    /// The checks that Rust's compiler added, like [`CountedFunction::decisions`], in which they are not. O(edges).
+    pub fn checks(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
+        self.ways_of_choices(true)
+    }
+
+    /// The ways out of blocks with several: of the checks of a compiler, or of all others.
+    fn ways_of_choices(
+        &self,
+        are_checks: bool,
+    ) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
         let mut implied: HashMap<CfgEdge, u64> = HashMap::new();
         for (e, _) in &self.edges {
-            if let Some(succ) = self.entry.implied(e.dst, e.edge.block) {
-                let block = e.dst;
+            if let Some((block, succ)) = self.entry.implied_behind(e.edge) {
                 let sum = implied.entry(CfgEdge { block, succ }).or_default();
                 *sum = sum.saturating_add(e.count);
             }
@@ -180,7 +194,10 @@ impl<'a> CountedFunction<'a> {
             let possible = ways.iter().filter(is_possible).map(&asked);
             (block, possible.collect::<Vec<_>>())
         });
-        ways.filter(|(block, ways)| ways.len() > 1 && !self.entry.is_generated(*block))
+        ways.filter(move |(block, ways)| {
+            let is_check = || self.manifest.failing_check(self.f, *block).is_some();
+            ways.len() > 1 && !self.entry.is_generated(*block) && is_check() == are_checks
+        })
     }
 
     /// The ways out of each block, in the order of blocks, with tests for cases as part of their `switch`. O(edges).

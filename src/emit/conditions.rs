@@ -58,25 +58,55 @@ pub(super) fn find<'m>(
         return joined(plain.value, plain.negated, place);
     }
     let mut known = Vec::new();
-    let mut open = Vec::new();
-    for (value, block) in plain.value.incoming() {
-        match value.number() {
-            Some(number) => known.push((blocks.number(block), (number != "0") != plain.negated)),
-            None => open.push(value),
+    let mut phi = plain;
+    let mut at = block;
+    for depth in 0.. {
+        let mut constants = Vec::new();
+        let mut open: Vec<(Value, Block)> = Vec::new();
+        for (value, from) in phi.value.incoming() {
+            match value.number() {
+                Some(number) => {
+                    constants.push((blocks.number(from), (number != "0") != phi.negated));
+                }
+                None => open.push((value, from)),
+            }
         }
-    }
-    open.dedup();
-    known.sort_unstable();
-    let [value] = open[..] else {
-        return Test {
-            asks: Asks::Joined,
-            known,
-            ..Test::default()
+        let joins = |number| known.iter().any(|(k, _)| *k == number);
+        let is_distinct = constants.iter().all(|(number, _)| !joins(*number))
+            && open.iter().all(|(_, from)| !joins(blocks.number(*from)));
+        open.dedup_by_key(|(value, _)| *value);
+        if depth > 0 && !(is_distinct && open.len() == 1) {
+            return with_known(comparison(phi, place), known);
+        }
+        known.extend(constants);
+        let [(value, from)] = open[..] else {
+            let joined = Test {
+                asks: Asks::Joined,
+                ..Test::default()
+            };
+            return with_known(joined, known);
         };
-    };
-    let inner = strip(value);
-    let negated = inner.negated != plain.negated;
-    let test = comparison(Plain { negated, ..inner }, place);
+        let inner = strip(value);
+        let negated = inner.negated != phi.negated;
+        phi = Plain { negated, ..inner };
+        // `a && (b || c)`: the value that is no constant may be a φ of the block before, which goes nowhere else.
+        let is_nested = depth < DEEPEST
+            && is(phi.value, LLVMOpcode::LLVMPHI)
+            && phi.value.block() == from
+            && from
+                .instructions()
+                .last()
+                .is_some_and(|end| end.successors().eq([at]));
+        if !is_nested {
+            break;
+        }
+        at = from;
+    }
+    with_known(comparison(phi, place), known)
+}
+
+fn with_known(test: Test, mut known: Vec<(u32, bool)>) -> Test {
+    known.sort_unstable();
     Test { known, ..test }
 }
 

@@ -1,6 +1,7 @@
 //! Where code is in the source, as debug information has it: plain data, which `emit::positions` finds for whichever
 //! loader reads the module.
 
+use crate::index::BlockId;
 use serde::{Deserialize, Serialize};
 
 /// The positions of a module.
@@ -313,9 +314,40 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<[u32; 2]>,
     /// If the condition is a φ: the predecessors from which its value is a constant, and whether that leads to the
-    /// first successor. The rest of the test is of the only value that is no constant.
+    /// first successor. The only value that is no constant may be a φ of the block before, whose predecessors are here,
+    /// too, and so on; the rest of the test is of the only value that is no constant at last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<(u32, bool)>,
+}
+
+impl Test {
+    /// The successor that follows from where control came from: through the blocks `before` the branch at `block`, the
+    /// last one first. `None` where something is asked. O(blocks that go nowhere else).
+    pub(crate) fn implied<'a>(
+        &self,
+        block: BlockId,
+        before: impl IntoIterator<Item = BlockId>,
+        succs: impl Fn(BlockId) -> &'a [BlockId],
+    ) -> Option<u32> {
+        if self.known.is_empty() {
+            return None;
+        }
+        let mut passed = Vec::new();
+        let mut last = block;
+        for from in before {
+            if let Some((_, is_first)) = self.known.iter().find(|(known, _)| *known == from.0) {
+                // It may also come from there otherwise, by a value that is no constant.
+                let may_come_later = succs(from).iter().any(|to| passed.contains(to));
+                return (!may_come_later).then(|| u32::from(!is_first));
+            }
+            if succs(from).len() > 1 {
+                return None;
+            }
+            passed.push(last);
+            last = from;
+        }
+        None
+    }
 }
 
 /// How a value that is compared with 0 came about. Optimisers compare numbers of iterations with 0, at the place of the

@@ -5,6 +5,7 @@
 //! ordinal, sets of DAG edges are bit sets in base64 (bit `i` of byte `i / 8`: edge `i`).
 
 mod check;
+mod checks;
 mod from_program;
 mod problem;
 mod schema;

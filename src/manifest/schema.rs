@@ -22,6 +22,9 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// Blocks between where a condition is known and the branch on it are followed so far.
+const FARTHEST_IMPLIED: usize = 32;
+
 /// The manifest of one rewriting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -412,12 +415,29 @@ impl FunctionEntry {
         Some(&self.choices[found])
     }
 
-    /// The successor of block `b` that follows from where control came from: the condition of the branch is a φ, and
-    /// from block `before` its value is a constant. Nothing is asked there.
-    pub fn implied(&self, b: BlockId, before: BlockId) -> Option<u32> {
-        let known = &self.find_choice(b)?.by.test.as_ref()?.known;
-        let (_, is_first) = known.iter().find(|(from, _)| *from == before.0)?;
-        Some(u32::from(!is_first))
+    /// The successor of block `b` that follows from where control came from, through the blocks `before` it, the last
+    /// one first: the condition of the branch is a φ whose value is a constant on that way. Nothing is asked there.
+    pub fn implied(&self, b: BlockId, before: impl IntoIterator<Item = BlockId>) -> Option<u32> {
+        let test = self.find_choice(b)?.by.test.as_ref()?;
+        test.implied(b, before, |block| &self.succs[block])
+    }
+
+    /// Of an edge from which it follows which way control goes at a later branch: the block of that, and the successor.
+    /// O(blocks between).
+    pub fn implied_behind(&self, edge: CfgEdge) -> Option<(BlockId, u32)> {
+        let mut passed = vec![edge.block];
+        let mut at = self.succs[edge.block][edge.succ as usize];
+        while passed.len() <= FARTHEST_IMPLIED {
+            if let Some(succ) = self.implied(at, passed.iter().rev().copied()) {
+                return Some((at, succ));
+            }
+            passed.push(at);
+            let [next] = self.succs[at][..] else {
+                return None;
+            };
+            at = next;
+        }
+        None
     }
 
     /// Whether the compiler added what is chosen at the end of block `b`, so that the source asks nothing there.

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use regex::Regex;
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Names at least this similar to a pattern (1 is equal) are suggested: one letter of four is wrong, or two have
 /// changed places.
@@ -12,13 +13,31 @@ const LIKE: f64 = 0.84;
 /// At most this many of them are suggested.
 const NEAREST: usize = 3;
 
-/// Regular expressions, one of which has to match a function's symbol or its readable name.
+/// Regular expressions, one of which has to match a function's symbol, its readable name or the name that a report
+/// prints. Types of parameters are no part of a name.
 #[derive(Clone, Debug)]
 pub struct Filter {
     option: &'static str,
-    patterns: Vec<Regex>,
-    /// Symbols of the functions whose printed names the patterns are.
-    printed: HashSet<String>,
+    patterns: Vec<Pattern>,
+}
+
+/// A regular expression, and what it chooses besides.
+#[derive(Clone, Debug)]
+struct Pattern {
+    re: Regex,
+    /// Symbols of the functions whose printed names it is.
+    named: HashSet<String>,
+    /// Symbols of the functions whose printed names it matches.
+    matched: HashSet<String>,
+    /// Whether it is a printed name, and no expression.
+    is_name: bool,
+}
+
+impl Pattern {
+    fn admits(&self, symbol: &str) -> bool {
+        let is_matched = || self.matched.contains(symbol) || matches(&self.re, symbol);
+        self.named.contains(symbol) || !self.is_name && is_matched()
+    }
 }
 
 /// A pattern that chooses nothing.
@@ -33,36 +52,40 @@ pub struct Unmatched {
 impl Filter {
     /// A command line's `option` with these values; `None` when there are none.
     pub fn new(option: &'static str, patterns: Vec<Regex>) -> Option<Filter> {
-        (!patterns.is_empty()).then_some(Filter {
+        let pattern = |re| Pattern {
+            re,
+            named: HashSet::new(),
+            matched: HashSet::new(),
+            is_name: false,
+        };
+        (!patterns.is_empty()).then(|| Filter {
             option,
-            patterns,
-            printed: HashSet::new(),
+            patterns: patterns.into_iter().map(pattern).collect(),
         })
     }
 
-    /// The same, and it admits functions by the names that a report prints, which may be elided: each of `functions` is
-    /// a symbol and its name. A pattern that is such a name and has more than words in it is no expression:
+    /// A filter that also admits functions by the names that a report prints, which may be elided: each of `functions`
+    /// is a symbol and its name. A pattern that is such a name and has more than words in it is no expression:
     /// `S::operator||` would match everything. O(length of all) for each pattern.
     pub(crate) fn or_printed<'a>(
         mut self,
         functions: impl Iterator<Item = (&'a str, String)>,
     ) -> Filter {
         // Names of C++ have no `\`: the parser of patterns put it there.
-        let texts = self.patterns.iter().map(|re| re.as_str());
+        let texts = self.patterns.iter().map(|p| p.re.as_str());
         let texts: Vec<[String; 2]> = texts
             .map(|text| [text.to_string(), text.replace('\\', "")])
             .collect();
-        let mut are_names = vec![false; texts.len()];
         for (symbol, name) in functions {
-            for (text, is_name) in texts.iter().zip(&mut are_names) {
+            for (text, pattern) in texts.iter().zip(&mut self.patterns) {
                 if text.iter().any(|text| may_print(text, &name)) {
-                    self.printed.insert(symbol.to_string());
-                    *is_name |= !name.bytes().all(is_of_word);
+                    pattern.named.insert(symbol.to_string());
+                    pattern.is_name |= !name.bytes().all(is_of_word);
+                } else if matches_name(&pattern.re, &name) {
+                    pattern.matched.insert(symbol.to_string());
                 }
             }
         }
-        let mut are_names = are_names.into_iter();
-        self.patterns.retain(|_| are_names.next() == Some(false));
         self
     }
 
@@ -78,7 +101,7 @@ impl Filter {
 
     /// Whether it chooses the function with this symbol. O(length) for each pattern.
     pub fn admits(&self, symbol: &str) -> bool {
-        self.printed.contains(symbol) || self.patterns.iter().any(|re| matches(re, symbol))
+        self.patterns.iter().any(|p| p.admits(symbol))
     }
 
     /// Every pattern has to match one of `symbols`: otherwise a typo would silently choose nothing, or spare
@@ -92,9 +115,8 @@ impl Filter {
         symbols: &[&str],
         elsewhere: impl Fn(&dyn Fn(&str) -> bool) -> Option<String>,
     ) -> Result<(), Unmatched> {
-        let is_admitted = |re: &Regex, s: &str| self.printed.contains(s) || matches(re, s);
-        let nothing = |re: &&Regex| !symbols.iter().any(|s| is_admitted(re, s));
-        let Some(re) = self.patterns.iter().find(nothing) else {
+        let nothing = |p: &&Pattern| !symbols.iter().any(|s| p.admits(s));
+        let Some(Pattern { re, .. }) = self.patterns.iter().find(nothing) else {
             return Ok(());
         };
         let (option, pattern) = (self.option, printable(re.as_str()));
@@ -157,7 +179,65 @@ pub(crate) fn may_print(text: &str, name: &str) -> bool {
 /// expression that does not match `set(long)`.
 fn matches(re: &Regex, symbol: &str) -> bool {
     let readable = readable(symbol);
-    re.is_match(symbol) || re.is_match(&readable) || re.as_str() == readable
+    matches_symbol(re, symbol, &readable) || matches_name(re, &readable) || re.as_str() == readable
+}
+
+/// Whether an expression matches a symbol. A mangled one of C++ has types of parameters in it, so that only a match
+/// from its beginning is one of the name.
+fn matches_symbol(re: &Regex, symbol: &str, readable: &str) -> bool {
+    let has_types = parameters(readable).is_some() && symbol != readable;
+    match re.find(symbol) {
+        Some(found) => !has_types || found.start() == 0,
+        None => false,
+    }
+}
+
+/// Whether an expression matches a name anywhere but inside the types of its parameters. `\(int\)` does, which begins
+/// at the bracket.
+fn matches_name(re: &Regex, name: &str) -> bool {
+    let parameters = parameters(name);
+    re.find_iter(name).any(|found| {
+        let is_inside = |p: &Range<usize>| found.start() > p.start && found.end() <= p.end;
+        !parameters.as_ref().is_some_and(is_inside)
+    })
+}
+
+/// The brackets around the parameters of a readable name, if it has them: before what qualifies the function and what
+/// an optimiser appended. O(length).
+fn parameters(name: &str) -> Option<Range<usize>> {
+    let mut end = name.len();
+    loop {
+        let rest = &name[..end];
+        let cut = [" const", " volatile", " &", " &&", " noexcept"];
+        if let Some(rest) = cut.iter().find_map(|q| rest.strip_suffix(q)) {
+            end = rest.len();
+            continue;
+        }
+        let open = match rest.as_bytes().last()? {
+            b']' => rest.rfind(" [")?,
+            b')' => opening(rest)?,
+            _ => return None,
+        };
+        let is_appended = rest[open..].starts_with("(.") || rest[open..].starts_with(" [");
+        if !is_appended {
+            return Some(open..end);
+        }
+        end = rest[..open].trim_end().len();
+    }
+}
+
+/// The bracket that the last character of a text closes.
+fn opening(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    for (i, byte) in text.bytes().enumerate().rev() {
+        match byte {
+            b')' => depth += 1,
+            b'(' if depth == 1 => return Some(i),
+            b'(' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
@@ -315,6 +395,64 @@ mod tests {
         }
         // Words alone are an expression.
         assert_eq!(chosen("S::tag"), 2);
+    }
+
+    /// Types of parameters are no names; what a report prints is one, also between `^` and `$`.
+    #[test]
+    fn expression_matches_names_and_no_types_of_parameters() {
+        let printed = [
+            ("_ZN3re26Regexp5ParseENS0_10ParseFlagsE", "Regexp::Parse"),
+            ("_ZN3re29FlagsNameENS_6Regexp10ParseFlagsE", "FlagsName"),
+            ("_ZN3re210ParseFlagsEi", "ParseFlags"),
+            ("_ZNK3re26Regexp3popEv", "Regexp::pop"),
+            ("parse_flags", "parse_flags"),
+        ];
+        let chosen = |text: &str| {
+            let filter = Filter::new("--function", vec![parse_function_pattern(text).unwrap()]);
+            let names = printed.iter().map(|(s, n)| (*s, n.to_string()));
+            let filter = filter.unwrap().or_printed(names);
+            let all = printed.iter().filter(|(s, _)| filter.admits(s));
+            all.map(|(_, name)| *name).collect::<Vec<_>>()
+        };
+        for (text, expected) in [
+            ("ParseFlags", &["ParseFlags"][..]),
+            ("Flags", &["FlagsName", "ParseFlags"]),
+            ("^Regexp::Parse$", &["Regexp::Parse"]),
+            ("^Regexp::", &["Regexp::Parse", "Regexp::pop"]),
+            ("^re2::Regexp::", &["Regexp::Parse", "Regexp::pop"]),
+            ("^parse_flags$", &["parse_flags"]),
+            (r"\(int\)$", &["ParseFlags"]),
+            (r"Parse.*\(.*ParseFlags", &["Regexp::Parse"]),
+            ("^_ZN3re26Regexp", &["Regexp::Parse", "Regexp::pop"]),
+        ] {
+            assert_eq!(chosen(text), expected, "{text}");
+        }
+        // Each pattern has to match by itself.
+        let patterns = ["^Regexp::pop$", "nothing"].map(|p| Regex::new(p).unwrap());
+        let filter = Filter::new("--function", patterns.to_vec()).unwrap();
+        let filter = filter.or_printed(printed.iter().map(|(s, n)| (*s, n.to_string())));
+        assert!(
+            filter
+                .must_match(&printed.map(|(s, _)| s), |_| None)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn parameters_of_names_are_found() {
+        for (name, expected) in [
+            ("f(int)", Some("(int)")),
+            ("A::g(int (*)(char)) const", Some("(int (*)(char))")),
+            ("A::operator()(int) const &", Some("(int)")),
+            ("f(int) [clone .cold]", Some("(int)")),
+            ("f(int) (.isra.0)", Some("(int)")),
+            ("main::{lambda()#1}::operator()() const", Some("()")),
+            ("core::ptr::drop_in_place<a::B>", None),
+            ("main", None),
+            ("", None),
+        ] {
+            assert_eq!(parameters(name).map(|p| &name[p]), expected, "{name}");
+        }
     }
 
     const SYMBOLS: [&str; 6] = [

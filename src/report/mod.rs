@@ -58,8 +58,8 @@ pub struct Line {
 
 /// A way taken.
 pub struct Decision {
-    /// The block before on the path, if the path does not begin here.
-    pub before: Option<BlockId>,
+    /// The blocks before on the path, the last one first, up to one from which control may also go elsewhere.
+    pub before: Vec<BlockId>,
     /// The block.
     pub block: BlockId,
     /// The successor's ordinal.
@@ -398,13 +398,29 @@ fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
     let is_placed = |b: &BlockId| !debug || !cfg.block(*b).lines.is_empty();
     ways.filter(choice)
         .map(|(i, (&block, succ))| Decision {
-            before: i.checked_sub(1).map(|before| path.blocks[before]),
+            before: take_up_to_choice(path.blocks[..i].iter().rev().copied(), |b| {
+                cfg.block(b).succs.len()
+            }),
             block,
             succ,
             to: to(path, i, is_placed),
             taken: cfg.block(block).terminator.edge_name(succ),
         })
         .collect()
+}
+
+/// The first of `blocks`, up to one with several `ways` on.
+pub(crate) fn take_up_to_choice(
+    blocks: impl Iterator<Item = BlockId>,
+    ways: impl Fn(BlockId) -> usize,
+) -> Vec<BlockId> {
+    let mut is_last = false;
+    let nearest = blocks.take_while(|b| {
+        let goes_on = !is_last;
+        is_last = ways(*b) > 1;
+        goes_on
+    });
+    nearest.collect()
 }
 
 /// Where control goes after block number `i` of a path.

@@ -47,6 +47,18 @@ const LAST_ROWS: usize = 3;
 /// Of the rows between, fewer in turn are not folded: one more line would hide more than it saves.
 const FEWEST_FOLDED: usize = 4;
 
+/// What checks by Rust's compiler are called where they are folded.
+const CHECKS: &str = "checks of overflow and bounds";
+
+/// Which decisions are folded; each kind folds what those behind it do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Folding {
+    LibrariesAndChecks,
+    Checks,
+    ImpliedAlone,
+    Nothing,
+}
+
 /// Tells paths of a profile in steps.
 pub struct Steps<'a> {
     words: Words<'a>,
@@ -185,8 +197,30 @@ impl<'a> Steps<'a> {
         self.told_rows(f, said, self.full)
     }
 
-    /// The same; `full` shows every decision of which both ways can be taken in the control flow.
+    /// The rows of decisions in turn; `full` shows every decision of which both ways can be taken in the control flow.
+    /// Without it those of libraries and checks that held are folded, as long as there are others.
     fn told_rows(&self, f: FuncId, said: &[Said], full: bool) -> Vec<Row> {
+        let folded = |folding| self.folded_rows(f, said, folding);
+        if full {
+            return folded(Folding::Nothing);
+        }
+        let is_step = |row: &Row| matches!(row, Row::Step(_));
+        let is_enough = |rows: &Vec<Row>| rows.is_empty() || rows.iter().any(is_step);
+        let ways = [
+            Folding::LibrariesAndChecks,
+            Folding::Checks,
+            Folding::ImpliedAlone,
+        ];
+        let mut rows = ways.into_iter().map(folded);
+        let first = rows.next().unwrap_or_default();
+        if is_enough(&first) {
+            return first;
+        }
+        rows.find(is_enough).unwrap_or(first)
+    }
+
+    fn folded_rows(&self, f: FuncId, said: &[Said], folding: Folding) -> Vec<Row> {
+        let full = folding == Folding::Nothing;
         let own = self.home_file(f);
         let in_library = is_of_the_system(&own);
         let mut rows: Vec<Row> = Vec::new();
@@ -195,16 +229,19 @@ impl<'a> Steps<'a> {
             // A function of a library has its own decisions, and those of what it calls are of no more interest than
             // elsewhere.
             let is_own = in_library && s.within.is_none();
-            let folds = !full && !is_own;
+            if s.is_held_check && folding < Folding::ImpliedAlone {
+                match rows.iter_mut().find_map(|row| row.fold_of(CHECKS)) {
+                    Some(fold) => fold.steps += 1,
+                    None => rows.push(Row::Library(Fold::one(CHECKS.into()))),
+                }
+                continue;
+            }
+            let folds = folding == Folding::LibrariesAndChecks && !is_own;
             if folds && s.file.as_deref().is_some_and(is_of_the_system) {
                 let library = self.library(s);
                 match rows.last_mut() {
-                    Some(Row::Library(fold)) => fold.add(&library),
-                    _ => rows.push(Row::Library(Fold {
-                        steps: 1,
-                        names: library,
-                        note: String::new(),
-                    })),
+                    Some(Row::Library(fold)) if fold.names != CHECKS => fold.add(&library),
+                    _ => rows.push(Row::Library(Fold::one(library))),
                 }
                 continue;
             }

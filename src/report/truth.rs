@@ -12,6 +12,7 @@
 //! judged by the code that reports its failure alone, since its macro may ask anything.
 
 mod comparison;
+mod expanded;
 
 use crate::dag::Order;
 use crate::index::{BlockId, TiVec, ti_vec};
@@ -67,7 +68,9 @@ pub(super) fn judge(entry: &FunctionEntry, inlined: &[Inlined], sources: &Source
             judge_branch(&around, choice.block, &decided, text)?,
         ))
     });
-    branches.collect()
+    let mut branches = branches.collect();
+    expanded::judge(&around, sources, &mut branches);
+    branches
 }
 
 fn judge_branch(
@@ -307,17 +310,7 @@ impl Branch<'_> {
 
     /// Whether the code of a block is in the same macro, and never returns.
     fn fails(&self, to: BlockId) -> bool {
-        let entry = self.around.entry;
-        let here = |span: Span| {
-            let site = self.site;
-            (span.loc, span.column, span.inlined) == (site.loc, site.column, site.inlined)
-        };
-        let end = match entry.terminators[to] {
-            // A call that may throw, but does not return.
-            Terminator::Invoke => entry.succs[to][0],
-            _ => to,
-        };
-        entry.terminators[end] == Terminator::Unreachable && entry.spans(to).any(here)
+        self.around.entry.fails(to, self.site)
     }
 
     /// The pattern of the arm of a `match` whose code alone is behind the edges to `to`, if nothing else leads there.

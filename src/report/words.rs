@@ -12,7 +12,7 @@ use crate::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::source::{Branches, Sources, Text, is_of_the_system};
+use crate::source::{Branches, Sources, is_of_the_system};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -58,6 +58,9 @@ pub struct Said {
     /// Whether the compiler added it ([`crate::load::positions::Choice::generated`]): nothing of the source is asked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
+    /// Whether it is a check by Rust's compiler that did not fail: of overflow, of a divisor, of bounds.
+    #[serde(rename = "check", skip_serializing_if = "std::ops::Not::not")]
+    pub is_held_check: bool,
     /// Whether it is the condition of a loop, which ends here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub leaves: bool,
@@ -123,8 +126,9 @@ impl<'a> Words<'a> {
         let entry = self.profile.entry(f);
         let decided = entry.choice(d.block);
         let site = site(entry, d.block, decided.as_ref());
-        let implied = d.before.and_then(|before| entry.implied(d.block, before));
-        let implied = implied.is_some();
+        let before = d.before.iter().copied();
+        let implied = entry.implied(d.block, before).is_some();
+        let fails = self.profile.manifest.failing_check(f, d.block);
         let generated = entry.is_generated(d.block);
         let (asked, way) = if generated {
             (Asked::default(), None)
@@ -168,6 +172,7 @@ impl<'a> Words<'a> {
             condition_at: asked.at,
             implied,
             generated,
+            is_held_check: fails.is_some_and(|succ| succ != d.succ),
             way,
             taken: entry.terminators[d.block].edge_name(d.succ),
             to,
@@ -287,7 +292,7 @@ impl<'a> Words<'a> {
                 let site = decided.and_then(|d| d.site);
                 let label = self
                     .label_of(entry, d.block, d.succ, site)
-                    .or_else(|| self.character_of(entry, d.block, d.succ, decided));
+                    .or_else(|| self.label_of_value(entry, d.block, d.succ, decided));
                 Some(format!(
                     "case {}",
                     label.unwrap_or_else(|| shown_value(value, bytes))
@@ -324,12 +329,12 @@ impl<'a> Words<'a> {
         if succs.iter().filter(|s| **s == target).count() > 1 {
             return None;
         }
-        let (text, line) = self.arrival(entry, target, decided.map(|site| site.inlined))?;
-        text.case(line)
+        let loc = self.arrival(entry, target, decided.map(|site| site.inlined))?;
+        self.sources.text(loc.file)?.case(loc.line)
     }
 
-    /// The character that the case is for to which an edge of a `switch` leads, as the source writes it.
-    fn character_of(
+    /// The label of the case that an edge of a `switch` leads to, if the source tells that its value is that of the edge.
+    fn label_of_value(
         self,
         entry: &FunctionEntry,
         block: BlockId,
@@ -341,20 +346,19 @@ impl<'a> Words<'a> {
         let within = decided.and_then(|d| d.site).map(|site| site.inlined);
         let target = entry.succs[block][succ as usize];
         let arm = self.arrival(entry, target, within);
-        let in_arm = arm.and_then(|(text, line)| text.case_of_character(line, value));
+        let in_arm = arm.and_then(|loc| self.sources.case_of_value(loc, value));
         // Optimised, an arm that only returns something has no code of its own.
         in_arm.or_else(|| {
             let loc = site(entry, block, decided)?.loc;
-            let text = self.sources.text(loc.file)?;
-            text.character_in_switch(loc.line, value)
+            self.sources.case_in_switch(loc, value)
         })
     }
 
     /// The label that a computed `goto` reaches, unless other ways out of the block seem to reach it as well.
     fn goto_label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
         let label = |target: BlockId| {
-            let (text, line) = self.arrival(entry, target, Some(None))?;
-            text.label(line)
+            let loc = self.arrival(entry, target, Some(None))?;
+            self.sources.text(loc.file)?.label(loc.line)
         };
         let succs = &entry.succs[d.block];
         let target = succs[d.succ as usize];
@@ -365,14 +369,14 @@ impl<'a> Words<'a> {
             .then_some(own)
     }
 
-    /// The text and line at which the code of a block begins, as seen from the inlined call `within`, or else from
+    /// The file and line at which the code of a block begins, as seen from the inlined call `within`, or else from
     /// where it is: code that was inlined there is where its call is.
     fn arrival(
         self,
         entry: &FunctionEntry,
         block: BlockId,
         within: Option<Option<u32>>,
-    ) -> Option<(&'a Text, u32)> {
+    ) -> Option<Loc> {
         let there = entry.spans(block).next()?;
         let within = within.unwrap_or(there.inlined);
         let (mut loc, mut inlined) = (there.loc, there.inlined);
@@ -384,7 +388,7 @@ impl<'a> Words<'a> {
             };
             inlined = call.within;
         }
-        Some((self.sources.text(loc.file)?, loc.line))
+        Some(loc)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::profile::filter::Selection;
 use crate::profile::{Profile, Structure};
 use crate::report::steps::{Row as Step, Steps, in_a_line};
 use crate::report::words::{Said, Words};
-use crate::report::{Decision, To};
+use crate::report::{Decision, To, take_up_to_choice};
 use crate::sampling::join;
 use crate::sampling::profile::SampledProfile;
 use crate::source::Sources;
@@ -236,9 +236,10 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> V
             ways.next(),
             ways.next(),
         ) {
-            let before = i.checked_sub(1).map(|before| places[before]);
+            let before = places[..i].iter().rev();
+            let before = before.map_while(|b| (b.func == from.func).then_some(b.block));
             let decision = Decision {
-                before: before.filter(|b| b.func == from.func).map(|b| b.block),
+                before: take_up_to_choice(before, |b| structure.cfg.block(b).succs.len()),
                 block: from.block,
                 succ,
                 to: aim(structure, &places[i..], succ),

@@ -190,7 +190,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// Whether token `at` joins what stands before it with something: Rust's `&&x` and `|| x` do not.
-    fn joins(&self, at: usize) -> bool {
+    pub(super) fn joins(&self, at: usize) -> bool {
         self.is_join(at) && self.is_after_operand(at)
     }
 
@@ -226,7 +226,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// What a statement's keyword is followed by, in brackets or (Rust, Go, Swift) before its block.
-    fn find_controlled(&self, keyword: usize) -> Option<Range> {
+    pub(super) fn find_controlled(&self, keyword: usize) -> Option<Range> {
         let mut at = keyword + 1;
         while matches!(self.word(at), "if" | "constexpr" | "!") {
             at += 1;
@@ -255,7 +255,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The operand that ends before the operator `at`.
-    fn operand_before(&self, at: usize) -> Range {
+    pub(super) fn operand_before(&self, at: usize) -> Range {
         let mut first = at;
         while first > 0 {
             let word = self.word(first - 1);
@@ -342,7 +342,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The part of a condition that is looked at last.
-    fn last_part(&self, mut range: Range) -> Range {
+    pub(super) fn last_part(&self, mut range: Range) -> Range {
         loop {
             let inner = self.without_brackets(range.clone());
             match self.find_last_join(inner.clone()) {
@@ -354,7 +354,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The last of the joins that bind least, outside of brackets.
-    fn find_last_join(&self, range: Range) -> Option<usize> {
+    pub(super) fn find_last_join(&self, range: Range) -> Option<usize> {
         JOINS.iter().find_map(|words| {
             let mut outer = self
                 .tokens_outside_brackets(range.clone())

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 pub(crate) type Bytes = std::ops::Range<usize>;
 
 /// A condition of a source, and what its text and its surroundings say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// Its text in one line, with negations in front of it.
     pub text: String,
@@ -188,7 +188,7 @@ fn operand(scanned: &Scanned, range: Range) -> Operand {
 }
 
 /// The value of a literal with a sign, or of a word that means 0 or 1 in some language.
-fn literal(scanned: &Scanned, mut range: Range) -> Option<i128> {
+pub(super) fn literal(scanned: &Scanned, mut range: Range) -> Option<i128> {
     while range.len() > 2
         && scanned.word(range.start) == "("
         && scanned.closes(range.start) == Some(range.end - 1)

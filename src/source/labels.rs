@@ -1,6 +1,7 @@
 //! Labels directly before code: characters of cases, and what a computed `goto` can reach.
 
 use super::condition::{Range, Scanned};
+use super::constants::Definitions;
 use super::text::Text;
 use super::tokens::Kind;
 
@@ -12,23 +13,27 @@ const KEYWORDS: [&str; 10] = [
 ];
 
 impl Text {
-    /// The character that a case at `line`, or directly before it, is for, as the text writes it, if its value is
-    /// `value`.
-    pub fn case_of_character(&self, line: u32, value: i64) -> Option<String> {
+    /// The label of value `value` among those of the cases at `line`, or directly before it, as the text writes it.
+    pub(super) fn case_of_value(
+        &self,
+        definitions: &Definitions,
+        line: u32,
+        value: i128,
+    ) -> Option<String> {
         let scanned = self.scanned();
         let line = self.tokens_of_line(line)?;
-        let is_it = |i: &usize| {
-            let literal = scanned.word(*i);
-            scanned.word(i + 1) == ":" && character(literal) == Some(value)
-        };
         let on_line = line.clone().filter(|&i| scanned.word(i) == "case");
-        let before = scanned.cases_before(line.start);
-        let mut labels = on_line.chain(before).map(|case| case + 1);
-        labels.find(is_it).map(|i| scanned.word(i).to_string())
+        let mut cases = on_line.chain(scanned.cases_before(line.start));
+        cases.find_map(|case| scanned.label_of_value(definitions, case, value))
     }
 
-    /// The character of value `value` among the cases of the only `switch` on `line`, as the text writes it.
-    pub fn character_in_switch(&self, line: u32, value: i64) -> Option<String> {
+    /// The label of value `value` among the cases of the only `switch` on `line`, as the text writes it.
+    pub(super) fn case_in_switch(
+        &self,
+        definitions: &Definitions,
+        line: u32,
+        value: i128,
+    ) -> Option<String> {
         let scanned = self.scanned();
         let tokens = self.tokens_of_line(line)?;
         let mut switches = tokens.filter(|&i| scanned.word(i) == "switch");
@@ -38,9 +43,10 @@ impl Text {
         while at < body.end {
             match scanned.word(at) {
                 "switch" => at = scanned.switch_body(at)?.end,
-                "case" if character(scanned.word(at + 1)) == Some(value) => {
-                    return Some(scanned.word(at + 1).to_string());
-                }
+                "case" => match scanned.label_of_value(definitions, at, value) {
+                    None => at += 1,
+                    label => return label,
+                },
                 _ => at += 1,
             }
         }
@@ -69,6 +75,19 @@ impl Text {
 }
 
 impl Scanned<'_> {
+    /// The label behind the `case` at a token, if it has a value.
+    fn label_of_value(
+        &self,
+        definitions: &Definitions,
+        case: usize,
+        value: i128,
+    ) -> Option<String> {
+        let first = case + 1;
+        let end = (first..first + LONGEST_LABEL).find(|&i| self.word(i) == ":")?;
+        let is_it = definitions.value(self, first..end) == Some(value);
+        is_it.then(|| self.joined(first..end))
+    }
+
     /// The `case` of each label in turn that ends before token `at`, through `{` and `default:`, the last one first.
     fn cases_before(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let mut at = at;
@@ -159,7 +178,7 @@ impl Scanned<'_> {
 }
 
 /// The value of a character of C, as it is written.
-fn character(literal: &str) -> Option<i64> {
+pub(super) fn character(literal: &str) -> Option<i64> {
     let text = literal.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
     let text = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let Some(escape) = text.strip_prefix('\\') else {
@@ -206,7 +225,8 @@ mod tests {
     fn character_of_a_case_is_quoted_by_its_value() {
         let text = "switch (c) {\n case 'a': case '\\n':\n case ':': {\n  f(); }\n case A + 1:\n case 'b': default:\n  g();\n}";
         let text = Text::new(text.into());
-        let case = |line, value: u8| text.case_of_character(line, i64::from(value));
+        let definitions = Definitions::default();
+        let case = |line, value: u8| text.case_of_value(&definitions, line, i128::from(value));
         assert_eq!(case(2, b'a').as_deref(), Some("'a'"));
         for value in [(b'a', "'a'"), (b'\n', r"'\n'"), (b':', "':'")] {
             assert_eq!(case(4, value.0).as_deref(), Some(value.1));
@@ -219,7 +239,7 @@ mod tests {
         let text =
             "switch (c) { case 'a': switch (d) { case 'b': f(); } case 'c': g(); }\nswitch (e) {}";
         let text = Text::new(text.replace("switch (d)", "\nswitch (d)"));
-        let within = |line, value: u8| text.character_in_switch(line, i64::from(value));
+        let within = |line, value: u8| text.case_in_switch(&definitions, line, i128::from(value));
         assert_eq!(within(1, b'c').as_deref(), Some("'c'"));
         assert_eq!(within(2, b'b').as_deref(), Some("'b'"));
         assert_eq!(

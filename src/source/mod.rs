@@ -3,9 +3,13 @@
 
 mod arms;
 mod condition;
+mod constants;
 mod context;
+mod expanded;
 mod extent;
+mod headers;
 mod labels;
+mod macros;
 pub(crate) mod markers;
 pub(crate) mod patch;
 pub(crate) mod root;
@@ -14,9 +18,13 @@ mod tokens;
 mod uncounted;
 
 use crate::index::{BlockId, FuncId};
+use crate::ir::Loc;
 use crate::names::{normalised, printable};
 use crate::table::number_of;
+use constants::Definitions;
 pub(crate) use context::{Bytes, Comparison, Condition};
+pub(crate) use expanded::Decision;
+use headers::Headers;
 use markers::{Excluded, Markers};
 use md5::Digest;
 use std::collections::{BTreeSet, HashMap};
@@ -50,6 +58,23 @@ const RUST_DEPENDENCIES: &str = "/rust/deps/";
 /// Whether a source file is one of the system or of a toolchain.
 pub(crate) fn is_of_the_system(file: &str) -> bool {
     file.starts_with(RUST_DEPENDENCIES) || SYSTEM.iter().any(|folder| file.contains(folder))
+}
+
+/// The folder of the library that a file of the system belongs to: of the crate, or of C++'s headers.
+pub(crate) fn library_of(file: &str) -> Option<&str> {
+    let (at, folder) = SYSTEM
+        .iter()
+        .find_map(|folder| Some((file.find(folder)?, folder)))?;
+    let levels = match *folder {
+        // The registry and the crate, the repository and its commit.
+        "/registry/src/" | "/git/checkouts/" => 2,
+        // The commit, `library`, and the crate.
+        "/rustc/" => 3,
+        _ => 1,
+    };
+    let start = at + folder.len();
+    let ends = file[start..].match_indices('/').map(|(i, _)| start + i + 1);
+    ends.take(levels).last().map(|end| &file[..end])
 }
 
 /// Where to look for source files.
@@ -132,6 +157,7 @@ pub struct Sources {
     files: Vec<File>,
     /// What markers leave out, once that was asked for.
     markers: OnceLock<Markers>,
+    headers: Headers,
     /// What was found out about the branches of functions.
     known: Mutex<HashMap<FuncId, Arc<Branches>>>,
 }
@@ -154,6 +180,7 @@ struct File {
     name: String,
     checksum: String,
     found: OnceLock<Found>,
+    definitions: OnceLock<Definitions>,
 }
 
 /// What became of looking for a file.
@@ -172,10 +199,12 @@ impl Sources {
             name: name.clone(),
             checksum: checksums.get(i).cloned().unwrap_or_default(),
             found: OnceLock::new(),
+            definitions: OnceLock::new(),
         };
         Sources {
             search,
             hashed: checksums.iter().any(|c| !c.is_empty()),
+            headers: Headers::beside(files.iter().map(String::as_str)),
             files: files.iter().enumerate().map(file).collect(),
             markers: OnceLock::new(),
             known: Mutex::default(),
@@ -194,6 +223,51 @@ impl Sources {
             Found::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// What calls of macros decide in the statement at a byte of a file: once for each way in which macros may be
+    /// defined. Nothing where no macro is called.
+    pub(crate) fn macro_decisions(
+        &self,
+        file: u32,
+        offset: usize,
+    ) -> Option<Arc<Vec<Vec<Decision>>>> {
+        let text = self.text(file).filter(|text| !text.is_rust)?;
+        text.macro_decisions(&self.definitions(file, text).macros, offset)
+    }
+
+    /// The label of a value among those of the cases at a line of a file, or directly before it.
+    pub fn case_of_value(&self, loc: Loc, value: i128) -> Option<String> {
+        let text = self.text(loc.file)?;
+        text.case_of_value(self.definitions(loc.file, text), loc.line, value)
+    }
+
+    /// The label of a value among the cases of the only `switch` on a line of a file.
+    pub fn case_in_switch(&self, loc: Loc, value: i128) -> Option<String> {
+        let text = self.text(loc.file)?;
+        text.case_in_switch(self.definitions(loc.file, text), loc.line, value)
+    }
+
+    /// What a file defines, and the headers that it includes by names in quotes.
+    fn definitions(&self, file: u32, text: &Text) -> &Definitions {
+        let file = &self.files[file as usize];
+        let find = || {
+            let headers = self
+                .headers
+                .included(&file.name, text, |name| self.header(name));
+            Definitions::new(text, headers)
+        };
+        file.definitions.get_or_init(find)
+    }
+
+    /// The text of a header, as it was compiled if debug information says how it was.
+    fn header(&self, name: &str) -> Option<String> {
+        if let Some(file) = self.files.iter().position(|f| f.name == name) {
+            return Some(self.text(file as u32)?.whole().to_string());
+        }
+        let candidates = self.search.candidates(name);
+        let content = candidates.iter().find_map(|path| read(path))?;
+        Some(String::from_utf8_lossy(&content).into_owned())
     }
 
     fn find(&self, file: &File) -> Found {
@@ -401,6 +475,24 @@ mod tests {
         // What is no file is not read.
         assert!(!found("/dev/zero", "", search(&[], &[])));
         assert!(Sources::none().text(3).is_none());
+    }
+
+    #[test]
+    fn library_of_a_file_is_its_crate_or_its_folder() {
+        for (file, expected) in [
+            (
+                "/c/registry/src/index-1f/csv-core-0.1.12/src/reader.rs",
+                "/c/registry/src/index-1f/csv-core-0.1.12/",
+            ),
+            (
+                "/rustc/59807616e/library/core/src/slice/mod.rs",
+                "/rustc/59807616e/library/core/",
+            ),
+            ("/usr/include/c++/12/vector", "/usr/include/c++/"),
+        ] {
+            assert_eq!(library_of(file), Some(expected));
+        }
+        assert_eq!(library_of("/home/me/src/a.c"), None);
     }
 
     #[test]

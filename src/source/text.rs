@@ -2,7 +2,9 @@
 
 use super::condition::{Range, Scanned};
 use super::context::{self, Bytes, Condition, bytes};
+use super::expanded::{self, Decision};
 use super::extent::find_loops;
+use super::macros::Macros;
 use super::tokens::{self, Token};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -23,7 +25,12 @@ pub struct Text {
     conditions: Mutex<Conditions>,
     /// Where loops are, and their bodies.
     loops: OnceLock<Vec<(Bytes, Bytes)>>,
+    /// What calls of macros in a statement decide, by the byte at which the statement begins.
+    expanded: Mutex<HashMap<usize, MacroDecisions>>,
 }
+
+/// Decisions, for each way in which macros may be defined.
+type MacroDecisions = Arc<Vec<Vec<Decision>>>;
 
 /// Conditions by line, column and extent; none where the text does not tell.
 type Conditions = HashMap<(u32, u32, Extent), Option<Arc<Condition>>>;
@@ -58,6 +65,7 @@ impl Text {
             macros: OnceLock::new(),
             conditions: Mutex::default(),
             loops: OnceLock::new(),
+            expanded: Mutex::default(),
         }
     }
 
@@ -131,6 +139,40 @@ impl Text {
         let condition = find().map(describe);
         known().insert(key, condition.clone());
         condition
+    }
+
+    /// What calls of `macros` in the statement at a byte decide, if there is a call at the byte.
+    pub(super) fn macro_decisions(&self, macros: &Macros, offset: usize) -> Option<MacroDecisions> {
+        let scanned = self.scanned();
+        let at = scanned.token(offset)?;
+        if !expanded::is_in_call(&scanned, macros, at) {
+            return None;
+        }
+        let range = expanded::statement_around(&scanned, at);
+        let start = scanned.tokens.get(range.start)?.start;
+        let known = || self.expanded.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(decisions) = known().get(&start) {
+            return Some(decisions.clone());
+        }
+        let expansions = macros.expand(&scanned, range);
+        let found = Arc::new(expansions.iter().map(expanded::decisions).collect());
+        known().insert(start, Arc::clone(&found));
+        Some(found)
+    }
+
+    /// The names of headers that it includes by quotes.
+    pub(super) fn included(&self) -> impl Iterator<Item = String> + '_ {
+        let tokens = self.scanned().tokens.iter();
+        let directives = tokens.filter(|t| t.kind == tokens::Kind::Directive);
+        let name = |t: &Token| {
+            let rest = self.text[t.start + 1..t.end].trim_start();
+            let rest = rest
+                .strip_prefix("include")?
+                .trim_start()
+                .strip_prefix('"')?;
+            Some(rest.split_once('"')?.0.to_string())
+        };
+        directives.filter_map(name)
     }
 
     /// The byte at a line and column, both counted from 1, if the line has that column.

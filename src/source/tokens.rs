@@ -29,10 +29,19 @@ const OPERATORS: [&str; 29] = [
 
 /// The tokens of `text`, without blanks and comments. Linear; whatever the text is, each token has a byte at least.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
+    read_tokens(text, true)
+}
+
+/// The tokens of `text`, which stands behind others on a line: a `#` that it begins with is no directive. Linear.
+pub(super) fn tokens_of_line(text: &str) -> Vec<Token> {
+    read_tokens(text, false)
+}
+
+fn read_tokens(text: &str, line_begins: bool) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
         at: 0,
-        line_begins: true,
+        line_begins,
     };
     std::iter::from_fn(|| lexer.next()).collect()
 }

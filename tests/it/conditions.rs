@@ -196,7 +196,7 @@ fn sources_that_moved_or_changed() {
 }
 
 /// The profile of a program that runs once, compiled at a level.
-fn executed(name: &str, source: &str, level: &str, dir: &Path) -> PathBuf {
+pub(crate) fn executed(name: &str, source: &str, level: &str, dir: &Path) -> PathBuf {
     let modules = [module(name, source, &[level, "-g"], dir)];
     let options = ["--scheme", "sbl"];
     run_and_profile(&modules, &options, 1, &[level], dir)

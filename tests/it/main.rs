@@ -15,6 +15,7 @@ mod compilers;
 mod conditions;
 mod contradictions;
 mod coverage;
+mod decisions;
 mod distinct;
 mod engines;
 mod export;

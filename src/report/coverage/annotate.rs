@@ -191,7 +191,7 @@ fn never<'a>(
             for (e, _) in &edges {
                 let CfgEdge { block, succ } = e.edge;
                 let decision = Decision {
-                    before: None,
+                    before: Vec::new(),
                     block,
                     succ,
                     to: To::Block(e.dst),

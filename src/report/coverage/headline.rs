@@ -22,6 +22,9 @@ pub struct LineSums {
     pub functions: BTreeMap<FuncId, SourceSums>,
     /// What may be conditions that were never evaluated on lines that ran.
     pub unasked: Candidates,
+    /// Checks of overflow and bounds by Rust's compiler, which are no branches: those that ran, and those of them that
+    /// failed.
+    pub checks: [usize; 2],
     /// The functions that were never entered, and whose code ran nowhere else, ascending.
     never_entered: Vec<FuncId>,
 }
@@ -71,6 +74,7 @@ impl LineSums {
         let never_entered = never_entered.filter(|f| !unused.contains(f.f));
         Ok(LineSums {
             unasked: Candidates::find(profile, &counted, &files, scope),
+            checks: count_checks(profile, &counted, scope),
             never_entered: never_entered.map(|f| f.f).collect(),
             files: files
                 .iter()
@@ -98,6 +102,28 @@ impl LineSums {
     pub fn branches(&self) -> Paths {
         sum(self.files.values().map(|f| &f.branches))
     }
+}
+
+/// The checks of a compiler in files that `scope` admits: those that ran, and those that failed. O(edges).
+fn count_checks(profile: &Profile, counted: &[CountedFunction], scope: &Scope) -> [usize; 2] {
+    let mut found = [0, 0];
+    for f in counted {
+        for (block, ways) in f.checks() {
+            let span = f.structure.cfg.block(block).lines.last();
+            let name = span.map(|s| profile.manifest.files[s.loc.file as usize].as_str());
+            let is_admitted = name.is_some_and(|name| scope.admits_file(name));
+            let fails = profile.manifest.failing_check(f.f, block);
+            let taken: Vec<u32> = ways
+                .iter()
+                .filter(|(way, _)| way.count > 0)
+                .map(|(way, _)| way.edge.succ)
+                .collect();
+            let failed = fails.is_some_and(|succ| taken.contains(&succ));
+            found[0] += usize::from(is_admitted && !taken.is_empty());
+            found[1] += usize::from(is_admitted && failed);
+        }
+    }
+    found
 }
 
 impl SourceSums {
@@ -192,6 +218,13 @@ pub fn headline_of(what: &str, numbers: &Paths) -> String {
     format!("{what} {ran} of {all} ({share})")
 }
 
+fn name_checks(number: usize) -> String {
+    format!(
+        "{} of overflow and bounds",
+        number_of(number as u64, "check")
+    )
+}
+
 /// All of them, those that there are any of.
 pub(super) fn headline(coverage: &Coverage) -> String {
     let measures = [
@@ -211,10 +244,15 @@ pub(super) fn headline(coverage: &Coverage) -> String {
             }
         })
         .collect();
+    let checks = match coverage.lines.checks {
+        [0, _] => String::new(),
+        [ran, 0] => format!("{} held, counted apart\n", name_checks(ran)),
+        [ran, failed] => format!("{} ran, {failed} failed, counted apart\n", name_checks(ran)),
+    };
     match (&shown[..], nothing) {
         ([], _) => String::new(),
         (all, true) => format!("nothing ran: {}\n", all.join(", ")),
-        (all, false) => all.join(", ") + "\n",
+        (all, false) => all.join(", ") + "\n" + &checks,
     }
 }
 

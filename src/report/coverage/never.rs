@@ -31,14 +31,13 @@ pub(super) fn asked<'a>(
     entry: &'a FunctionEntry,
     edges: &'a [EdgeId],
 ) -> impl Iterator<Item = EdgeId> + 'a {
-    let mut before = None;
-    let asks = move |e: &EdgeId| {
-        let block = dag.block(dag.edge(*e).src);
-        let came = std::mem::replace(&mut before, block);
-        let implied = block.zip(came).and_then(|(b, came)| entry.implied(b, came));
-        implied.is_none() && !block.is_some_and(|b| entry.is_generated(b))
+    let block = move |e: EdgeId| dag.block(dag.edge(e).src);
+    let asks = move |&(n, e): &(usize, EdgeId)| {
+        let before = edges[..n].iter().rev().map_while(move |e| block(*e));
+        block(e).is_none_or(|b| entry.implied(b, before).is_none() && !entry.is_generated(b))
     };
-    edges.iter().copied().filter(asks)
+    let asked = edges.iter().copied().enumerate().filter(asks);
+    asked.map(|(_, e)| e)
 }
 
 /// The ways that were never taken out of blocks with several that `is_chosen` admits, those out of the blocks that ran most

@@ -133,7 +133,7 @@ fn find_condition(
     let said: Said = words.said(
         f,
         &Decision {
-            before: None,
+            before: Vec::new(),
             block,
             succ: 0,
             to: To::Block(to),

@@ -381,7 +381,7 @@ impl Maker<'_> {
                 let mut outcome = String::new();
                 if block.succs.len() > 1 {
                     let decision = Decision {
-                        before: None,
+                        before: Vec::new(),
                         block: b,
                         succ,
                         to: To::Block(to),

@@ -99,7 +99,7 @@ struct NearData {
 }
 
 /// A decision, by all that its words depend on.
-type Key = (Option<BlockId>, BlockId, u32, bool, BlockId);
+type Key = (Vec<BlockId>, BlockId, u32, bool, BlockId);
 
 /// Words the paths of one function; every distinct row is kept once.
 pub(super) struct Teller<'a> {
@@ -168,7 +168,7 @@ impl<'a> Teller<'a> {
             To::Block(b) => (false, b),
             To::Back(b) => (true, b),
         };
-        let key = (d.before, d.block, d.succ, back, to);
+        let key = (d.before.clone(), d.block, d.succ, back, to);
         let words = self.steps.words();
         let said = self.said.entry(key);
         said.or_insert_with(|| words.said(line.func, d)).clone()

@@ -105,6 +105,15 @@ pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
 }
 
 impl Fold {
+    /// One decision of what has this name.
+    pub(super) fn one(names: String) -> Fold {
+        Fold {
+            steps: 1,
+            names,
+            note: String::new(),
+        }
+    }
+
     pub(super) fn add(&mut self, name: &str) {
         self.steps += 1;
         if !self.names.split(", ").any(|known| known == name) {
@@ -132,6 +141,14 @@ impl Fold {
 }
 
 impl Row {
+    /// What decisions of this name are folded in.
+    pub(super) fn fold_of(&mut self, names: &str) -> Option<&mut Fold> {
+        match self {
+            Row::Library(fold) if fold.names == names => Some(fold),
+            _ => None,
+        }
+    }
+
     fn step(&self) -> Option<&Step> {
         match self {
             Row::Step(step) => Some(step),

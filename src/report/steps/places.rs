@@ -2,12 +2,14 @@
 
 use super::super::Line;
 use super::super::text::short;
+use super::super::words::site;
 use super::{COMPUTED_GOTO, Steps};
 use crate::dag::{Order, PathStart};
-use crate::index::{BlockId, FuncId};
-use crate::ir::{Loc, Site, Terminator};
-use crate::source::is_of_the_system;
-use std::collections::{BTreeMap, HashMap};
+use crate::index::{BlockId, FuncId, TiSlice};
+use crate::ir::{Loc, Site, Span, Terminator};
+use crate::manifest::FunctionEntry;
+use crate::source::{is_of_the_system, library_of};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// What a loop is called, which no other loop of its function is.
@@ -101,11 +103,15 @@ impl Steps<'_> {
     fn name_loops(&self, f: FuncId) -> LoopNames {
         let entry = self.words.profile().entry(f);
         let cfg = entry.cfg();
+        let own = self.home_file(f);
         let mut headers: BTreeMap<BlockId, Vec<Option<Site>>> = BTreeMap::new();
+        let mut latches: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
         for (edge, header) in Order::new(&cfg).back_edges(&cfg) {
             let starts = headers.entry(header).or_default();
             starts.push(entry.loop_start(edge.block));
+            latches.entry(header).or_default().push(edge.block);
         }
+        let predecessors = cfg.predecessors();
         for cut in &entry.cuts {
             let to = entry.succs[cut.block][cut.succ as usize];
             headers.entry(to).or_default();
@@ -118,8 +124,16 @@ impl Steps<'_> {
             known.dedup();
             // Two loops may have one header, and then it is called after its code.
             let seen = match known[..] {
-                [start] => Some(self.seen(start.loc, start.column, start.inlined)),
-                _ => self.seen_block(f, header),
+                [start] => Some(self.seen(&own, start.loc, start.column, start.inlined)),
+                _ => {
+                    let around = latches.get(&header).and_then(|latches| {
+                        let body = find_body(&predecessors, header, latches)?;
+                        self.find_first_code(entry, header, latches, &body)
+                    });
+                    around
+                        .map(|s| self.seen(&own, s.loc, s.column, s.inlined))
+                        .or_else(|| self.seen_block(f, header))
+                }
             };
             match seen {
                 Some(seen) => found.push((header, seen)),
@@ -212,16 +226,72 @@ impl Steps<'_> {
         let entry = self.words.profile().entry(f);
         let first = entry.spans(block).next();
         let span = entry.spans(block).find(|s| s.loc.line > 0).or(first)?;
-        Some(self.seen(span.loc, span.column, span.inlined))
+        Some(self.seen(&self.home_file(f), span.loc, span.column, span.inlined))
     }
 
-    /// Where code is: of library code that was inlined it is where the library is called.
-    fn seen(&self, loc: Loc, column: u32, inlined: Option<u32>) -> Seen {
+    /// The first code of a loop in the source: in the innermost of the functions that were inlined into each other that
+    /// has both the branch back to its header and the one at the end of that. Calls stand there for what was inlined
+    /// further inside. `None` without debug information. O(code of the loop).
+    fn find_first_code(
+        &self,
+        entry: &FunctionEntry,
+        header: BlockId,
+        latches: &[BlockId],
+        body: &[BlockId],
+    ) -> Option<Site> {
+        let manifest = &self.words.profile().manifest;
+        let outside_in = |inlined: Option<u32>| {
+            let mut calls: Vec<u32> = manifest.calls_around(inlined).collect();
+            calls.reverse();
+            calls
+        };
+        let ends = latches.iter().copied().chain([header]);
+        let ends = ends.filter_map(|b| {
+            let choice = entry.choice(b);
+            site(entry, b, choice.as_ref())
+        });
+        let ends: Vec<Site> = ends.filter(|s| s.loc.line > 0).collect();
+        let mut frame = outside_in(ends.first()?.inlined);
+        for end in &ends {
+            let calls = outside_in(end.inlined);
+            let common = frame.iter().zip(&calls).take_while(|(a, b)| a == b);
+            frame.truncate(common.count());
+        }
+        let inlined = frame.last().copied();
+        let in_frame = |span: Span| {
+            let calls = outside_in(span.inlined);
+            if !calls.starts_with(&frame) {
+                return None;
+            }
+            let call = calls
+                .get(frame.len())
+                .map(|n| &manifest.inlined[*n as usize]);
+            let (file, line, column) = match call {
+                Some(call) => (call.file, call.line, call.column),
+                None => (span.loc.file, span.loc.line, span.column),
+            };
+            (line > 0).then_some(Site {
+                loc: Loc { file, line },
+                column,
+                inlined,
+                discriminator: 0,
+            })
+        };
+        let code = body.iter().flat_map(|b| entry.spans(*b));
+        let code: Vec<Site> = code.filter_map(in_frame).collect();
+        let file = code.iter().map(|s| s.loc.file).next_back()?;
+        let here = code.into_iter().filter(|s| s.loc.file == file);
+        here.min_by_key(|s| (s.loc.line, s.column))
+    }
+
+    /// Where code is for who reads the file `own`: of code of another library that was inlined it is where that is
+    /// called.
+    fn seen(&self, own: &str, loc: Loc, column: u32, inlined: Option<u32>) -> Seen {
         let manifest = &self.words.profile().manifest;
         let calls: Vec<u32> = manifest.calls_around(inlined).collect();
         let name = |file: u32| manifest.files[file as usize].as_str();
         // From the inside out: a place, and the call that brought the code there.
-        let own = Seen {
+        let inner = Seen {
             file: loc.file,
             line: loc.line,
             column,
@@ -236,15 +306,40 @@ impl Steps<'_> {
                 within: calls.get(i + 1).copied(),
             }
         });
-        let mut sites: Vec<Seen> = std::iter::once(own).chain(callers).collect();
+        let mut sites: Vec<Seen> = std::iter::once(inner).chain(callers).collect();
         // A call without a line of its own is where its callee's code is.
-        let is_outside = |s: &Seen| s.line > 0 && !is_of_the_system(name(s.file));
+        let library = library_of(own);
+        let is_outside = |s: &Seen| {
+            let name = name(s.file);
+            let is_own = library.is_some_and(|library| name.starts_with(library));
+            s.line > 0 && (is_own || !is_of_the_system(name))
+        };
         let outside = sites.iter().position(is_outside);
         let known = outside.or_else(|| sites.iter().rposition(|s| s.line > 0));
         let mut seen = sites.swap_remove(known.unwrap_or(0));
         seen.within = seen.within.filter(|_| outside.is_some());
         seen
     }
+}
+
+/// The blocks of the loop of a header: those from which control comes to it through `latches` and not otherwise. The
+/// header is the first. `None` where control also comes into the loop elsewhere. O(edges of the loop).
+fn find_body(
+    predecessors: &TiSlice<BlockId, Vec<BlockId>>,
+    header: BlockId,
+    latches: &[BlockId],
+) -> Option<Vec<BlockId>> {
+    let mut body = vec![header];
+    let mut known = HashSet::from([header]);
+    let mut open = latches.to_vec();
+    while let Some(block) = open.pop() {
+        if known.insert(block) {
+            body.push(block);
+            open.extend(&predecessors[block]);
+        }
+    }
+    let is_entered_elsewhere = body[1..].contains(&BlockId(0));
+    (!is_entered_elsewhere).then_some(body)
 }
 
 /// Divides groups by what `of` says of their members, which are each told what it is; groups of which it says the same of

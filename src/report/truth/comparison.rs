@@ -234,7 +234,7 @@ fn has_another_bound(test: &Test, comparison: &Comparison, text: &Text) -> bool 
 
 /// The number from which on `< bound` (`<= bound`) is false, or `> bound` (`>= bound`) is true. Two comparisons of one
 /// variable have the same answers, or opposite ones, if this is the same.
-fn least_above(less: bool, or_equal: bool, bound: i128) -> i128 {
+pub(super) fn least_above(less: bool, or_equal: bool, bound: i128) -> i128 {
     bound + i128::from(less == or_equal)
 }
 

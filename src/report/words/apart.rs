@@ -137,7 +137,7 @@ impl Words<'_> {
         let values = decided.map_or(&[][..], |d| &d.by.values);
         let value = (said.succ as usize).checked_sub(1);
         let value = value.and_then(|n| values.get(n));
-        let character = self.character_of(entry, said.block, said.succ, decided);
+        let character = self.label_of_value(entry, said.block, said.succ, decided);
         Disambiguation::Value(match (said.succ, character.as_ref().or(value)) {
             (0, _) => "default".into(),
             (_, Some(value)) => value.clone(),
