@@ -1,6 +1,6 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::names::{Beside, fitted_among, fitted_path, printable};
+use crate::names::{Beside, first_columns, fitted_among, fitted_path, last_columns, printable};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::borrow::Cow;
@@ -360,23 +360,24 @@ impl fmt::Display for Columns {
     }
 }
 
-/// `text` in at most `width` columns: what is longer loses its middle.
+/// `text` in at most `width` columns: what is longer loses its middle. O(length).
 pub fn cut(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
+    let length = display_width(text);
+    if length <= width {
         return text.to_string();
     }
-    let chars: Vec<char> = text.chars().collect();
-    let mut kept = chars.len();
-    loop {
+    // Blanks at the gap go, and leave their room to other characters.
+    const BLANKS: usize = 8;
+    let most = length.min(width + BLANKS);
+    let cut_to = |kept: usize| {
         let first = kept * 2 / 3;
-        let front: String = chars[..first].iter().collect();
-        let back: String = chars[chars.len() - (kept - first)..].iter().collect();
-        let text = format!("{}…{}", front.trim_end(), back.trim_start());
-        if display_width(&text) <= width || kept == 0 {
-            return text;
-        }
-        kept -= 1;
-    }
+        let front = first_columns(text, first).trim_end();
+        let back = last_columns(text, kept - first).trim_start();
+        format!("{front}…{back}")
+    };
+    let mut texts = (0..=most).rev().map(cut_to);
+    let fits = |text: &String| display_width(text) <= width;
+    texts.find(fits).unwrap_or_else(|| "…".into())
 }
 
 /// Cells in columns of these widths, two spaces apart, the first at its right, in a line of at most `width` columns

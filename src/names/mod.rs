@@ -5,17 +5,17 @@
 
 mod brief;
 mod filter;
+mod fit;
 mod printed;
 
 pub(crate) use brief::{Briefs, brief, is_closure, variants};
 pub(crate) use filter::{
     Filter, REGEX_PROBLEM, describe_regex_problem, may_print, nearest_names, parse_function_pattern,
 };
+pub(crate) use fit::{Beside, first_columns, fitted, fitted_among, fitted_path, last_columns};
 pub(crate) use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt;
 
 /// The longest readable name: a few hundred bytes of a symbol can refer back to themselves until they stand for
@@ -140,187 +140,6 @@ pub(crate) fn first_names(most: usize, names: impl ExactSizeIterator<Item = Stri
     first.join(", ") + &more
 }
 
-/// A readable name in at most `width` columns, as far as its parts allow: what stands between angle brackets becomes
-/// `<…>`, then parameters `(…)`, the longest first; then scopes go, the outermost first, since the last part tells
-/// most; then the middle of what is left.
-pub(crate) fn fitted(name: &str, width: usize) -> String {
-    let mut name = name.to_string();
-    for brackets in [('<', '>'), ('(', ')')] {
-        while name.chars().count() > width
-            && let Some(range) = longest_between(&name, brackets)
-        {
-            name.replace_range(range, "…");
-        }
-    }
-    let length = name.chars().count();
-    if length <= width {
-        return name;
-    }
-    let mut inner = scopes(&name).map(|end| format!("…{end}"));
-    if let Some(short) = inner.find(|s| s.chars().count() <= width) {
-        return short;
-    }
-    let last = width.saturating_sub(1) / 2;
-    let first = width.saturating_sub(1) - last;
-    let front: String = name.chars().take(first).collect();
-    let back: String = name.chars().skip(length - last).collect();
-    format!("{front}…{back}")
-}
-
-/// A name from the end of each of its scopes on, the longest first: `::b::f` and `::f` of `a::b::f`.
-fn scopes(name: &str) -> impl Iterator<Item = &str> {
-    let is_whole = |scope: &str| {
-        let count = |c: char| scope.matches(c).count();
-        [('<', '>'), ('(', ')'), ('{', '}')]
-            .iter()
-            .all(|(open, close)| count(*open) == count(*close))
-    };
-    let ends = name.match_indices("::").map(|(i, _)| i);
-    ends.filter(move |i| is_whole(&name[..*i]))
-        .map(|i| &name[i..])
-}
-
-/// A file's name in at most `width` columns: of the folders before its last part those nearest to it stay, as far as
-/// there is room. Without room for the last part, the middle of everything goes.
-pub(crate) fn fitted_path(path: &str, width: usize) -> String {
-    if path.chars().count() <= width {
-        return path.to_string();
-    }
-    let ends = path.match_indices('/').map(|(i, _)| &path[i..]);
-    let short = ends
-        .map(|end| format!("…{end}"))
-        .find(|short| short.chars().count() <= width);
-    short.unwrap_or_else(|| fitted(path, width))
-}
-
-/// The same for a name among others that are shown beside it: where one of these would read alike, the name shows what tells it from
-/// them instead. O(others, and length of those alike).
-pub(crate) fn fitted_among<'a>(
-    name: &str,
-    others: impl Iterator<Item = &'a str>,
-    width: usize,
-) -> String {
-    let fit = fitted(name, width);
-    if fit == name {
-        return fit;
-    }
-    // What is cut keeps its front, or loses its scopes.
-    let lost_scopes = fit.starts_with('…');
-    let begins = |other: &str| lost_scopes || other.chars().take(3).eq(name.chars().take(3));
-    let alike = others.filter(|o| *o != name && begins(o));
-    let mut alike: Vec<&str> = alike.filter(|o| fitted(o, width) == fit).collect();
-    if alike.is_empty() {
-        return fit;
-    }
-    alike.sort_unstable();
-    alike.dedup();
-    if let Some(short) = keep_own_scope(name, &alike, width) {
-        return short;
-    }
-    let letters: Vec<char> = name.chars().collect();
-    let common = |other: &&str| {
-        let both = letters.iter().zip(other.chars());
-        both.take_while(|(a, b)| **a == *b).count()
-    };
-    // The end of what the name shares with any of them.
-    let parts = alike.iter().map(common).max().unwrap_or(0);
-    let told = letters
-        .len()
-        .saturating_sub(parts)
-        .min(width.saturating_sub(2) / 2)
-        .max(1);
-    let tail: String = letters.iter().skip(parts).take(told).collect();
-    let ends = parts + told >= letters.len();
-    let front = width
-        .saturating_sub(told + if ends { 1 } else { 2 })
-        .min(parts);
-    let head: String = letters.iter().take(front).collect();
-    let gap = if front < parts { "…" } else { "" };
-    format!("{head}{gap}{tail}{}", if ends { "" } else { "…" })
-}
-
-/// `a::…::f`: the last part of `name`, and the outermost scope that none of `others` has there, if `width` has room for
-/// both. O(length of all).
-fn keep_own_scope(name: &str, others: &[&str], width: usize) -> Option<String> {
-    let split = |name: &str| -> Vec<String> {
-        let ends: Vec<&str> = scopes(name).collect();
-        let lengths = ends.iter().map(|end| name.len() - end.len());
-        let starts = ends.iter().map(|end| name.len() - end.len() + "::".len());
-        let starts = std::iter::once(0).chain(starts);
-        let parts = starts.zip(lengths.chain([name.len()]));
-        parts.map(|(i, end)| name[i..end].to_string()).collect()
-    };
-    let parts = split(name);
-    let others: Vec<Vec<String>> = others.iter().map(|other| split(other)).collect();
-    let is_own = |i: &usize| others.iter().all(|other| other.get(*i) != parts.get(*i));
-    let last = parts.len() - 1;
-    let own = (0..last).find(is_own)?;
-    let front = if own > 0 { "…::" } else { "" };
-    let gap = if own + 1 < last { "::…" } else { "" };
-    let short = format!("{front}{}{gap}::{}", parts[own], parts[last]);
-    (short.chars().count() <= width).then_some(short)
-}
-
-/// Names that are shown beside each other. Of many thousand, only those that would read alike are compared.
-pub(crate) struct Beside {
-    names: Vec<String>,
-    /// By width: the names that read so.
-    alike: RefCell<HashMap<usize, HashMap<String, Vec<usize>>>>,
-}
-
-impl Beside {
-    pub(crate) fn new(names: Vec<String>) -> Beside {
-        Beside {
-            names,
-            alike: RefCell::default(),
-        }
-    }
-
-    /// [`fitted_among`] these names, of which it may be one. O(names that read alike), and for a width that is new
-    /// O(names).
-    pub(crate) fn fit(&self, name: &str, width: usize) -> String {
-        let fit = fitted(name, width);
-        if fit == name {
-            return fit;
-        }
-        let mut alike = self.alike.borrow_mut();
-        let alike = alike.entry(width).or_insert_with(|| {
-            let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
-            for (i, name) in self.names.iter().enumerate() {
-                alike.entry(fitted(name, width)).or_default().push(i);
-            }
-            alike
-        });
-        let others = alike.get(&fit).into_iter().flatten();
-        fitted_among(name, others.map(|&i| self.names[i].as_str()), width)
-    }
-}
-
-/// The longest text between outermost brackets that is longer than what replaces it.
-fn longest_between(name: &str, (open, close): (char, char)) -> Option<std::ops::Range<usize>> {
-    let (mut depth, mut start) = (0usize, 0);
-    let mut longest: Option<std::ops::Range<usize>> = None;
-    for (i, c) in name.char_indices() {
-        // `operator<`, `operator->`.
-        let operator = name[..i].ends_with(['<', '-', '>']) && c == '>' && depth == 0
-            || "<>".contains(c) && name[..i].trim_end_matches(['<', '>']).ends_with("operator");
-        if operator {
-            continue;
-        }
-        if c == open {
-            depth += 1;
-            start = if depth == 1 { i + 1 } else { start };
-        } else if c == close && depth > 0 {
-            depth -= 1;
-            let longer = longest.as_ref().is_none_or(|l| i - start > l.len());
-            if depth == 0 && i - start > '…'.len_utf8() && longer {
-                longest = Some(start..i);
-            }
-        }
-    }
-    longest
-}
-
 /// [`printable`], with each of `characters` as `\u{…}`: for formats to which they mean something and that
 /// have no way of quoting. O(length).
 pub(crate) fn escaped(text: &str, characters: &[char]) -> String {
@@ -433,90 +252,6 @@ mod tests {
             symbol += &format!("1AIS{last}_S{last}_E");
         }
         assert!(readable(&symbol).len() <= LONGEST);
-    }
-
-    /// A namespace or class that differs is shown with the function's name.
-    #[test]
-    fn scopes_that_differ_are_shown() {
-        let names = [
-            "pugih::impl::xml_parser::parse_tree",
-            "pugi::impl::xml_parser::parse_tree",
-        ];
-        let fit = |name| fitted_among(name, names.into_iter(), 26);
-        assert_eq!(
-            names.map(fit),
-            ["pugih::…::parse_tree", "pugi::…::parse_tree"]
-        );
-        let names = ["outer::First::insert_all", "outer::Second::insert_all"];
-        let fit = |name| fitted_among(name, names.into_iter(), 23);
-        assert_eq!(
-            names.map(fit),
-            ["…::First::insert_all", "…::Second::insert_all"]
-        );
-    }
-
-    #[test]
-    fn names_that_fit() {
-        let name = "std::map<int, std::pair<A, B>>::at<long>(int const&, long) const";
-        for (width, expected) in [
-            (80, name),
-            (60, "std::map<…>::at<long>(int const&, long) const"),
-            (40, "std::map<…>::at<…>(…) const"),
-            (20, "…::at<…>(…) const"),
-            (14, "std::ma… const"),
-        ] {
-            let fitted = fitted(name, width);
-            assert_eq!(fitted, expected);
-            assert!(fitted.chars().count() <= width);
-        }
-        assert_eq!(fitted("operator<<(abc&, abcd)", 16), "operator<<(…)");
-        assert_eq!(
-            fitted("outer::inner::insert_if_absent", 30),
-            "outer::inner::insert_if_absent"
-        );
-        assert_eq!(
-            fitted("outer::inner::insert_if_absent", 29),
-            "…::inner::insert_if_absent"
-        );
-        assert_eq!(
-            fitted("outer::inner::insert_if_absent", 22),
-            "…::insert_if_absent"
-        );
-        // Brackets of operators are none: the middle goes.
-        assert_eq!(fitted("a::operator<<(abc&)::b::c", 12), "a::ope…:b::c");
-        assert_eq!(fitted("", 3), "");
-    }
-
-    /// Instances of a template that fit alike show what tells them apart.
-    #[test]
-    fn names_of_different_functions_are_cut_apart() {
-        let names = [
-            "sum<int, 4>",
-            "sum<double, 3>",
-            "sum<int, 5>",
-            "other<int, 4>",
-        ];
-        for width in 7..16 {
-            let shown = names.map(|name| fitted_among(name, names.into_iter(), width));
-            let different: std::collections::BTreeSet<&String> = shown.iter().collect();
-            assert_eq!(different.len(), names.len(), "{shown:?}");
-            assert!(
-                shown.iter().all(|s| s.chars().count() <= width),
-                "{width}: {shown:?}"
-            );
-        }
-        assert_eq!(
-            fitted_among("sum<int, 4>", names.into_iter().skip(3), 7),
-            "sum<…>"
-        );
-        // Grouped by how they read, names and one that is not among them are cut in the same way.
-        let beside = Beside::new(names.map(String::from).to_vec());
-        for width in (7..16).rev().chain(7..16) {
-            for name in names.into_iter().chain(["sum<int, 6>"]) {
-                let expected = fitted_among(name, names.into_iter(), width);
-                assert_eq!(beside.fit(name, width), expected);
-            }
-        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::names::{Beside, shown};
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::report::text::lines;
-use crate::table::{Layout, NARROWEST, grouped};
+use crate::table::{Layout, NARROWEST, display_width, grouped};
 use std::cmp::Reverse;
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
     if f.again {
         out += "; setjmp may return to it again: counts are not certain";
     }
-    out = fit(&f.name, out.chars().count()) + &out + "\n";
+    out = fit(&f.name, display_width(&out)) + &out + "\n";
     let mut below = below(f, |block| place(&f.places[block], " "), fit);
     let mut blocks: Vec<BlockId> = f.ranges.keys().collect();
     blocks.sort_by_key(|&b| Reverse(f.ranges[b].count));

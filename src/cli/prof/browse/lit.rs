@@ -7,6 +7,7 @@ use crate::report::steps::Row;
 use crate::report::text::short;
 use crate::report::words::Said;
 use crate::source::Sources;
+use crate::table::display_width;
 use std::collections::BTreeSet;
 
 /// The files of `locs`, each with its text, the lines in it, and those in which `said` is decided.
@@ -61,8 +62,8 @@ fn shown(line: &str) -> String {
     let mut out = String::new();
     for (i, part) in line.trim_end_matches('\r').split('\t').enumerate() {
         if i > 0 {
-            let to = (out.chars().count() / STOP + 1) * STOP;
-            out.extend(std::iter::repeat_n(' ', to - out.chars().count()));
+            let at = display_width(&out);
+            out.extend(std::iter::repeat_n(' ', STOP - at % STOP));
         }
         out += &printable(part);
     }
