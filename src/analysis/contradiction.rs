@@ -5,8 +5,8 @@
 //! an order. A path on which a set or an order is empty cannot run. Nothing is claimed of other paths: this is no proof
 //! that they can.
 
-use crate::dag::{Path, PathEnd};
-use crate::index::{BlockId, PathId};
+use crate::dag::{EdgeKind, Path, PathEnd};
+use crate::index::{BlockId, EdgeId, PathId};
 use crate::load::positions::{BecomesConstant, Choice, Compared, Operand, Predicate, Variable};
 use crate::manifest::FunctionEntry;
 use crate::paths::Measuring;
@@ -90,55 +90,49 @@ impl<'a> Contradictions<'a> {
         let succs = path.succs.iter().copied().chain(last);
         let mut known = Known::default();
         let mut succs = succs.map(Some).chain(std::iter::repeat(None));
-        let mut before = None;
         for (n, &block) in path.blocks.iter().enumerate() {
-            known.forget(block);
-            let succ = succs.next().flatten();
-            let came = before.replace(block);
-            let fixed = self.constants.get(&block).into_iter().flatten();
-            for f in fixed.filter(|f| f.at.from.is_none_or(|b| came == Some(BlockId(b)))) {
-                known.fix(f);
-            }
-            if self.implies
-                && let Some(succ) = succ
-                && let earlier = path.blocks[..n].iter().rev().copied()
-                && self
-                    .entry
-                    .implied(block, earlier)
-                    .is_some_and(|s| s != succ)
-            {
-                return Some(block);
-            }
-            let choice = self.choices.get(&block);
-            if let Some((choice, succ)) = choice.copied().zip(succ)
-                && !known.learn(choice, succ)
-            {
+            let (earlier, succ) = (&path.blocks[..n], succs.next().flatten());
+            self.arrive(&mut known, block, earlier.last().copied());
+            if !self.leave(&mut known, block, earlier, succ) {
                 return Some(block);
             }
         }
         None
     }
 
+    /// Takes into account what a block stores, and what becomes a constant there behind the block `before`.
+    fn arrive(&self, known: &mut Known<'a>, block: BlockId, before: Option<BlockId>) {
+        known.forget(block);
+        let fixed = self.constants.get(&block).into_iter().flatten();
+        for f in fixed.filter(|f| f.at.from.is_none_or(|b| before == Some(BlockId(b)))) {
+            known.fix(f);
+        }
+    }
+
+    /// Takes into account the way out of a block, behind the blocks `earlier` on the path, the last one of which is last;
+    /// whether it agrees with what is known.
+    fn leave(
+        &self,
+        known: &mut Known<'a>,
+        block: BlockId,
+        earlier: &[BlockId],
+        succ: Option<u32>,
+    ) -> bool {
+        let Some(succ) = succ else { return true };
+        let earlier = earlier.iter().rev().copied();
+        if self.implies
+            && let Some(implied) = self.entry.implied(block, earlier)
+            && implied != succ
+        {
+            return false;
+        }
+        let choice = self.choices.get(&block).copied();
+        choice.is_none_or(|choice| known.learn(choice, succ))
+    }
+
     /// Whether nothing contradicts that a path runs.
     pub fn allow(&self, paths: &Measuring, id: PathId) -> bool {
         self.find_in(paths, id).is_none()
-    }
-
-    /// How many paths of the function cannot run, among those that are `wanted`; none if the function has too many to
-    /// look at each.
-    pub fn count(&self, paths: &Measuring, wanted: impl Fn(PathId) -> bool) -> Impossible {
-        let mut impossible = Impossible::default();
-        if self.is_empty() || paths.numbering.total() > MOST_PATHS {
-            return impossible;
-        }
-        for id in paths.ids() {
-            let contradicts = self.find_in(paths, id);
-            if let Some(block) = contradicts.filter(|_| wanted(id)) {
-                impossible.all += 1;
-                impossible.by_source += u64::from(!self.entry.is_generated(block));
-            }
-        }
-        impossible
     }
 
     /// The block at which a path cannot go on as it does, if there is one.
@@ -148,6 +142,90 @@ impl<'a> Contradictions<'a> {
         }
         self.find(&paths.dag.path(&paths.decode(id)?))
     }
+
+    /// How many paths of the function cannot run, among those that are `wanted`; none if the function has too many to
+    /// look at each. Paths that begin alike are followed once up to where they part. O(blocks of all paths).
+    pub fn count(&self, paths: &Measuring, wanted: impl Fn(PathId) -> bool) -> Impossible {
+        let mut impossible = Impossible::default();
+        if self.is_empty() || paths.numbering.total() > MOST_PATHS {
+            return impossible;
+        }
+        let dag = &paths.dag;
+        let starts = dag.outs(dag.entry()).map(|edge| Beginning {
+            edge,
+            earlier: Vec::new(),
+            id: 0,
+            known: Ok(Known::default()),
+        });
+        let mut stack: Vec<Beginning> = starts.collect();
+        while let Some(beginning) = stack.pop() {
+            let Beginning {
+                edge,
+                mut earlier,
+                id,
+                mut known,
+            } = beginning;
+            let id = id + paths.numbering.labels[edge];
+            let Some(block) = dag.block(dag.edge(edge).dst) else {
+                if let Some(at) = known.err().filter(|_| wanted(PathId(id))) {
+                    impossible.all += 1;
+                    impossible.by_source += u64::from(!self.entry.is_generated(at));
+                }
+                continue;
+            };
+            if let Ok(known) = &mut known {
+                self.arrive(known, block, earlier.last().copied());
+            }
+            let ways: Vec<EdgeId> = dag.outs(dag.edge(edge).dst).collect();
+            let behind: Vec<_> = ways
+                .into_iter()
+                .map(|edge| (edge, self.follow(paths, edge, &known, block, &earlier)))
+                .collect();
+            // Nothing follows from blocks in front of the last one that has several ways out (`Test::implied`).
+            if self.entry.succs[block].len() > 1 {
+                earlier.clear();
+            }
+            earlier.push(block);
+            stack.extend(behind.into_iter().map(|(edge, known)| Beginning {
+                edge,
+                earlier: earlier.clone(),
+                id,
+                known,
+            }));
+        }
+        impossible
+    }
+
+    /// What is known behind `edge`, a way out of `block`; an error is the block at which outcomes contradict each other.
+    fn follow(
+        &self,
+        paths: &Measuring,
+        edge: EdgeId,
+        known: &Result<Known<'a>, BlockId>,
+        block: BlockId,
+        earlier: &[BlockId],
+    ) -> Result<Known<'a>, BlockId> {
+        let mut known = known.clone()?;
+        let succ = match paths.dag.edge(edge).kind {
+            EdgeKind::Real(way) | EdgeKind::BackEdge(way) => Some(way.succ),
+            _ => None,
+        };
+        let agrees = self.leave(&mut known, block, earlier, succ);
+        if agrees { Ok(known) } else { Err(block) }
+    }
+}
+
+/// The beginning of a path.
+struct Beginning<'a> {
+    /// Its last edge.
+    edge: EdgeId,
+    /// Blocks before this edge, the one that it leaves last; without those that are in front of a block with several ways
+    /// out, but for that block.
+    earlier: Vec<BlockId>,
+    /// The sum of the labels before this edge.
+    id: u64,
+    /// What its outcomes say; an error is the block at which they contradict each other.
+    known: Result<Known<'a>, BlockId>,
 }
 
 /// The values of a comparison that become constants somewhere.
@@ -167,7 +245,7 @@ fn fixed_values(compared: &Compared) -> impl Iterator<Item = Fixed<'_>> {
 }
 
 /// What outcomes on a path have told so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Known<'a> {
     /// By number: the value's possible numbers, and the blocks that store another one.
     values: HashMap<u32, (Set, &'a Variable)>,

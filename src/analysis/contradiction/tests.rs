@@ -120,3 +120,21 @@ fn stores_are_forgotten() {
     known.forget(BlockId(7));
     assert!(known.learn(&second, 0));
 }
+
+/// Following what paths have in common once counts what looking at each path by itself finds.
+#[test]
+fn count_is_that_of_paths_looked_at_one_by_one() {
+    let profile = crate::profile::tests::views::profile();
+    for f in profile.functions() {
+        let structure = profile.structure(f).unwrap();
+        let paths = &structure.paths;
+        if profile.entry(f).status.is_skipped() || paths.numbering.total() > MOST_PATHS {
+            continue;
+        }
+        let contradictions = Contradictions::new(profile.entry(f));
+        let wanted = |id: PathId| !id.0.is_multiple_of(3);
+        let cannot = |id: &PathId| wanted(*id) && !contradictions.allow(paths, *id);
+        let expected = paths.ids().filter(cannot).count() as u64;
+        assert_eq!(contradictions.count(paths, wanted), expected);
+    }
+}
