@@ -23,19 +23,27 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
+use std::io::Write;
 
-/// Everything that the page shows.
+/// So many functions are in memory at once.
+const AT_ONCE: usize = 256;
+
+/// What the page shows of the whole program: the first part of the object that is its data.
 #[derive(Serialize)]
-pub(super) struct Data<'a> {
+struct ProgramData<'a> {
     about: About<'a>,
     /// By copy: processes whose counts were merged.
     runs: Vec<u32>,
-    files: Vec<FileData>,
-    functions: Vec<FunctionData>,
     baseline: Option<BaselineData>,
     /// Which paths alone were counted, where that is not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     selection: Option<String>,
+}
+
+/// What the page shows of its sources: the last part of the object.
+#[derive(Serialize)]
+struct SourceData {
+    files: Vec<FileData>,
     /// Files that have changed since they were compiled.
     changed: Vec<String>,
 }
@@ -52,7 +60,7 @@ struct BaselineData {
 /// A place in the source.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct PlaceData {
-    /// An index into [`Data::files`].
+    /// An index into [`SourceData::files`].
     pub(super) file: u32,
     pub(super) line: u32,
 }
@@ -161,40 +169,75 @@ struct EdgeData {
     bends: Vec<(i32, i32)>,
 }
 
-impl<'a> Data<'a> {
-    pub(super) fn new(
-        paths: PathProfile<'a>,
-        coverage: &Coverage,
-        sources: &Sources,
-        baseline: Option<&'a Profile>,
-    ) -> Result<Data<'a>> {
-        let profile = paths.profile();
-        let mut rows: Vec<&FunctionCoverage> = coverage.rows.iter().collect();
-        rows.sort_by_key(|r| r.f);
-        let mut maker = Maker {
-            paths,
-            steps: Steps::new(profile, sources, false),
-            files: Files::new(&profile.manifest.files),
-            baseline: baseline.map(|b| Baseline::new(b, profile)).transpose()?,
-        };
-        let own = |f: &FuncId| coverage.lines.functions.get(f);
-        let functions = rows.par_iter().map(|row| maker.function(row, own(&row.f)));
-        let functions: Vec<FunctionData> = functions.collect::<Result<_>>()?;
-        let blocks = functions.iter().flat_map(|f| &f.blocks);
-        let used: BTreeSet<u32> = blocks
-            .flat_map(|b| b.spans.iter().map(|s| s.place.file))
-            .collect();
-        let own = functions.iter().filter_map(|f| f.begins).map(|p| p.file);
-        let used: BTreeSet<u32> = used.into_iter().chain(own).collect();
-        Ok(Data {
-            about: about(profile),
-            runs: profile.processes.iter().map(|p| p.total()).collect(),
-            files: maker.files.data(&used, sources, &coverage.lines),
-            functions,
-            baseline: maker.baseline.take().map(|b| b.data()),
-            selection: profile.said_selection(),
-            changed: sources.changed(),
-        })
+/// Writes everything that the page shows as one JSON object: what is known of the program, `functions`, then the sources.
+/// Of many functions only some are in memory at once.
+///
+/// # Errors
+/// A damaged profile, or one of edges.
+pub(super) fn write_data(
+    paths: PathProfile,
+    coverage: &Coverage,
+    sources: &Sources,
+    baseline: Option<&Profile>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let profile = paths.profile();
+    let mut rows: Vec<&FunctionCoverage> = coverage.rows.iter().collect();
+    rows.sort_by_key(|r| r.f);
+    let maker = Maker {
+        paths,
+        steps: Steps::new(profile, sources, false),
+        files: Files::new(&profile.manifest.files),
+        baseline: baseline
+            .map(|b| Baseline::new(b, profile))
+            .transpose()?,
+    };
+    let program = ProgramData {
+        about: about(profile),
+        runs: profile.processes.iter().map(|p| p.total()).collect(),
+        baseline: maker.baseline.as_ref().map(Baseline::data),
+        selection: profile.said_selection(),
+    };
+    // The object is closed at the end.
+    write(out, json(&program).strip_suffix(b"}").expect("an object"));
+    write(out, b",\"functions\":[");
+    let mut used: BTreeSet<u32> = BTreeSet::new();
+    for (n, part) in rows.chunks(AT_ONCE).enumerate() {
+        let functions = part.par_iter().map(|row| {
+            let own = coverage.lines.functions.get(&row.f);
+            let function = maker.function(row, own)?;
+            Ok((json(&function), function.files()))
+        });
+        let functions: Vec<(Vec<u8>, BTreeSet<u32>)> = functions.collect::<Result<_>>()?;
+        for (i, (function, files)) in functions.into_iter().enumerate() {
+            write(out, if n + i > 0 { b"," } else { b"" });
+            write(out, &function);
+            used.extend(files);
+        }
+    }
+    let sources = SourceData {
+        files: maker.files.data(&used, sources, &coverage.lines),
+        changed: sources.changed(),
+    };
+    write(out, b"],");
+    write(out, json(&sources).strip_prefix(b"{").expect("an object"));
+    Ok(())
+}
+
+fn json(data: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(data).expect("a report serialises")
+}
+
+fn write(out: &mut impl Write, bytes: &[u8]) {
+    out.write_all(bytes).expect("memory takes everything");
+}
+
+impl FunctionData {
+    /// The files that it begins in or has code of.
+    fn files(&self) -> BTreeSet<u32> {
+        let spans = self.blocks.iter().flat_map(|b| &b.spans);
+        let files = spans.map(|s| s.place.file);
+        files.chain(self.begins.map(|p| p.file)).collect()
     }
 }
 
@@ -224,7 +267,7 @@ impl<'a> Baseline<'a> {
         })
     }
 
-    fn data(self) -> BaselineData {
+    fn data(&self) -> BaselineData {
         BaselineData {
             file: self.profile.path.display().to_string(),
             paths: self.report.total_paths,

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::output::{Content, Mark};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
+use crate::profile::locate::MERGED;
 use crate::profile::measurement::PathProfile;
 use crate::report::coverage::{Coverage, Scope, Sort, coverage};
 use crate::source::Sources;
@@ -21,7 +22,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use std::io::Write;
+use std::path::Path;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -67,10 +68,8 @@ impl Page {
             ..Scope::default()
         };
         let covered: Coverage = coverage(paths, selection, &scope, Sort::Missing, NEAREST)?;
-        let data = data::Data::new(paths, &covered, sources, baseline)?;
-        let json = serde_json::to_vec(&data).expect("a report serialises");
         let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());
-        packer.write_all(&json).expect("memory takes everything");
+        data::write_data(paths, &covered, sources, baseline, &mut packer)?;
         let packed = packer.finish().expect("memory takes everything");
         Ok(Page {
             title: title(&paths),
@@ -127,22 +126,40 @@ fn title(profile: &Profile) -> String {
     format!("{} · paths", program(profile))
 }
 
-/// The name of the module that `main` is in, without what compilers and rustc append to it; else that of the profile's file.
+/// The name of the program: `NAME` of the folder `NAME.p3` that a build made for it. Else that of the module that `main` is
+/// in, without what compilers and rustc append to it, unless it is called so as well, as that of many programs is. Else
+/// that of the profile's file, if somebody chose it, or of its folder.
 fn program(profile: &Profile) -> String {
+    let folder = profile.path.parent().and_then(Path::file_name);
+    let folder = folder.map(|name| name.to_string_lossy().into_owned());
+    let built = folder.as_ref().and_then(|name| name.strip_suffix(".p3"));
+    if let Some(name) = built.filter(|name| !name.is_empty()) {
+        return name.to_string();
+    }
+    let module = main_module(profile);
+    if let Some(name) = module.as_ref().filter(|name| *name != "main") {
+        return name.clone();
+    }
+    let is_chosen = profile.path.file_name().is_some_and(|n| n != MERGED);
+    let stem = profile.path.file_stem().filter(|_| is_chosen);
+    let stem = stem.map(|name| name.to_string_lossy().into_owned());
+    let name = stem.or(folder).or(module);
+    name.unwrap_or_else(|| "profile".into())
+}
+
+/// The name of the module that `main` is in, without what compilers and rustc append to it.
+fn main_module(profile: &Profile) -> Option<String> {
     let mut functions = profile.functions();
-    let main = functions.find(|f| profile.entry(*f).name == "main");
-    let Some(main) = main else {
-        let name = profile.path.file_stem().unwrap_or_default();
-        return name.to_string_lossy().into_owned();
-    };
+    let main = functions.find(|f| profile.entry(*f).name == "main")?;
     let module = profile.module(main);
     let file = module.rsplit('/').next().unwrap_or(module);
     let name = file.split('.').find(|part| !part.is_empty());
     let name = name.unwrap_or(file);
-    match name.rsplit_once('-') {
-        Some((name, hash)) if is_hash(hash) && !name.is_empty() => name.to_string(),
-        _ => name.to_string(),
-    }
+    let name = match name.rsplit_once('-') {
+        Some((name, hash)) if is_hash(hash) && !name.is_empty() => name,
+        _ => name,
+    };
+    Some(name.to_string())
 }
 
 /// Whether this is what rustc tells crates of one name apart by.

@@ -110,7 +110,7 @@ fn title_is_the_name_of_the_program() {
     let main = profile
         .functions()
         .find(|f| profile.entry(*f).name == "main");
-    let module = profile.entry(main.unwrap()).bodies[0].module;
+    let number = profile.entry(main.unwrap()).bodies[0].module;
     for (name, expected) in [
         ("read.cpp.bc", "read"),
         ("src/tool.c.bc", "tool"),
@@ -118,7 +118,19 @@ fn title_is_the_name_of_the_program() {
         ("hello-world.bc", "hello-world"),
         ("hello.hello.0123-cgu.0.rcgu.o", "hello"),
     ] {
-        profile.manifest.modules[module].name = name.into();
+        profile.manifest.modules[number].name = name.into();
+        assert_eq!(program(&profile), expected);
+    }
+    // What a build calls the program goes before the module, and `main` says nothing.
+    for (module, path, expected) in [
+        ("main.c.bc", "p3/src/postgres.p3/profile.p3prof", "postgres"),
+        ("cases.c.bc", "p3/test.p3/profile.p3prof", "test"),
+        ("src/main.rs.bc", "server/profile.p3prof", "server"),
+        ("main.bc", "runs/monday.p3prof", "monday"),
+        ("main.bc", "profile.p3prof", "main"),
+    ] {
+        profile.manifest.modules[number].name = module.into();
+        profile.path = path.into();
         assert_eq!(program(&profile), expected);
     }
     for f in &mut profile.manifest.functions {
