@@ -280,6 +280,19 @@ fn screen_ends_with_its_terminal() {
     }
 }
 
+/// A terminal may say that it has any size: what is drawn of it takes no more memory than a large one.
+#[test]
+fn screen_of_any_size_is_drawn() {
+    let profiles = Profiles::new();
+    for command in [profiles.browse(), profiles.top()] {
+        let mut screen = profiles.start(&command, (65_535, 65_535), &SESSION);
+        screen.wait_for("q ends");
+        screen.terminal.write("q");
+        let (status, terminal) = screen.end();
+        assert!(status.success(), "{status}: {}", terminal.text());
+    }
+}
+
 /// Nobody reads, and more is drawn than the terminal takes: the main thread is in a write that does not return.
 #[test]
 fn screen_that_nobody_reads_ends_by_signal() {

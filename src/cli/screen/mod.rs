@@ -7,14 +7,19 @@ pub(super) use list::{List, Table, clip, moved, named};
 
 use crate::error::{Error, Result};
 use guard::Guard;
-use ratatui::DefaultTerminal;
-use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{self, EnterAlternateScreen};
 use ratatui::crossterm::tty::IsTty;
+use ratatui::layout::{Rect, Size};
+use ratatui::{DefaultTerminal, Frame, TerminalOptions, Viewport};
 use signal_hook::consts::{SIGINT, SIGQUIT, SIGTSTP};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// A terminal may have any size, and each cell takes memory: no more columns and lines than this are drawn.
+const MOST: [u16; 2] = [1_000, 500];
 
 /// A signal is noticed after so long.
 const TICK: Duration = Duration::from_millis(50);
@@ -42,6 +47,8 @@ pub(super) enum Input {
 /// program.
 pub(super) struct Screen {
     terminal: DefaultTerminal,
+    /// What is drawn of the terminal.
+    area: Rect,
     guard: Arc<Guard>,
     stops: Arc<AtomicBool>,
 }
@@ -62,9 +69,10 @@ impl Screen {
         registered.map_err(|e| failed(&e))?;
         let guard = Guard::start().map_err(|e| failed(&e))?;
         guard.hold(true);
-        let terminal = ratatui::try_init().map_err(|e| failed(&e))?;
+        let (terminal, area) = take_terminal().map_err(|e| failed(&e))?;
         Ok(Screen {
             terminal,
+            area,
             guard,
             stops,
         })
@@ -72,8 +80,20 @@ impl Screen {
 
     /// Draws all of it.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> Result<()> {
-        let drawn = self.terminal.draw(draw).map(drop);
+        let drawn = self
+            .resize()
+            .and_then(|()| self.terminal.draw(draw).map(drop));
         drawn.map_err(|e| self.broken(&e))
+    }
+
+    /// Follows the size of the terminal.
+    fn resize(&mut self) -> std::io::Result<()> {
+        let area = drawn_area(self.terminal.size()?);
+        if area != self.area {
+            self.terminal.resize(area)?;
+            self.area = area;
+        }
+        Ok(())
     }
 
     /// Waits for input, at most so long. Does not return if the screen is to end: by a signal, Ctrl-C, Ctrl-\\, or
@@ -108,7 +128,7 @@ impl Screen {
         self.guard.hold(false);
         let stopped = signal_hook::low_level::emulate_default_handler(SIGTSTP);
         self.guard.hold(true);
-        self.terminal = ratatui::try_init().map_err(|e| self.broken(&e))?;
+        (self.terminal, self.area) = take_terminal().map_err(|e| self.broken(&e))?;
         stopped.map_err(|e| failed(&e))?;
         Ok(Input::Changed)
     }
@@ -125,6 +145,23 @@ impl Drop for Screen {
         ratatui::restore();
         self.guard.hold(false);
     }
+}
+
+/// The terminal in raw mode on its alternate screen, and what is drawn of it.
+fn take_terminal() -> std::io::Result<(DefaultTerminal, Rect)> {
+    let area = drawn_area(terminal::size()?.into());
+    let options = TerminalOptions {
+        viewport: Viewport::Fixed(area),
+    };
+    let terminal = ratatui::try_init_with_options(options)?;
+    execute!(std::io::stdout(), EnterAlternateScreen)?;
+    Ok((terminal, area))
+}
+
+/// As much of a terminal of this size as is drawn.
+fn drawn_area(size: Size) -> Rect {
+    let [columns, lines] = MOST;
+    Rect::new(0, 0, size.width.min(columns), size.height.min(lines))
 }
 
 fn is_control(key: KeyEvent, letter: char) -> bool {
