@@ -271,7 +271,11 @@ impl<'a> Steps<'a> {
         let step = self.step(s, &self.home_file(f));
         // Paths do not show calls that return as they should.
         if s.way.as_deref() == Some("returns") {
-            return format!("no exception from the call at {}", step.place);
+            let call = match step.text.as_str() {
+                "" => "the call",
+                text => text,
+            };
+            return format!("no exception from {call} at {}", step.place);
         }
         let asked = [step.text.as_str(), step.outcome.as_str()];
         let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
@@ -298,7 +302,11 @@ impl<'a> Steps<'a> {
         });
         let lineless = format!("code without a line (b{})", s.block);
         let is_lineless = s.line.is_none() && !own.is_empty();
-        let text = s.condition.as_deref();
+        let call = s
+            .callee
+            .as_ref()
+            .map(|f| format!("the call of {}", self.name_of(f)));
+        let text = s.condition.as_deref().or(call.as_deref());
         let text = text.unwrap_or(match (s.is_computed_goto, is_lineless) {
             (true, _) => COMPUTED_GOTO,
             (false, true) => &lineless,

@@ -70,6 +70,9 @@ pub struct Said {
     /// The way taken, where it has a name: a case, an exception.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub way: Option<String>,
+    /// Of a call that may throw: the symbol of the function that is called, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub callee: Option<String>,
     /// What LLVM calls the edge.
     pub taken: String,
     /// The block that control goes on in, or back to.
@@ -174,6 +177,7 @@ impl<'a> Words<'a> {
             generated,
             is_held_check: fails.is_some_and(|succ| succ != d.succ),
             way,
+            callee: self.callee(entry, d.block),
             taken: entry.terminators[d.block].edge_name(d.succ),
             to,
             back,
@@ -200,6 +204,29 @@ impl<'a> Words<'a> {
         let outside = sites.find(|&(file, line, _)| line > 0 && !is_of_the_system(name(file)));
         let (file, line, column) = outside.unwrap_or(own);
         (name(file).to_string(), line, column)
+    }
+
+    /// The function that a block calls last, if control goes on elsewhere where the call throws. `None` as well for calls
+    /// through pointers, and where the block calls both functions of the program and others, whose order is not known.
+    fn callee(self, entry: &FunctionEntry, block: BlockId) -> Option<String> {
+        if entry.terminators[block] != Terminator::Invoke {
+            return None;
+        }
+        let manifest = &self.profile.manifest;
+        let own = entry.calls.binary_search_by_key(&block, |c| c.0).ok();
+        let outside = entry.outside.binary_search_by_key(&block, |c| c.0).ok();
+        match (own, outside) {
+            (Some(own), None) => {
+                let (f, _) = entry.calls[own].1.last()?;
+                Some(manifest.functions[*f].name.clone())
+            }
+            (None, Some(outside)) => {
+                let number = entry.outside[outside].1.last()?.checked_sub(1)?;
+                let symbols = manifest.outside.as_ref()?;
+                symbols.get(number as usize).cloned()
+            }
+            _ => None,
+        }
     }
 
     /// The functions of a chain of inlined calls, by their readable names, the innermost first.
