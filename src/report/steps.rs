@@ -12,7 +12,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-pub use layout::{fit_in_a_line, in_a_line, text};
+pub use layout::{fit_in_a_line, in_a_line, least_width, text};
 
 use super::Line;
 use super::text::short;

@@ -1,6 +1,6 @@
 //! Long lists of which only what is in sight is made.
 
-use crate::names::{fitted, printable};
+use crate::names::{first_columns, fitted, printable};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Alignment, Constraint, Rect};
@@ -14,6 +14,8 @@ use textwrap::core::display_width;
 const GAP: u16 = 2;
 /// In less room than this, a table shows its main column alone beside names.
 const NARROW: u16 = 60;
+/// Columns of numbers but the main one go, the last first, where less than this is left for what stands behind them.
+const LEAST: u16 = 44;
 
 /// Where a user is in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,9 +97,18 @@ impl Table<'_> {
                 .unwrap_or(0)
                 .max(display_width(self.heading[*c])) as u16
         };
+        let left = |shown: &[usize]| {
+            let taken = shown.iter().map(|c| wide(c).saturating_add(GAP));
+            area.width
+                .saturating_sub(taken.fold(0, u16::saturating_add))
+        };
+        while left(&shown) < LEAST
+            && let Some(last) = shown.iter().rposition(|c| *c != self.main)
+        {
+            shown.remove(last);
+        }
         let mut widths: Vec<u16> = shown.iter().map(wide).collect();
-        let taken: u16 = widths.iter().map(|w| w.saturating_add(GAP)).sum();
-        let room = area.width.saturating_sub(taken);
+        let room = left(&shown);
         widths.push(room);
         let right = |text: String| Cell::new(Line::from(text).alignment(Alignment::Right));
         let heading = shown.iter().map(|c| right(self.heading[*c].into()));
@@ -132,14 +143,7 @@ pub(in crate::cli) fn clip(text: &str, width: u16) -> String {
     if display_width(&text) <= width {
         return text.into_owned();
     }
-    let mut out = String::new();
-    for c in text.chars() {
-        if display_width(&out) + display_width(c.encode_utf8(&mut [0; 4])) >= width {
-            break;
-        }
-        out.push(c);
-    }
-    out + "…"
+    format!("{}…", first_columns(&text, width.saturating_sub(1)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Rows as text.
 
 use super::{Fold, Row, Step, joined};
+use crate::names::first_columns;
 use crate::table::{Layout, cut, display_width, in_columns, number_of, wrapped};
 
 /// The columns that a place takes at most.
@@ -22,8 +23,10 @@ pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
         widths.max().unwrap_or(0).min(most)
     };
     let place = widest(|s| s.place.clone(), WIDEST_PLACE);
-    let outcome = widest(|s| s.outcome.clone(), WIDEST_OUTCOME);
     let room = layout.width.saturating_sub(indent + place + 2);
+    let most = room.saturating_sub(NARROWEST_TEXT + 2).min(WIDEST_OUTCOME);
+    let outcomes = steps().map(|s| display_width(&s.outcome));
+    let outcome = outcomes.filter(|w| *w <= most).max().unwrap_or(0);
     let note = widest(|s| s.note.clone(), usize::MAX);
     // What follows is not cut: where there is no room beside what is asked, it is on a line of its own.
     let beside = if outcome > 0 { outcome + 2 } else { 0 };
@@ -64,29 +67,22 @@ pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
         let line = format!("{}{note}", " ".repeat(indent + place + 2));
         cut(&line, layout.width)
     };
+    let columns = StepColumns {
+        indent,
+        widths: [place, text, outcome, note],
+        are_notes_below: below,
+        width: layout.width,
+    };
     let line = |(row, asked): (&Row, &String)| match row {
-        Row::Step(step) => {
-            let cells = [
-                cut(&step.place, place),
-                cut(asked, text),
-                cut(&step.outcome, outcome),
-                step.note.clone(),
-            ];
-            let line = in_columns(&cells, [place, text, outcome, note], layout.width, indent);
-            match &step.note {
-                note if below && !note.is_empty() => vec![line, behind(note)],
-                _ => vec![line],
-            }
-        }
+        Row::Step(step) => columns.lines(step, asked),
         Row::Library(fold) => {
             let indent = indent + place + 2;
             let needed = indent + NARROWEST_TEXT + 2 + display_width(&fold.note);
             if fold.note.is_empty() || needed <= layout.width {
                 vec![fold.line(indent, layout.width)]
             } else {
-                let without = Fold {
-                    note: String::new(),
-                    ..fold.clone()
+                let Row::Library(without) = row.without_note() else {
+                    unreachable!("a fold stays one");
                 };
                 vec![without.line(indent, layout.width), behind(&fold.note)]
             }
@@ -102,6 +98,71 @@ pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
         }
     };
     rows.iter().zip(&texts).flat_map(line).collect()
+}
+
+/// The columns that steps stand in.
+struct StepColumns {
+    indent: usize,
+    /// Of the place, of what is asked, of the outcome, and of the note.
+    widths: [usize; 4],
+    /// Whether notes stand on lines of their own.
+    are_notes_below: bool,
+    /// Of a line.
+    width: usize,
+}
+
+impl StepColumns {
+    /// The lines of a step, where `asked` is what is asked. The outcome is whole: where it leaves no room beside what is
+    /// asked, it stands below.
+    fn lines(&self, step: &Step, asked: &str) -> Vec<String> {
+        let [place, text, outcome, note] = self.widths;
+        let below = self.indent + place + 2;
+        let length = display_width(&step.outcome);
+        let end = below + text + 2 + length;
+        let has_note = !step.note.is_empty();
+        let is_note_below = has_note && (self.are_notes_below || length > outcome);
+        let row = |outcome_text: &str, note_text: &str| {
+            let cells = [
+                cut(&step.place, place),
+                cut(asked, text),
+                outcome_text.to_string(),
+                note_text.to_string(),
+            ];
+            let widths = [place, text, outcome.max(length), note];
+            in_columns(&cells, widths, self.width, self.indent)
+        };
+        if length > outcome && end > self.width {
+            let told = [step.outcome.as_str(), &step.note];
+            let told: Vec<&str> = told.into_iter().filter(|t| !t.is_empty()).collect();
+            let mut lines = vec![row("", "")];
+            lines.extend(broken(&told.join("  "), self.width, below + 2));
+            return lines;
+        }
+        if is_note_below {
+            let behind = format!("{}{}", " ".repeat(below), step.note);
+            return vec![row(&step.outcome, ""), cut(&behind, self.width)];
+        }
+        vec![row(&step.outcome, &step.note)]
+    }
+}
+
+/// `text` in lines of at most `width` columns behind an indentation; words without room on a line go on in the next.
+fn broken(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let indent = " ".repeat(indent.min(width / 2));
+    let mut lines = Vec::new();
+    for line in wrapped(text, width, indent.len()).lines() {
+        let mut rest = line.to_string();
+        loop {
+            let first = first_columns(&rest, width);
+            let behind = rest[first.len()..].to_string();
+            lines.push(first.to_string());
+            if behind.is_empty() || width <= indent.len() + 1 {
+                break;
+            }
+            rest = format!("{indent}{behind}");
+        }
+    }
+    lines
 }
 
 impl Fold {
@@ -188,41 +249,102 @@ pub fn in_a_line(rows: &[Row]) -> String {
 }
 
 /// Rows in one line of at most `width` columns, with all their outcomes if there is room for these: conditions and
-/// functions lose their middle, at last whole rows go.
+/// functions lose their middle, then what follows goes, at last whole rows. Of the first row, the outcome stays as long
+/// as there is room for it alone.
 pub fn fit_in_a_line(rows: &[Row], width: usize) -> String {
     let whole = in_a_line(rows);
     if display_width(&whole) <= width {
         return whole;
     }
-    let shortened = |rows: &[Row], most: usize| {
-        let short = rows.iter().map(|row| match row {
-            Row::Step(step) => Row::Step(Step {
-                text: cut(&step.text, most),
-                within: step.within.as_ref().map(|name| cut(name, most)),
-                note: match step.note.as_str() {
-                    "" => String::new(),
-                    note => cut(note, most.max(NARROWEST_TEXT)),
-                },
-                ..step.clone()
-            }),
-            row => row.clone(),
-        });
-        in_a_line(&short.collect::<Vec<_>>())
-    };
+    let fits = |line: &String| display_width(line) <= width;
     let widths = [60, 40, 30, 24, 20, 16, 12, SHORTEST_TEXT].into_iter();
-    let mut lines = widths.map(|most| shortened(rows, most));
-    if let Some(line) = lines.find(|line| display_width(line) <= width) {
+    let mut lines = widths.map(|most| in_a_line(&shortened(rows, most)));
+    if let Some(line) = lines.find(fits) {
         return line;
     }
-    let more = |kept: usize| format!(" · … {} more", rows.len() - kept);
-    let fits = |kept: &usize| {
-        let line = shortened(&rows[..*kept], SHORTEST_TEXT);
-        display_width(&line) + display_width(&more(*kept)) <= width
+    let short: Vec<Row> = shortened(rows, SHORTEST_TEXT);
+    let short: Vec<Row> = short.iter().map(Row::without_note).collect();
+    let mut kept = (1..=rows.len()).rev().map(|kept| {
+        let more = match rows.len() - kept {
+            0 => String::new(),
+            n => format!(" · … {n} more"),
+        };
+        in_a_line(&short[..kept]) + &more
+    });
+    kept.find(fits).unwrap_or_else(|| least(&short[0], width))
+}
+
+/// Rows whose conditions and functions take at most `most` columns each.
+fn shortened(rows: &[Row], most: usize) -> Vec<Row> {
+    let short = rows.iter().map(|row| match row {
+        Row::Step(step) => Row::Step(Step {
+            text: cut(&step.text, most),
+            within: step.within.as_ref().map(|name| cut(name, most)),
+            note: whole_or_gone(&step.note, most),
+            ..step.clone()
+        }),
+        Row::Library(fold) => Row::Library(Fold {
+            names: cut(&fold.names, most),
+            ..fold.clone()
+        }),
+        row => row.clone(),
+    });
+    short.collect()
+}
+
+/// A note, unless it takes more than `most` columns and more than the shorter notes.
+fn whole_or_gone(note: &str, most: usize) -> String {
+    const SHORTER: usize = 16;
+    let fits = display_width(note) <= most.max(SHORTER);
+    if fits { note.into() } else { String::new() }
+}
+
+/// The outcome of a row, with as much of what it is the outcome of as `width` columns have room for.
+fn least(row: &Row, width: usize) -> String {
+    let Row::Step(step) = row else {
+        return cut(&row.folded(), width);
     };
-    match (1..rows.len()).rev().find(fits) {
-        Some(kept) => shortened(&rows[..kept], SHORTEST_TEXT) + &more(kept),
-        None => cut(&shortened(&rows[..1], SHORTEST_TEXT), width),
+    let told = [
+        format!("{} {} {}", step.place, step.text, step.outcome),
+        format!("{} {}", step.place, step.outcome),
+        step.outcome.clone(),
+    ];
+    let told = told.map(|text| text.trim().to_string());
+    let fitting = told.iter().find(|text| display_width(text) <= width);
+    fitting.cloned().unwrap_or_else(|| cut(&told[2], width))
+}
+
+impl Row {
+    /// The row without what follows from it.
+    fn without_note(&self) -> Row {
+        match self {
+            Row::Step(step) => Row::Step(Step {
+                note: String::new(),
+                ..step.clone()
+            }),
+            Row::Library(fold) => Row::Library(Fold {
+                note: String::new(),
+                ..fold.clone()
+            }),
+            row => row.clone(),
+        }
     }
+
+    /// The fewest columns in which a row shows its outcome, with a condition that is shortened.
+    fn least_width(&self) -> usize {
+        let short = shortened(std::slice::from_ref(self), SHORTEST_TEXT);
+        display_width(&in_a_line(&[short[0].without_note()]))
+    }
+}
+
+/// The columns that the first of `rows` needs in a line.
+pub fn least_width(rows: &[Row]) -> usize {
+    let more = if rows.len() > 1 {
+        display_width(" · … 99 more")
+    } else {
+        0
+    };
+    rows.first().map_or(0, |row| row.least_width() + more)
 }
 
 #[cfg(test)]
@@ -284,5 +406,54 @@ mod tests {
         }
         let shorter = fit_in_a_line(&rows, 40);
         assert_eq!(shorter, "61 strc…> 0 true · … 2 more");
+    }
+
+    /// However long it is, an outcome is shown whole, in rows and as long as a line has room for it in that, too.
+    #[test]
+    fn outcomes_are_never_cut() {
+        let outcomes = [
+            "true",
+            "case Some(Token::Identifier(name, span))",
+            "catch std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+            "case Identifier_with_a_name_that_is_longer_than_what_is_left_of_a_line_of_eighty_columns",
+        ];
+        let conditions = ["x", "self.tokens.peek().map(|token| token.kind()) == other"];
+        let notes = [
+            "",
+            "leaves the loop",
+            "leaves the loop, ↺ loop at reader.rs:601",
+        ];
+        let places = ["61", "PUGI__SCANFOR.hpp:9356"];
+        for width in [60, 80, 100] {
+            let layout = Layout { width, full: false };
+            for (n, outcome) in outcomes.into_iter().enumerate() {
+                let rows: Vec<Row> = (0..12)
+                    .map(|i| match step(None, conditions[i % 2], outcome) {
+                        Row::Step(step) => Row::Step(Step {
+                            note: notes[i % 3].into(),
+                            place: places[i % 4 / 2].into(),
+                            ..step
+                        }),
+                        row => row,
+                    })
+                    .collect();
+                for row in &rows {
+                    let lines = text(std::slice::from_ref(row), layout, 8);
+                    let all: String = lines.concat().split_whitespace().collect();
+                    let whole: String = outcome.split_whitespace().collect();
+                    assert!(all.contains(&whole), "{lines:#?}");
+                    let fits = |line: &String| display_width(line) <= width;
+                    assert!(lines.iter().all(fits), "{lines:#?}");
+                }
+                let line = fit_in_a_line(&rows, width.min(50));
+                assert!(display_width(&line) <= 50, "{line}");
+                assert_eq!(line.contains(outcome), n < 2, "{line}");
+            }
+        }
+        let whole = fit_in_a_line(
+            &[step(None, "a condition that is long", "case Some(Token)")],
+            16,
+        );
+        assert_eq!(whole, "case Some(Token)");
     }
 }

@@ -82,6 +82,8 @@ fn fold_hides_at_least_four_rows() {
     assert_eq!(shown(&folded(&all(9), |i| i == 4)), "0 1 2 3 4 5 6 7 8");
     assert_eq!(shown(&folded(&all(14), |i| i == 6)), "0 1 ⋯4 6 ⋯4 11 12 13");
     assert_eq!(shown(&folded(&[], |_| false)), "");
+    let longest = (0..100).map(|n| folded(&all(n), |_| false).len()).max();
+    assert_eq!(longest, Some(8));
     for n in 0..30 {
         for kept in 0..n {
             let some = folded(&all(n), |i| i == kept || i == 17);

@@ -2,7 +2,7 @@
 
 use super::lit::Lit;
 use crate::error::Result;
-use crate::report::steps::{Row, fit_in_a_line};
+use crate::report::steps::{Row, fit_in_a_line, least_width};
 use crate::table::{display_width, percent};
 
 /// What comes first in a list.
@@ -46,22 +46,27 @@ pub(super) type Cells = (Vec<String>, String);
 /// What stands behind the numbers of an item.
 pub(super) enum Described {
     Text(String),
-    /// A path: what it is called, and steps of it.
+    /// A path: what it may be called, the longest first, and steps of it.
     Path {
-        front: String,
+        names: Vec<String>,
         steps: Vec<Row>,
     },
 }
 
 impl Described {
-    /// As much as so many columns have room for: of steps, conditions are shortened, and outcomes are not.
+    /// As much as so many columns have room for: of steps, conditions are shortened, and outcomes are not; before these,
+    /// a part of the path's name goes.
     pub(super) fn fitted(&self, room: usize) -> String {
         match self {
             Described::Text(text) => text.clone(),
-            Described::Path { front, steps } if steps.is_empty() => front.clone(),
-            Described::Path { front, steps } => {
-                let room = room.saturating_sub(display_width(front) + 2);
-                format!("{front}  {}", fit_in_a_line(steps, room))
+            Described::Path { names, steps } => {
+                let needed = least_width(steps);
+                let fits = |name: &&String| display_width(name) + 2 + needed <= room;
+                let name = names.iter().find(fits).or(names.last());
+                let name = name.map_or("", String::as_str);
+                let room = room.saturating_sub(display_width(name) + 2);
+                let line = format!("{name}  {}", fit_in_a_line(steps, room));
+                line.trim().to_string()
             }
         }
     }

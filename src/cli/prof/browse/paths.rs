@@ -115,10 +115,18 @@ impl<'a> Paths<'a> {
         let home = format!("{}:", short(&self.steps.home_file(self.f)));
         let start = start.trim_start_matches(" · ").replace(&home, "");
         let id = format!("#{}", line.id);
-        let parts = [id.as_str(), &start, if is_shortened { "⋯" } else { "" }];
-        let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
-        let front = parts.join("  ");
-        Ok(Described::Path { front, steps })
+        let skips = if is_shortened { "⋯" } else { "" };
+        let joined = |parts: &[&str]| {
+            let parts: Vec<&str> = parts.iter().copied().filter(|p| !p.is_empty()).collect();
+            parts.join("  ")
+        };
+        let names = vec![
+            joined(&[&id, &start, skips]),
+            joined(&[&id, skips]),
+            id.clone(),
+            String::new(),
+        ];
+        Ok(Described::Path { names, steps })
     }
 }
 
