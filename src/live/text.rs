@@ -16,7 +16,7 @@ pub(crate) fn heading(kind: Kind) -> Vec<&'static str> {
         Kind::Paths => vec![
             "count",
             "a second",
-            "instrs",
+            "share",
             "blocks",
             "function, start and id",
         ],

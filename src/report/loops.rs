@@ -264,7 +264,7 @@ pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -
     let kept = columns_for(layout, 5);
     let aligns = [Right].repeat(kept).into_iter().chain([Left]);
     let mut table = Columns::new(aligns.collect::<Vec<_>>());
-    let heading = ["instrs", "iterations", "entered", "mean", "paths"];
+    let heading = ["share", "iterations", "entered", "mean", "paths"];
     let heading = heading[..kept].iter().copied().chain(["loop"]);
     table.heading(BOLD, &heading.collect::<Vec<_>>());
     for row in report.loops.iter().take(top) {

@@ -217,7 +217,7 @@ fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout)
     let kept = columns_for(layout, 4);
     let aligns = [Right].repeat(kept).into_iter().chain([Left]);
     let mut table = Columns::new(aligns.collect::<Vec<_>>());
-    let heading = ["instrs", "calls", "paths", "possible"];
+    let heading = ["share", "calls", "paths", "possible"];
     let heading = heading[..kept].iter().copied().chain(["function"]);
     table.heading(BOLD, &heading.collect::<Vec<_>>());
     for &f in functions.iter().take(top) {
@@ -280,7 +280,7 @@ fn files(report: &Report, top: usize, layout: Layout) -> String {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|&(name, (instructions, _))| (Reverse(instructions), name));
     let mut table = Columns::new([Right, Right, Left]);
-    table.heading(BOLD, &["instrs", "functions", "file"]);
+    table.heading(BOLD, &["share", "functions", "file"]);
     for (name, (instructions, functions)) in files.iter().take(top) {
         let share = *instructions as f64 / report.total_instructions.max(1) as f64;
         let cells = [percent(share), exactly(*functions as u64)];

@@ -52,7 +52,10 @@ pub(super) trait Evidence<'a> {
 
     /// The names of the columns, and which of them stays where room is scarce.
     fn heading(&self) -> (Vec<&'static str>, usize) {
-        (vec!["paths", "share", "instrs", "distinct", "function"], 2)
+        (
+            vec!["paths", "of paths", "share", "distinct", "function"],
+            2,
+        )
     }
 
     /// The numbers of a function, where all have `total` of what is counted and `weight`.

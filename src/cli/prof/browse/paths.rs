@@ -139,7 +139,7 @@ impl Items for Paths<'_> {
     fn heading(&self) -> (Vec<&'static str>, usize) {
         match self.shares {
             None => (
-                vec!["count", "instrs", "length", "blocks", "where it differs"],
+                vec!["count", "share", "instrs", "blocks", "where it differs"],
                 1,
             ),
             Some(_) => (
@@ -147,7 +147,7 @@ impl Items for Paths<'_> {
                     "count",
                     "share",
                     "±",
-                    "length",
+                    "instrs",
                     "blocks",
                     "where it differs",
                 ],
