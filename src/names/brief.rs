@@ -375,7 +375,7 @@ fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
 }
 
 /// What tells symbols apart that have one readable name: which constructor or destructor it is (`[D0]` deletes, too), or else
-/// their number. Nothing if there is one symbol.
+/// their number: `[11 of 14]`. Nothing if there is one symbol.
 pub(crate) fn variants(symbols: &[&str]) -> Vec<String> {
     if symbols.len() < 2 {
         return vec![String::new(); symbols.len()];
@@ -391,7 +391,7 @@ pub(crate) fn variants(symbols: &[&str]) -> Vec<String> {
         let is_own = kinds.iter().filter(|k| *k == kind).count() == 1;
         match kind {
             Some(kind) if is_own => format!(" [{kind}]"),
-            _ => format!(" [{}]", n + 1),
+            _ => format!(" [{} of {}]", n + 1, kinds.len()),
         }
     };
     kinds.iter().enumerate().map(numbered).collect()

@@ -197,4 +197,20 @@ mod tests {
             assert_eq!(named(text), expected, "{text}");
         }
     }
+
+    /// What nothing in the readable name tells apart is numbered, and says of how many.
+    #[test]
+    fn instances_with_one_readable_name_are_numbered() {
+        let symbols = ["a", "b", "c"].map(|n| format!("_ZN4core3ptr4drop17h00000000000000{n}{n}E"));
+        let functions: Vec<(&str, Option<u32>)> =
+            symbols.iter().map(|s| (s.as_str(), None)).collect();
+        let names = PrintedNames::new(&functions, &[], false);
+        let printed: Vec<String> = symbols.iter().map(|s| names.name(s)).collect();
+        let expected = [
+            "ptr::drop [1 of 3]",
+            "ptr::drop [2 of 3]",
+            "ptr::drop [3 of 3]",
+        ];
+        assert_eq!(printed, expected);
+    }
 }
