@@ -79,10 +79,15 @@ pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
             again |= totals.is_some_and(|t| t.again);
         }
     }
-    let bound = match (again, is_partial) {
-        (true, _) => "about ",
-        (false, true) => "at least ",
-        (false, false) => "",
+    let bound = if is_partial && !again {
+        "at least "
+    } else {
+        ""
+    };
+    let twice = if again {
+        " (those before a setjmp that returned again may be counted twice)"
+    } else {
+        ""
     };
     let manifest = &report.profile.manifest;
     // Several programs in one profile: what is outside of one may be a function of another.
@@ -116,6 +121,6 @@ pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
     let s = if total == 1 { "" } else { "s" };
     let total = exactly(total);
     Some(format!(
-        "{bound}{total} call{s} left for code that was not profiled: {named}{more}{pointers}"
+        "{bound}{total} call{s} left for code that was not profiled{twice}: {named}{more}{pointers}"
     ))
 }
