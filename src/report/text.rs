@@ -428,8 +428,12 @@ fn branchless(report: &Report) -> Option<String> {
         n => format!(" and {}", number_of(n as u64, "more line")),
     };
     (n > 0).then(|| {
+        let (became, its) = match n {
+            1 => ("became a value and not a branch", "its outcome"),
+            _ => ("became values and not branches", "their outcomes"),
+        };
         format!(
-            "{} without a branch, so in no path (select, or joined conditions; fewer at -O1, few at -O0): {}{more}",
+            "{} {became}, so paths do not show {its} (-O0 has fewest): {}{more}",
             number_of(n as u64, "condition"),
             places.join(", ")
         )

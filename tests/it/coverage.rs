@@ -875,12 +875,12 @@ fn patch_names_lines_with_conditions_without_a_branch() {
     };
     let (text, places) = said("-O1");
     assert!(
-        text.contains("conditions without a branch on these lines") && text.contains("a.c:2\n"),
+        text.contains("conditions on these lines that became values") && text.contains("a.c:2\n"),
         "{text}"
     );
     assert_eq!(places, serde_json::json!(["a.c:2"]));
     let (text, places) = said("-O0");
-    assert!(!text.contains("without a branch"), "{text}");
+    assert!(!text.contains("became values"), "{text}");
     assert_eq!(places, serde_json::json!([]));
 }
 

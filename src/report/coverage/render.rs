@@ -249,7 +249,7 @@ pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unaske
     if !patch.branchless.is_empty() {
         let _ = writeln!(
             out,
-            "conditions without a branch on these lines, so no number here tells their outcomes (fewer with -O0): {}",
+            "conditions on these lines that became values and not branches, so no number here shows their outcomes (-O0 has fewest): {}",
             patch.branchless.join(", ")
         );
     }

@@ -336,7 +336,7 @@
     + (f.contradictory ? ` · ${num(f.contradictory)} more cannot run`
       : f.contradictory_near ? ` · ${num(f.contradictory_near)} more near those that ran cannot run` : "")
     + (f.left ? ` · left before its end ${f.left === 1 ? "once" : num(f.left) + " times"}` : "") + (f.status === "exact" ? "" : f.status === "cut" ? " · cut: too many paths, which are counted in pieces" : ` · ${f.status}`)
-    + (f.branchless.length ? ` · ${f.branchless.length} line${f.branchless.length === 1 ? "" : "s"} with conditions without a branch (${f.branchless.slice(0, 6).join(", ")})` : "");
+    + (f.branchless.length ? ` · ${f.branchless.length} line${f.branchless.length === 1 ? "" : "s"} with conditions that became values and not branches (${f.branchless.slice(0, 6).join(", ")})` : "");
   const functionView = (i, kindAt, j) => {
     const f = F[i];
     if (!f) return [el("p", {}, "No such function")];
