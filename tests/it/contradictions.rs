@@ -136,8 +136,8 @@ fn coverage_leaves_out_what_cannot_run() {
         .arg(&profile)
         .args(["--function", "^f$", "--nearest", "9"]);
     let text = crate::export::text(run(&mut coverage));
-    let told =
-        "    2 more paths cannot run\npaths cannot run if outcomes on them contradict each other\n";
+    let told = "    left out: 2 paths, which cannot run\n\
+                a path cannot run if the outcomes on it contradict each other\n";
     assert!(text.contains(told), "{text}");
     assert!(!text.contains("not covered"), "{text}");
     coverage.args(["--format", "json"]);

@@ -648,7 +648,7 @@ fn first_view_of_picture_begins_at_entry() {
         .args(["--function", "^f$", "--format", "json"]);
     let text = parsed(&run(&mut text).stdout);
     let cannot = text["functions"][0]["contradictory"].as_u64().unwrap();
-    let told = format!(" · {cannot} more cannot run");
+    let told = format!(" · {cannot} more left out, which cannot run");
     assert!(
         seen.iter()
             .any(|f| f["facts"].as_str().unwrap().contains(&told)),

@@ -115,18 +115,19 @@ pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
 fn describe_left_out(row: &FunctionCoverage) -> String {
     let more = number_of(row.more_uncovered as u64, "more path");
     let all = row.uncovered.len() + row.more_uncovered;
-    format!("… and {more} near those that ran (--nearest {all})")
+    format!("… and {more} one decision away from paths that ran (--nearest {all})")
 }
 
-/// How many paths cannot run, if some cannot: of all, or of those near executed ones where there are too many to look
-/// at each. Why is told once, below all functions.
+/// How many paths are left out since they cannot run, if some cannot: of all, or of those near executed ones where there
+/// are too many to look at each. Why is told once, below all functions.
 fn contradictory(row: &FunctionCoverage) -> Option<String> {
     let (n, near) = match (row.contradictory, row.contradictory_near) {
         (0, 0) => return None,
-        (0, near) => (near, " near those that ran"),
+        (0, near) => (near, " one decision away from paths that ran"),
         (all, _) => (all, ""),
     };
-    Some(format!("{}{near} cannot run", number_of(n, "more path")))
+    let paths = number_of(n, "path");
+    Some(format!("left out: {paths}{near}, which cannot run"))
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -143,7 +144,7 @@ fn notes(
         let _ = writeln!(out, "… and {more} (--top {})", coverage.functions);
     }
     if coverage.rows.iter().any(|row| contradictory(row).is_some()) {
-        out += "paths cannot run if outcomes on them contradict each other\n";
+        out += "a path cannot run if the outcomes on it contradict each other\n";
     }
     if coverage.never_ran > 0 && !coverage.lists_never_ran && coverage.patch.is_none() {
         let n = number_of(coverage.never_ran as u64, "function");

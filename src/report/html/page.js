@@ -333,8 +333,8 @@
   const facts = f => `${pct(share(f.instructions))} of instructions` + (same(f) ? ` (${pct(shareBefore(same(f).instructions))} before)` : B ? ` (baseline: ${f.before === "changed" ? "other code" : "no such function"})` : "")
     + (f.unselected ? " · " + UNSELECTED : f.open && !f.entered ? "" : ` · ${least(f.entered, f.open)} call${f.entered === 1 && !f.open ? "" : "s"}`)
     + (f.unselected ? "" : ` · ${num(f.ran)} of ${num(f.feasible)} ${D.selection ? "counted paths" : "paths"} ran, ${num(f.count)} times`)
-    + (f.contradictory ? ` · ${num(f.contradictory)} more cannot run`
-      : f.contradictory_near ? ` · ${num(f.contradictory_near)} more near those that ran cannot run` : "")
+    + (f.contradictory ? ` · ${num(f.contradictory)} more left out, which cannot run`
+      : f.contradictory_near ? ` · left out: ${num(f.contradictory_near)} paths one decision away from paths that ran, which cannot run` : "")
     + (f.left ? ` · left before its end ${f.left === 1 ? "once" : num(f.left) + " times"}` : "") + (f.status === "exact" ? "" : f.status === "cut" ? " · cut: too many paths, which are counted in pieces" : ` · ${f.status}`)
     + (f.branchless.length ? ` · ${f.branchless.length} line${f.branchless.length === 1 ? "" : "s"} with conditions that became values and not branches (${f.branchless.slice(0, 6).join(", ")})` : "");
   const functionView = (i, kindAt, j) => {
