@@ -196,10 +196,10 @@
             el("a", { class: "g", href: `#f=${order[k]}` + (f.uncovered.length ? "&u=0" : ""), title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f))));
         }, { style: "height:max(12rem,38vh)", label: "Coverage", open: k => go(`f=${order[k]}`) })),
       el("h2", {}, "Paths that did not run, those nearest to paths that ran first"),
-      list(heads(cell("new edges", "5rem"), cell("near", "7rem", "n hide"), cell("path", null, "g")), ways.length, 24,
+      list(heads(titled("edges never taken", "How many edges of the path no path took. 0: each step ran, and only their combination is new", "9rem"), titled("nearest ran", "How often the nearest path ran from which this one parts", "7rem", "n hide"), cell("path", null, "g")), ways.length, 24,
         k => {
           const { i, j, u } = ways[k], n = u.near;
-          return el("div", { class: "row", onclick: () => go(`f=${i}&u=${j}`) }, cell(u.new_edges, "5rem"), cell(n ? num(n.count) + " ×" : "", "7rem", "n hide"),
+          return el("div", { class: "row", onclick: () => go(`f=${i}&u=${j}`) }, cell(u.new_edges, "9rem"), cell(n ? num(n.count) + " ×" : "", "7rem", "n hide"),
             el("a", { class: "g", href: `#f=${i}&u=${j}` }, F[i].name, el("span", { class: "dim" }, "  " + (n && n.never ? `${n.never}${n.instead ? `; ran: ${n.instead}` : ""}` : u.path.rows.length ? told(F[i].rows[u.path.rows[0]]) : ""))));
         }, { style: "height:max(12rem,calc(62vh - 15rem))", label: "Paths that did not run", open: k => go(`f=${ways[k].i}&u=${ways[k].j}`) })];
   };
@@ -293,7 +293,7 @@
   };
   const pathEntry = (f, e, parting, room) => {
     const p = e.p, s = share(p.work), two = lastTwo(f, p);
-    const head = e.kind === "u" ? [el("b", { class: "warn" }, "never ran"), el("span", { class: "dim" }, e.u.new_edges ? `${e.u.new_edges} new edge${e.u.new_edges === 1 ? "" : "s"}` : "each step ran")]
+    const head = e.kind === "u" ? [el("b", { class: "warn" }, "never ran"), el("span", { class: "dim" }, e.u.new_edges ? `${e.u.new_edges} edge${e.u.new_edges === 1 ? "" : "s"} never taken` : "each step ran")]
       : B ? [el("b", {}, `${p.before ? pct(shareBefore(p.before.instructions)) + " → " : ""}${pct(s)}`), el("span", { class: "ch" }, change(changeOfPath(p))), el("span", { class: "ct" }, least(p.count, p.open) + " ×")]
         : [el("b", { class: "sh" }, pct(s)), bar(s / (f.instructions / (allInstructions || 1) || 1)), el("span", { class: "ct" }, (p.known ? "known · " : "") + least(p.count, p.open) + " ×")];
     return [el("div", { class: "top" }, head), parting ? el("div", { class: "dec" }, short(parting.row), parting.skips ? " ⋯" : null) : null, two.length + (parting ? 1 : 0) < room ? el("div", { class: "dec dim" }, p.start ? "from the " + p.start : "from the beginning") : null, ...two.map(r => el("div", { class: "dec" }, short(r)))];

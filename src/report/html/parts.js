@@ -33,6 +33,8 @@ const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…"
 const kind = outcome => outcome === "true" ? "yes" : outcome === "false" ? "no" : "other";
 
 const cell = (text, width, type = "n") => el("span", { class: type, style: width ? `width:${width}` : null }, String(text));
+// The heading of a column, with a sentence on what is in it.
+const titled = (text, title, width, type = "n") => el("span", { class: type, title, style: width ? `width:${width}` : null }, text);
 const heads = (...cells) => el("div", { class: "head mono" }, cells);
 const bar = share => el("span", { class: "bar" }, el("i", { style: `width:${Math.min(100, share * 100).toFixed(2)}%` }));
 
