@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::Terminator;
 use crate::manifest::FunctionEntry;
-use crate::names::printable;
+use crate::names::{first_columns, printable};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::left::Range;
@@ -113,11 +113,11 @@ pub fn annotated(
 /// By file and line: what never came up there, in words.
 type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
 /// A condition: its file, line and column, its words, and what it is.
-type Condition<'a> = (&'a str, u32, Option<u32>, String, Kind);
+pub(super) type Condition<'a> = (&'a str, u32, Option<u32>, String, Kind);
 
 /// What has several outcomes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum Kind {
     Condition,
     Call,
     /// Whether an exception is of the type with this symbol. All clauses of a `try` are at one position.
@@ -159,17 +159,15 @@ fn bound(n: Range) -> String {
     sign.to_string() + &grouped(n.least)
 }
 
-/// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates,
-/// are one.
-fn never<'a>(
+/// What became of the conditions that were reached, as far as it is known. Copies of a condition, by inlining or
+/// templates, are one.
+pub(super) fn conditions<'a>(
     profile: &'a Profile,
     sources: &Sources,
     scope: &Scope,
     counted: &[CountedFunction],
-    wanted: Annotate,
-) -> Never<'a> {
+) -> BTreeMap<Condition<'a>, Ways> {
     let steps = Steps::new(profile, sources, false);
-    let certainty = Certainty::new(steps.words(), sources, counted);
     let mut conditions: BTreeMap<Condition, Ways> = BTreeMap::new();
     for (number, f) in counted.iter().enumerate() {
         let own = steps.home_file(f.f);
@@ -224,7 +222,21 @@ fn never<'a>(
             }
         }
     }
+    conditions
+}
+
+/// The outcomes that never came up of conditions that were reached.
+fn never<'a>(
+    profile: &'a Profile,
+    sources: &Sources,
+    scope: &Scope,
+    counted: &[CountedFunction],
+    wanted: Annotate,
+) -> Never<'a> {
     let mut never = Never::new();
+    let steps = Steps::new(profile, sources, false);
+    let certainty = Certainty::new(steps.words(), sources, counted);
+    let conditions = conditions(profile, sources, scope, counted);
     for ((name, line, column, text, kind), ways) in conditions {
         // Nearly every call of C++ may throw, and nearly every `try` lets some exceptions through.
         let is_usual = |outcome: &str| outcome == "throws" || outcome.starts_with(OTHER);
@@ -240,9 +252,11 @@ fn never<'a>(
                 _ => text,
             };
             let words = if text.is_empty() { "" } else { ": " };
-            let said = format!("never {}{words}{text}", missing.join(", "));
+            let said = missing
+                .iter()
+                .map(|m| format!("never {}{words}{text}{}", m.outcomes, m.scope));
             let file = never.entry(name).or_default();
-            file.entry(line).or_default().push(said);
+            file.entry(line).or_default().extend(said);
         }
     }
     never
@@ -260,19 +274,19 @@ struct Way {
 
 /// What became of the places of a condition that were reached.
 #[derive(Default)]
-struct Ways {
-    places: usize,
+pub(super) struct Ways {
+    pub places: usize,
     /// By outcome.
-    outcomes: BTreeMap<String, Outcome>,
+    pub outcomes: BTreeMap<String, Outcome>,
 }
 
 /// What became of an outcome.
 #[derive(Default)]
-struct Outcome {
+pub(super) struct Outcome {
     /// How many places have it.
     places: usize,
     /// How often it came up: of each of the ways that have its words.
-    counts: Vec<u64>,
+    pub counts: Vec<u64>,
     /// The ways that have it.
     edges: Vec<Edge>,
 }
@@ -299,29 +313,38 @@ impl Ways {
     /// The outcomes that never came up, in words. An optimiser may leave a condition other outcomes at one place than
     /// at another, or outcomes that nobody can call true or false: what one place lacks may have come up there unseen,
     /// so that no more than the places that have it is said.
-    fn missing(&self, is_wanted: impl Fn(&str, &Outcome) -> bool) -> Vec<String> {
-        let missing = self.outcomes.iter().filter_map(|(words, outcome)| {
+    fn missing(&self, is_wanted: impl Fn(&str, &Outcome) -> bool) -> Vec<Missing> {
+        let mut missing: Vec<Missing> = Vec::new();
+        let wanted = self.outcomes.iter();
+        for (words, outcome) in wanted.filter(|(words, outcome)| is_wanted(words, outcome)) {
             let ways = outcome.counts.len();
-            let never = outcome.counts.iter().filter(|n| **n == 0).count();
-            let said = match never {
-                0 => return None,
-                _ if !is_wanted(words, outcome) => return None,
+            let outcomes = match outcome.counts.iter().filter(|n| **n == 0).count() {
+                0 => continue,
                 n if n == ways => words.clone(),
-                n => format!("{n} of {ways} ways {words}"),
+                n => format!("{words} by {n} of {ways} ways"),
             };
-            let some = outcome.places < self.places;
-            Some(if some {
+            let scope = if outcome.places < self.places {
                 format!(
-                    "{said} at {} of {}",
-                    outcome.places,
-                    number_of(self.places as u64, "place")
+                    " (in {} of {} copies of this code)",
+                    outcome.places, self.places
                 )
             } else {
-                said
-            })
-        });
-        missing.collect()
+                String::new()
+            };
+            match missing.iter_mut().find(|m| m.scope == scope) {
+                Some(same) => same.outcomes += &format!(", {outcomes}"),
+                None => missing.push(Missing { outcomes, scope }),
+            }
+        }
+        missing
     }
+}
+
+/// Outcomes of a condition that never came up, and in which copies of its code.
+struct Missing {
+    outcomes: String,
+    /// Empty: in all of them.
+    scope: String,
 }
 
 /// One file.
@@ -433,15 +456,7 @@ fn cut_end(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.into();
     }
-    let mut kept = String::new();
-    for c in text.chars() {
-        kept.push(c);
-        if display_width(&kept) >= width {
-            kept.pop();
-            break;
-        }
-    }
-    kept + "…"
+    format!("{}…", first_columns(text, width.saturating_sub(1)))
 }
 
 #[cfg(test)]
@@ -466,17 +481,22 @@ mod tests {
         let missing = |places: Vec<Vec<Way>>| {
             let mut ways = Ways::default();
             places.into_iter().for_each(|place| ways.add_place(place));
-            ways.missing(|_, _| true).join(", ")
+            let missing = ways.missing(|_, _| true);
+            let said = missing.iter().map(|m| format!("{}{}", m.outcomes, m.scope));
+            said.collect::<Vec<_>>().join("; ")
         };
         let two_ways = || vec![way("→ 23", 0), way("→ 23", 7)];
-        assert_eq!(missing(vec![two_ways()]), "1 of 2 ways → 23");
+        assert_eq!(missing(vec![two_ways()]), "→ 23 by 1 of 2 ways");
         let other = vec![way("→ 23", 1), way("→ 23", 0)];
         assert_eq!(missing(vec![two_ways(), other]), "");
         assert_eq!(missing(vec![vec![way("→ 23", 0), way("→ 23", 0)]]), "→ 23");
         let known = || vec![way("false", 4), way("true", 0)];
         assert_eq!(missing(vec![known(), known()]), "true");
         let unknown = vec![way("→ 23", 1), way("→ 25", 2)];
-        assert_eq!(missing(vec![known(), unknown]), "true at 1 of 2 places");
+        assert_eq!(
+            missing(vec![known(), unknown]),
+            "true (in 1 of 2 copies of this code)"
+        );
         assert_eq!(missing(vec![known(), vec![way("true", 1)]]), "");
     }
 
