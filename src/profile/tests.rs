@@ -421,13 +421,16 @@ pub(crate) fn use_profile(p: &Profile) {
             2,
         )
     }) {
+        let sources = crate::source::Sources::none();
+        let scope = crate::report::coverage::Scope::default();
+        let counts = coverage::Details::find(p, &sources, &all, &scope);
         let _ = (
             coverage::text(
                 &coverage,
                 &crate::source::Sources::none(),
                 crate::table::Layout::default(),
             ),
-            coverage::json(&coverage, &crate::source::Sources::none()),
+            counts.map(|counts| coverage::json(&coverage, &counts, &sources)),
             coverage::csv(&coverage),
         );
     }

@@ -10,7 +10,9 @@ use crate::names::{first_names, parse_function_pattern, printable};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
-use crate::report::coverage::{self, Annotate, Coverage, Paths, Scope, Sort, Touched, versus};
+use crate::report::coverage::{
+    self, Annotate, Coverage, Details, Paths, Scope, Sort, Touched, versus,
+};
 use crate::source::Sources;
 use crate::source::patch::Patch;
 use crate::table::{Layout, percent};
@@ -210,7 +212,10 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
             }
             None => coverage::text(&covered, &sources, layout),
         },
-        CoverageFormat::Json => coverage::json(&covered, &sources),
+        CoverageFormat::Json => {
+            let details = Details::find(&profile, &sources, &selection, &scope)?;
+            coverage::json(&covered, &details, &sources)
+        }
         CoverageFormat::Csv => coverage::csv(&covered),
         CoverageFormat::Github => coverage::github(&covered, &sources),
         CoverageFormat::Markdown => coverage::markdown(&covered, &sources),

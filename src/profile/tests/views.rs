@@ -232,6 +232,13 @@ fn analyses() {
         .unwrap()
     };
     let all = covered(&Selection::default());
+    let counts = coverage::Details::find(
+        &p,
+        &Sources::none(),
+        &Selection::default(),
+        &crate::report::coverage::Scope::default(),
+    );
+    let counts = counts.unwrap();
     let (rows, sum) = accuracy::accuracy(paths, &Selection::default()).unwrap();
     let changes = diff::diff(paths, later.paths().unwrap(), &top(None), 0.01).unwrap();
     let hits = Hits {
@@ -242,7 +249,10 @@ fn analyses() {
     let views = [
         ("coverage", coverage::text(&all, &Sources::none(), LAYOUT)),
         ("coverage, CSV", coverage::csv(&all)),
-        ("coverage, JSON", coverage::json(&all, &Sources::none())),
+        (
+            "coverage, JSON",
+            coverage::json(&all, &counts, &Sources::none()),
+        ),
         (
             "coverage of one function of two",
             coverage::text(

@@ -7,6 +7,7 @@ mod by_file;
 mod certain;
 mod ci;
 mod counted;
+mod details;
 pub mod fresh;
 mod headline;
 mod json_path;
@@ -26,6 +27,7 @@ pub mod versus;
 
 pub use annotate::{Annotate, annotated};
 pub use ci::{github, markdown};
+pub use details::Details;
 pub use headline::{LineSums, SourceSums, headline_of};
 pub use patch::Touched;
 pub use render::{csv, json, text};

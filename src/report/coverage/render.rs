@@ -1,6 +1,7 @@
 //! The coverage report as text, JSON and CSV.
 
 use super::by_file::{by_file, heads, shares};
+use super::details::{Details, FileDetails};
 use super::headline::{SourceSums, headline, optimised_note};
 use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
@@ -384,6 +385,8 @@ struct JsonFile<'a> {
     /// Conditions that were never evaluated, on lines that ran.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     never_evaluated: &'a [Unasked],
+    #[serde(flatten)]
+    details: Option<&'a FileDetails>,
 }
 
 /// Lines and branches: those that ran, and all; and the lines that are missing of each.
@@ -438,6 +441,8 @@ struct JsonFunction<'a> {
 struct JsonPath<'a> {
     id: String,
     blocks: &'a [BlockId],
+    /// Of each block the file and the line of its last code, where these are known.
+    positions: Vec<Option<(&'a str, u32)>>,
     starts: &'static str,
     not_covered: Vec<String>,
     decisions: Vec<Said>,
@@ -462,7 +467,7 @@ fn numbers(paths: &Paths, pairs: &Paths) -> Numbers {
 }
 
 /// For other programs.
-pub fn json(coverage: &Coverage, sources: &Sources) -> String {
+pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String {
     let words = Words::new(coverage.profile, sources);
     let function = |row| json_function(words, row, coverage);
     let unasked = coverage.lines.unasked.resolve(words);
@@ -471,6 +476,7 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
         file,
         paths: numbers(&paths.0, &paths.1),
         own: coverage.lines.files.get(file).map(JsonLines::of),
+        details: details.of(file),
     });
     let json = Json {
         functions: coverage.rows.iter().map(function).collect(),
@@ -509,16 +515,22 @@ fn json_function<'a>(
     }
 }
 
-fn json_path<'a>(words: Words, uncovered: &'a Uncovered) -> JsonPath<'a> {
+fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> JsonPath<'a> {
     let path = &uncovered.path.path;
+    let profile = words.profile();
+    let position = |step: Step| {
+        let loc = step.loc?;
+        Some((profile.manifest.files[loc.file as usize].as_str(), loc.line))
+    };
     JsonPath {
         id: uncovered.path.id.to_string(),
         blocks: &path.blocks,
+        positions: uncovered.path.steps(profile).map(position).collect(),
         starts: match path.start {
             PathStart::Entry => "entry",
             PathStart::Loop => "loop",
         },
-        not_covered: places(words.profile(), uncovered),
+        not_covered: places(profile, uncovered),
         decisions: words.decisions(&uncovered.path),
         near: uncovered.near.as_ref().map(|near| JsonNear {
             id: near.id.to_string(),
