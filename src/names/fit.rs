@@ -320,7 +320,7 @@ mod tests {
                 "{width}: {shown:?}"
             );
         }
-        assert_eq!(fitted_path(path, 19), "…/素数の一覧.c");
+        assert_eq!(fitted_path(path, 18), "…/素数の一覧.c");
         assert_eq!(fitted(names[2], 5), names[2]);
         assert_eq!(
             (first_columns("日本語", 5), last_columns("日本語", 5)),

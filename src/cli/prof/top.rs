@@ -183,6 +183,7 @@ impl Top {
             heading: heading(kind),
             main: if kind == Kind::Subpaths { 3 } else { 2 },
             items: self.view.rows.len(),
+            least: 0,
         };
         let rows = &self.view.rows;
         let row = |i: usize| {

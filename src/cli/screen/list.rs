@@ -14,8 +14,6 @@ use textwrap::core::display_width;
 const GAP: u16 = 2;
 /// In less room than this, a table shows its main column alone beside names.
 const NARROW: u16 = 60;
-/// Columns of numbers but the main one go, the last first, where less than this is left for what stands behind them.
-const LEAST: u16 = 44;
 
 /// Where a user is in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +68,8 @@ pub(in crate::cli) struct Table<'a> {
     pub(in crate::cli) main: usize,
     /// How many rows there are.
     pub(in crate::cli) items: usize,
+    /// Where less than this is left for what stands behind the numbers, columns of these go, the last first.
+    pub(in crate::cli) least: u16,
 }
 
 impl Table<'_> {
@@ -102,7 +102,7 @@ impl Table<'_> {
             area.width
                 .saturating_sub(taken.fold(0, u16::saturating_add))
         };
-        while left(&shown) < LEAST
+        while left(&shown) < self.least
             && let Some(last) = shown.iter().rposition(|c| *c != self.main)
         {
             shown.remove(last);

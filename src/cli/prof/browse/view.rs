@@ -16,6 +16,9 @@ use ratatui::text::{Line, Span, Text};
 /// From so many columns on, decisions stand beside the source text.
 const WIDE: u16 = 120;
 
+/// The columns that a path needs beside its numbers, so that its outcomes are in sight.
+const LEAST: u16 = 44;
+
 /// What is browsed, and where.
 pub(super) struct Browser<'a> {
     tour: Tour<'a>,
@@ -257,6 +260,7 @@ fn draw_functions(tour: &Tour, list: &mut List, frame: &mut Frame, area: Rect) {
         heading,
         main,
         items: tour.len(),
+        least: 0,
     };
     let row = |i| {
         let (cells, name) = tour.cells(i);
@@ -272,6 +276,7 @@ fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: R
         heading,
         main,
         items: items.len(),
+        least: LEAST,
     };
     let mut failed = Ok(());
     let row = |i| match items.row(i) {

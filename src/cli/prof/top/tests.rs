@@ -56,7 +56,7 @@ fn a_screen_of_80_columns() {
 demo, process 17 (sbl, 1 copy, running)
 10,000,000 paths executed, 1,234 paths a second, 60 distinct
 left out: x\\u{1b}[31m.p3raw: damaged
-     count  a second  instrs  blocks  function, start and id
+     count  a second   share  blocks  function, start and id
 10,000,000    12,346  50.00%       1  a_function_wi…g_name<0>(…) #0 entry → exit
  5,000,000    12,346  25.00%       2  a_function_wi…g_name<1>(…) #1 entry → exit
  3,333,333    12,346  16.67%       3  a_function_wi…g_name<2>(…) #2 entry → exit
