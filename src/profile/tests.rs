@@ -404,12 +404,12 @@ pub(crate) fn use_profile(p: &Profile) {
     let all = Selection::default();
     for exporter in &export::EXPORTERS {
         if let export::Writer::Profile(write) = exporter.writer {
-            let search = crate::source::Search::default();
+            let sources = p.sources(crate::source::Search::default());
             let asked = export::Asked {
                 weigh: export::Weigh::Instructions,
                 all: true,
             };
-            let _ = write(p, &all, asked, &search);
+            let _ = write(p, &all, asked, sources);
         }
     }
     if let Some(Ok(coverage)) = paths.map(|p| {

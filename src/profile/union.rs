@@ -11,7 +11,7 @@ pub use news::is_residual;
 
 use super::Profile;
 use super::flow::flow;
-use super::matching::{Files, Places};
+use super::matching::{Build, Files, Places};
 use super::measurement::{Exact, Measurement};
 use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
@@ -37,9 +37,20 @@ pub struct Union {
     pub places: Vec<TiVec<FuncId, FuncId>>,
 }
 
+/// Where the programs of a union were built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builds {
+    /// By one build: sources of other names are other sources, whatever their content.
+    One,
+    /// By several, perhaps in other folders: where a program has no source of a name that another has, and one of equal
+    /// content, its folder has moved.
+    Several,
+}
+
 /// A union under way.
 struct Joined {
     manifest: Manifest,
+    builds: Builds,
     files: Files,
     /// By name and hash.
     modules: HashMap<(String, String), ModuleId>,
@@ -67,7 +78,7 @@ struct Sum {
 /// # Errors
 /// A profile is not of paths, or holds a raw profile that another holds, too; a count overflows.
 pub fn union(profiles: &[Profile]) -> Result<Union> {
-    union_with_baseline(profiles, &[])
+    union_with_baseline(profiles, &[], Builds::Several)
 }
 
 /// The same, with a `baseline`: what was compiled and is in no program. A function of it that a program has, or an earlier profile of
@@ -78,10 +89,14 @@ pub fn union(profiles: &[Profile]) -> Result<Union> {
 ///
 /// # Panics
 /// There are no profiles.
-pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result<Union> {
+pub fn union_with_baseline(
+    profiles: &[Profile],
+    baseline: &[Profile],
+    builds: Builds,
+) -> Result<Union> {
     let sources = sources(profiles)?;
     let all: Vec<&Profile> = profiles.iter().chain(baseline).collect();
-    let mut joined = Joined::new(&all);
+    let mut joined = Joined::new(&all, builds);
     let mut verdict = Verdict::default();
     let mut processes = Processes::default();
     let mut places = Vec::new();
@@ -178,7 +193,7 @@ fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
 }
 
 impl Joined {
-    fn new(profiles: &[&Profile]) -> Joined {
+    fn new(profiles: &[&Profile], builds: Builds) -> Joined {
         let mut identity = blake3::Hasher::new();
         let programs: BTreeSet<&str> = profiles
             .iter()
@@ -206,6 +221,7 @@ impl Joined {
                 modules: TiVec::new(),
                 functions: TiVec::new(),
             },
+            builds,
             files: Files::default(),
             modules: HashMap::new(),
             is_residual: true,
@@ -278,10 +294,14 @@ impl Joined {
 
     /// The numbers of a program's files.
     fn add_files(&mut self, manifest: &Manifest) -> Vec<u32> {
-        let checksum = |i: usize| manifest.checksums.get(i).map_or("", |c| c);
-        let names = manifest.files.iter().enumerate();
-        names
-            .map(|(i, name)| self.files.number(name, checksum(i)))
+        let own = Build::of_manifest(manifest);
+        let names = match self.builds {
+            Builds::One => own.files.iter().map(|f| f.0.into()).collect(),
+            Builds::Several => self.files.rename_moved(&own),
+        };
+        let files = names.iter().zip(&own.files);
+        files
+            .map(|(name, (_, checksum))| self.files.add(name, checksum))
             .collect()
     }
 

@@ -6,12 +6,29 @@ use crate::profile::Profile;
 use crate::profile::locate::{MERGED, profiles_below};
 use crate::profile::verdict::Trust;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 /// Profiles, by the name that was given for them.
 #[derive(Default)]
 pub(crate) struct Earlier {
     by_name: BTreeMap<PathBuf, Vec<Profile>>,
+}
+
+/// A profile of earlier runs.
+#[derive(Clone, Copy)]
+pub(crate) struct EarlierProfile<'a> {
+    profile: &'a Profile,
+    /// Whether it was named by itself, as one of the program. In a folder there may be profiles of other programs.
+    pub is_named: bool,
+}
+
+impl Deref for EarlierProfile<'_> {
+    type Target = Profile;
+
+    fn deref(&self) -> &Profile {
+        self.profile
+    }
 }
 
 impl Earlier {
@@ -58,13 +75,16 @@ impl Earlier {
     }
 
     /// The profiles that were read for a name.
-    pub(super) fn of(&self, name: &Path) -> &[Profile] {
-        self.by_name.get(name).map_or(&[], |p| p)
+    pub(super) fn of(&self, name: &Path) -> Vec<EarlierProfile<'_>> {
+        let is_named = is_one(name);
+        let profiles = self.by_name.get(name).into_iter().flatten();
+        let named = profiles.map(|profile| EarlierProfile { profile, is_named });
+        named.collect()
     }
 
     /// All of them, by name.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Profile> {
-        self.by_name.values().flatten()
+    pub(crate) fn all(&self) -> impl Iterator<Item = EarlierProfile<'_>> {
+        self.by_name.keys().flat_map(|name| self.of(name))
     }
 
     /// All of them, to be changed.
@@ -78,11 +98,15 @@ fn is_missing_folder(name: &Path) -> bool {
     name.as_os_str().as_encoded_bytes().ends_with(b"/") && !name.exists()
 }
 
+/// Whether a name stands for one profile: a program's own folder has one; it says what to run first if it has none.
+fn is_one(name: &Path) -> bool {
+    let is_program = name.join("manifest.json").is_file() || name.join(MERGED).is_file();
+    !name.is_dir() || is_program
+}
+
 /// The profiles that a name stands for, in the order of their names.
 fn read_all(name: &Path, trust: Trust) -> Result<Vec<Profile>> {
-    // A program's own folder has one; it says what to run first if it has none.
-    let is_program = name.join("manifest.json").is_file() || name.join(MERGED).is_file();
-    if !name.is_dir() || is_program {
+    if is_one(name) {
         return Ok(vec![trust.read(name)?]);
     }
     profiles_below(name)?

@@ -1,5 +1,6 @@
 //! Specifications against a program: which paths of which function they ask for. Pure: neither LLVM nor files.
 
+use super::earlier::EarlierProfile;
 use super::spec::Spec;
 use super::target::{Function, Target};
 use super::{Earlier, places, ranking};
@@ -93,13 +94,13 @@ pub(super) fn add_spec(
         Spec::Function(name) => places::add_function(resolved, target, spec, name),
         Spec::Top { number, profile } => {
             let most = ranking::Most::Paths(*number);
-            add_hottest(resolved, target, spec, earlier.of(profile), most)
+            add_hottest(resolved, target, spec, &earlier.of(profile), most)
         }
         Spec::Share { percent, profile } => {
             let most = ranking::Most::Share(*percent / 100.0);
-            add_hottest(resolved, target, spec, earlier.of(profile), most)
+            add_hottest(resolved, target, spec, &earlier.of(profile), most)
         }
-        Spec::Cold(profile) => add_cold(resolved, target, spec, earlier.of(profile)),
+        Spec::Cold(profile) => add_cold(resolved, target, spec, &earlier.of(profile)),
         Spec::New(profiles) => {
             let all = profiles.iter().flat_map(|p| earlier.of(p));
             add_new(resolved, target, spec, &Vec::from_iter(all))
@@ -109,9 +110,12 @@ pub(super) fn add_spec(
 }
 
 /// Where each function of `target` is in `profile`.
-pub(super) fn matches(target: &Target, profile: &Profile) -> TiVec<FuncId, Match> {
-    // A build may link many programs, and names the same profiles for all of them.
-    let index = Index::of_any_program(profile, &target.build);
+pub(super) fn matches(target: &Target, profile: EarlierProfile) -> TiVec<FuncId, Match> {
+    let index = if profile.is_named {
+        Index::of_same_program(&profile, &target.build)
+    } else {
+        Index::of_any_program(&profile, &target.build)
+    };
     let find = |f: &Function| {
         let Some(paths) = f.paths.as_deref() else {
             return Match::Unknown;
@@ -130,11 +134,11 @@ fn add_hottest(
     resolved: &mut Resolved,
     target: &Target,
     spec: &Spec,
-    profiles: &[Profile],
+    profiles: &[EarlierProfile],
     most: ranking::Most,
 ) -> Result<()> {
     note_selective(resolved, spec, profiles)?;
-    for profile in profiles {
+    for &profile in profiles {
         let mut here: HashMap<FuncId, FuncId> = HashMap::new();
         for (f, found) in matches(target, profile).iter_enumerated() {
             if let Match::Same(old) = found {
@@ -169,7 +173,7 @@ fn add_hottest(
 }
 
 /// Reports that profiles have no counts of paths that may be hotter than those they have.
-fn note_selective(resolved: &mut Resolved, spec: &Spec, profiles: &[Profile]) -> Result<()> {
+fn note_selective(resolved: &mut Resolved, spec: &Spec, profiles: &[EarlierProfile]) -> Result<()> {
     let mut number = 0;
     for profile in profiles {
         number += usize::from(counts_some_only(profile)?);
@@ -204,10 +208,10 @@ fn add_cold(
     resolved: &mut Resolved,
     target: &Target,
     spec: &Spec,
-    profiles: &[Profile],
+    profiles: &[EarlierProfile],
 ) -> Result<()> {
-    let seen = Seen::new(target, profiles)?;
-    for profile in profiles {
+    let seen = Seen::new(target, profiles.iter().copied())?;
+    for &profile in profiles {
         seen.require_all_of(profile, target)?;
     }
     let mut is_any = false;
@@ -237,7 +241,7 @@ fn add_new(
     resolved: &mut Resolved,
     target: &Target,
     spec: &Spec,
-    profiles: &[&Profile],
+    profiles: &[EarlierProfile],
 ) -> Result<()> {
     let seen = Seen::new(target, profiles.iter().copied())?;
     let mut is_any = false;
@@ -285,7 +289,7 @@ impl Seen {
     /// A profile that does not count paths.
     pub(crate) fn new<'p>(
         target: &Target,
-        profiles: impl IntoIterator<Item = &'p Profile>,
+        profiles: impl IntoIterator<Item = EarlierProfile<'p>>,
     ) -> Result<Seen> {
         let mut known = ti_vec![BTreeMap::<PathId, u64>::new(); target.functions.len()];
         let mut found = ti_vec![Match::Unknown; target.functions.len()];
@@ -316,7 +320,7 @@ impl Seen {
     }
 
     /// Refuses a profile that did not count a path which none has seen: whether that ran is not known.
-    fn require_all_of(&self, profile: &Profile, target: &Target) -> Result<()> {
+    fn require_all_of(&self, profile: EarlierProfile, target: &Target) -> Result<()> {
         if !profile.is_selective() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use crate::names::{NAMED_PROGRAMS, first_names, printable};
 use crate::profile::Profile;
 use crate::profile::locate::{MERGED, has_never_run, profiles_below};
 use crate::profile::merge::empty;
-use crate::profile::union::union_with_baseline;
+use crate::profile::union::{Builds, union_with_baseline};
 use crate::profile::verdict::Trust;
 use crate::table::{Align, Columns, Layout, grouped, number_of};
 use anstyle::Style;
@@ -128,7 +128,12 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             ..Several::of_one(profile)
         });
     }
-    let union = union_with_baseline(&profiles, &baseline)?;
+    let builds = if files.len() == 1 {
+        Builds::One
+    } else {
+        Builds::Several
+    };
+    let union = union_with_baseline(&profiles, &baseline, builds)?;
     let mut profile = union.profile;
     profile.path.clone_from(&files[0]);
     let parts = profiles.into_iter().zip(union.places);

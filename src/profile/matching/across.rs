@@ -1,6 +1,6 @@
 //! Across builds: the functions of a profile, looked for by what is known of a function of another build.
 
-use super::files::{base, translate};
+use super::files::{base_name, translate};
 use super::{Build, Known};
 use crate::index::FuncId;
 use crate::ir::{Cfg, Linkage};
@@ -210,7 +210,7 @@ impl<'a> Index<'a> {
 
 /// The last part of a module's name, without extension.
 fn stem(module: &str) -> &str {
-    let base = base(module);
+    let base = base_name(module);
     base.rsplit_once('.').map_or(base, |(stem, _)| stem)
 }
 

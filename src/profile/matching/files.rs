@@ -9,13 +9,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 const TRIED: usize = 16;
 
 /// The part of a name behind the last `/`.
-pub(super) fn base(name: &str) -> &str {
+pub(super) fn base_name(name: &str) -> &str {
     name.rfind('/').map_or(name, |slash| &name[slash + 1..])
 }
 
 /// Whether a name is that of a file: compilers call standard input `<stdin>` or `-`, and Rust's macros `<… macros>`.
 fn is_file(name: &str) -> bool {
-    !matches!(base(name), "" | "-") && !base(name).starts_with('<')
+    !matches!(base_name(name), "" | "-") && !base_name(name).starts_with('<')
 }
 
 /// The source files of one set of builds, numbered.
@@ -34,12 +34,12 @@ pub(in crate::profile) struct Files {
 
 impl Files {
     /// The number of a file, a new one if it is none of those that are there.
-    pub(in crate::profile) fn number(&mut self, name: &str, checksum: &str) -> u32 {
+    pub(in crate::profile) fn add(&mut self, name: &str, checksum: &str) -> u32 {
         if let Some(known) = self.find(name, checksum) {
             let own = &mut self.checksums[known as usize];
             if own.is_empty() && !checksum.is_empty() {
                 *own = checksum.into();
-                let content = (checksum.into(), base(name).into());
+                let content = (checksum.into(), base_name(name).into());
                 self.by_content.entry(content).or_default().push(known);
             }
             return known;
@@ -49,10 +49,21 @@ impl Files {
         self.checksums.push(checksum.into());
         self.by_name.entry(name.into()).or_default().push(next);
         if !checksum.is_empty() {
-            let content = (checksum.into(), base(name).into());
+            let content = (checksum.into(), base_name(name).into());
             self.by_content.entry(content).or_default().push(next);
         }
         next
+    }
+
+    /// What the files of `other` are called here, if its folder has moved since other programs were built: as of
+    /// [`translate`], with evidence. O(files).
+    pub(in crate::profile) fn rename_moved<'a>(&self, other: &Build<'a>) -> Vec<Cow<'a, str>> {
+        let names = self.names.iter().zip(&self.checksums);
+        let here = Build {
+            files: names.map(|(n, c)| (n.as_str(), c.as_str())).collect(),
+            modules: Vec::new(),
+        };
+        translate(other, &here, true)
     }
 
     /// Names and hashes by number.
@@ -69,7 +80,7 @@ impl Files {
         }
         let is_alike = |i: &u32| checksum.is_empty() || [checksum, ""].contains(&own(*i));
         named.find(is_alike).or_else(|| {
-            let content = (checksum.to_string(), base(name).to_string());
+            let content = (checksum.to_string(), base_name(name).to_string());
             let mut equal = self.by_content.get(&content)?.iter().copied();
             equal.find(|i| is_same_relative(&self.names[*i as usize], name))
         })
@@ -107,14 +118,14 @@ pub(super) fn translate<'a>(
     }
     let mut by_base: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
     for &file in new.files.iter().filter(|f| is_own(&f.0)) {
-        by_base.entry(base(file.0)).or_default().push(file);
+        by_base.entry(base_name(file.0)).or_default().push(file);
     }
     let mut renamings = BTreeSet::new();
     for (name, checksum) in old.files.iter().filter(|f| is_own(&f.0)) {
-        for (other, content) in by_base.get(base(name)).into_iter().flatten() {
+        for (other, content) in by_base.get(base_name(name)).into_iter().flatten() {
             let is_equal = !checksum.is_empty() && checksum == content;
             if is_equal || !needs_evidence {
-                renamings.insert(beginnings(name, other));
+                renamings.insert(find_beginnings(name, other));
             }
         }
         if renamings.len() >= TRIED {
@@ -133,7 +144,7 @@ pub(super) fn translate<'a>(
 }
 
 /// What two names begin with before the folders at their ends that are equal.
-fn beginnings<'n, 'm>(a: &'n str, b: &'m str) -> (&'n str, &'m str) {
+fn find_beginnings<'n, 'm>(a: &'n str, b: &'m str) -> (&'n str, &'m str) {
     let parts = |name: &str| -> Vec<usize> { name.split('/').rev().map(str::len).collect() };
     let (of_a, of_b) = (parts(a), parts(b));
     let equal = a.split('/').rev().zip(b.split('/').rev());
@@ -164,7 +175,7 @@ mod tests {
     /// Each file as a name and a hash; the numbers that they get.
     fn numbers(files: &[(&str, &str)]) -> Vec<u32> {
         let mut all = Files::default();
-        files.iter().map(|(n, c)| all.number(n, c)).collect()
+        files.iter().map(|(n, c)| all.add(n, c)).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Within one set of builds: where functions of the programs that were joined are, and which of them another program's
 //! function is.
 
-use super::files::base;
+use super::files::base_name;
 use crate::index::{FuncId, ModuleId, TiSlice};
 use crate::ir::{Linkage, Loc};
 use crate::manifest::{FunctionEntry, ModuleEntry};
@@ -84,23 +84,19 @@ impl Places {
         if let Some(loc) = entry.loc {
             return self.by_line.get(&(entry.name.clone(), loc)).copied();
         }
-        let mut in_module = self.in_module(entry);
-        let called_alike = || {
-            let mut all = self.without_line.get(&entry.name)?.iter();
-            let is_one = |f: &&FuncId| {
-                let there = &functions[**f];
-                let is_kept_once = |f: &FunctionEntry| f.linkage == Linkage::Mergeable;
-                let names =
-                    |f: &FunctionEntry| f.bodies.iter().map(|b| b.module).collect::<Vec<_>>();
-                let mut pairs = names(there).into_iter();
-                is_kept_once(there) && is_kept_once(entry)
-                    || pairs.any(|m| {
-                        let own = &modules[entry.bodies[0].module].name;
-                        is_of_one_source(&modules[m].name, own)
-                    })
-            };
-            all.find(is_one).copied()
+        let own = &modules[entry.bodies[0].module].name;
+        let is_one = |f: &&FuncId| {
+            let there = &functions[**f];
+            let mut both = [there, entry].into_iter();
+            let are_kept_once = both.all(|f| f.linkage == Linkage::Mergeable);
+            let mut names = there.bodies.iter().map(|b| &modules[b.module].name);
+            are_kept_once || names.any(|name| is_of_one_source(name, own))
         };
+        let called_alike = || {
+            let named = self.without_line.get(&entry.name);
+            named.into_iter().flatten().find(is_one).copied()
+        };
+        let mut in_module = self.in_module(entry);
         let is_local = entry.linkage == Linkage::Local;
         in_module
             .next()
@@ -114,7 +110,13 @@ fn symbol(entry: &FunctionEntry) -> Symbol {
 
 /// Whether two modules may be compiled from one source by their names: `a.c` and `.libs/prog-a.o`.
 fn is_of_one_source(a: &str, b: &str) -> bool {
-    let stem = |name: &str| base(name).split('.').next().unwrap_or_default().to_string();
+    let stem = |name: &str| {
+        base_name(name)
+            .split('.')
+            .next()
+            .unwrap_or_default()
+            .to_string()
+    };
     let (a, b) = (stem(a), stem(b));
     let ends = |long: &str, short: &str| {
         let before = long.strip_suffix(short);

@@ -288,7 +288,13 @@ fn exported(p: &Profile, name: &str, weigh: Weigh) -> String {
         panic!("{name} is not made from profiles alone");
     };
     let asked = Asked { weigh, all: false };
-    let written = write(p, &Selection::default(), asked, &Search::default()).unwrap();
+    let written = write(
+        p,
+        &Selection::default(),
+        asked,
+        p.sources(Search::default()),
+    )
+    .unwrap();
     String::from_utf8(written.data).unwrap()
 }
 

@@ -189,6 +189,27 @@ fn functions_of_other_sources_stay_apart() {
     }
 }
 
+/// Two checkouts, in which files of equal content have other names, unless both are of one build.
+#[test]
+fn functions_of_a_moved_folder_are_those_of_the_first() {
+    let at = |n: u8, folder: &str, checksum: &str| {
+        let mut p = program(n, &[("main", LINE, &[(0, 1)]), ("f", DIAMOND, &[(0, 1)])]);
+        p.manifest.files = vec![format!("{folder}/main.c"), format!("{folder}/all.h")];
+        p.manifest.checksums = vec![checksum.into(), "2".into()];
+        p
+    };
+    let number = |second: &Profile, builds| {
+        let profiles = [at(1, "/a/p", "1"), second.clone()];
+        let both = union_with_baseline(&profiles, &[], builds).unwrap();
+        both.profile.manifest.functions.len()
+    };
+    let moved = at(2, "/b/q", "1");
+    assert_eq!(number(&moved, Builds::Several), 2);
+    assert_eq!(number(&moved, Builds::One), 4);
+    // Of an edited file, who knows which line is which?
+    assert_eq!(number(&at(2, "/b/q", "3"), Builds::Several), 3);
+}
+
 /// A static function of a header is one in each module; those of modules that both programs have find each other first.
 #[test]
 fn static_functions_of_a_header_find_those_of_their_modules() {
@@ -376,13 +397,13 @@ fn baseline_leaves_out_functions_that_programs_have() {
         p.sources.clear();
         p
     };
-    let both = union_with_baseline(&[a], &[source(2), source(3)]).unwrap();
+    let both = union_with_baseline(&[a], &[source(2), source(3)], Builds::One).unwrap();
     let expected = [("f", vec![(0, 1)]), ("h", vec![]), ("g", vec![])];
     assert_eq!(counted(&both), expected);
     assert_eq!((both.shared, both.partly), (0, 0));
     // Another function of that name, of other lines, is one more.
     let a = at(program(1, &of_program), &[Some(4), Some(9)]);
-    let both = union_with_baseline(&[a], &[source(2)]).unwrap();
+    let both = union_with_baseline(&[a], &[source(2)], Builds::One).unwrap();
     let names: Vec<&str> = counted(&both).iter().map(|(n, _)| *n).collect();
     assert_eq!(names, ["f", "h", "f", "g"]);
     // Compiled twice without debug info, and a source of another name.
@@ -393,11 +414,11 @@ fn baseline_leaves_out_functions_that_programs_have() {
     };
     for (module, number) in [("src/h.c", 1), ("src/g.c", 2)] {
         let linked = named(1, ".libs/libp_la-h.o");
-        let both = union_with_baseline(&[linked], &[named(2, module)]).unwrap();
+        let both = union_with_baseline(&[linked], &[named(2, module)], Builds::One).unwrap();
         assert_eq!(counted(&both).len(), number);
     }
     // A folder may hold nothing else.
-    let alone = union_with_baseline(&[], &[source(2)]).unwrap();
+    let alone = union_with_baseline(&[], &[source(2)], Builds::One).unwrap();
     assert_eq!(counted(&alone).len(), 3);
 }
 
