@@ -10,6 +10,10 @@
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
 #define P3_HITS 3u /* One counter, of executed probes (`--count-hits`). */
+/* Counters of what forked children did in a function that calls `fork`: returns of `fork` in a child,
+ * returns of children from an activation that they did not enter, children that completed the path on
+ * which they were forked; then by block how often children entered it on that path. */
+#define P3_FORKS 4u
 #define P3_ATOMIC 1u /* In a module's flags: counts are updated atomically. */
 #define P3_WITHIN 1u /* In the flags of sampling: subpaths are those of each activation by itself. */
 /* In the flags of sampling: the seed was asked for; else each process has one of its own. */

@@ -95,6 +95,7 @@ struct p3_raw_header {
     uint64_t owner_space; /* its namespace of process ids */
     uint64_t owner_image; /* random number of the program that it ran; exec changes it */
     uint64_t absent; /* number of descendants whose counts are in no file, or not yet */
+    uint64_t children_ended; /* of the children, those that ended normally */
 };
 
 /* At multiples of the page. A page that begins with zeros instead was reserved and never used. */
@@ -121,8 +122,10 @@ struct p3_raw_block {
 /* Counters of one kind of one function, in a module's block. */
 struct p3_raw_function {
     uint32_t func; /* its number in the manifest */
-    uint32_t kind; /* P3_ARRAY, P3_HASH, P3_ENTRIES, P3_HITS */
-    uint64_t size; /* P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1 */
+    uint32_t kind; /* P3_ARRAY, P3_HASH, P3_ENTRIES, P3_HITS, P3_FORKS */
+    /* P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1; P3_FORKS: 3 and one for
+     * each block */
+    uint64_t size;
     uint64_t first; /* index of the first counter; P3_HASH: 0 */
 };
 

@@ -219,6 +219,8 @@ void p3_live_ended(void) {
     if (live.header == NULL || ended)
         return;
     ended = 1;
+    if (child)
+        __atomic_fetch_add(&live.header->children_ended, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&live.header->ended, 1, __ATOMIC_RELAXED);
     p3_started_ended();
 }

@@ -172,6 +172,7 @@ static int fill_whole(struct p3_file *file, int fd) {
     int failed = store(file, fd);
     file->header->flags |= p3_live_has_lost() ? P3_RAW_LOST : 0u;
     file->header->ended = at_end && alone() ? 1 : 0;
+    file->header->children_ended = file->header->children != 0 ? file->header->ended : 0;
     return failed;
 }
 

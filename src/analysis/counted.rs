@@ -92,16 +92,27 @@ impl<'a> CountedFunction<'a> {
 
     /// The positions of each block, with how often the code there ran. Control may have left a block in a call: what
     /// stands behind the last such call ran as often as control came to the block's end, and what stands between two of
-    /// them not less. O(positions + calls).
+    /// them not less. Behind a call in which a process forked, it ran in both processes. O(positions + calls).
     pub fn spans(&self, returns: &Returns) -> Spans<'_> {
         let mut spans = Spans::with_capacity(self.structure.cfg.len());
         for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
             let (entered, passed) = (self.executed.blocks[b], self.passed[b]);
+            let more = self.executed.came_back.get(&b).copied();
+            let more = more.unwrap_or_default();
             let between = Range {
-                most: entered.most,
-                ..passed
+                count: entered.count.min(passed.count),
+                least: entered.least.min(passed.least),
+                most: entered.most.saturating_add(more.most),
             };
-            let exits = self.find_exits(b, returns);
+            let exits = if more.most > 0 {
+                // Others may have come back from the calls than made them, and none or some were lost in between.
+                let calls = self.entry.find_leaving_calls(b, |_| false);
+                let is_anywhere = self.executed.in_flight || returns.has_handlers;
+                let have_all_passed = passed == entered.plus(more);
+                calls.map(|calls| (calls, have_all_passed || !is_anywhere))
+            } else {
+                self.find_exits(b, returns)
+            };
             let range = |i: u32| match exits {
                 Some(([_, last], true)) if i > last => passed,
                 Some(([first, _], _)) if i > first => between,

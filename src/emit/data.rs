@@ -57,6 +57,8 @@ pub(crate) struct Data<'a, 'ctx> {
     entries: Vec<Option<u64>>,
     /// By plan: the slot that counts executed probes.
     hits: Vec<Option<u64>>,
+    /// By plan: the first of the slots that say what forked children did.
+    forks: Vec<Option<u64>>,
     /// What the profile says of the plans' functions.
     records: Vec<Record>,
     /// The number of counters; one more slot takes increments that must not count.
@@ -87,6 +89,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             storage: layout.storage,
             entries: layout.entries,
             hits: layout.hits,
+            forks: layout.forks,
             records: Vec::new(),
             page: page_size(edit.module),
             calls: job.counters == Counters::Call,
@@ -175,6 +178,11 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     /// The counter of executed probes of the job's `i`-th plan, if it counts them.
     pub(crate) fn hit_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
         self.hits[i].map(|slot| self.counter(slot))
+    }
+
+    /// The first of the slots of the job's `i`-th plan that say what forked children did, if it has any.
+    pub(crate) fn fork_slot(&self, i: usize) -> Option<u64> {
+        self.forks[i]
     }
 
     /// What the job's `i`-th plan counts in.
@@ -271,6 +279,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
                 table.map(|_| (abi::HASH, plan.table.ids(), 0)),
                 self.entries[i].map(|slot| (abi::ENTRIES, 1, slot)),
                 self.hits[i].map(|slot| (abi::HITS, 1, slot)),
+                self.forks[i].map(|slot| (abi::FORKS, plan.forks, slot)),
             ];
             let kinds = kinds.into_iter().flatten();
             records.extend(kinds.map(|(kind, size, first)| Record {

@@ -5,6 +5,7 @@
 //! one instruction, where position-independent code needs two for an array and an index. Where what follows counts in a
 //! hash table alone, the register holds a key ([`hashed`], [`register`]). Elsewhere it holds an id.
 
+mod forks;
 mod hashed;
 mod register;
 mod tail;
@@ -66,6 +67,9 @@ pub(crate) fn instrument<'ctx>(
         }),
         Some(_) => Tails::new(),
     };
+    if let Some(slot) = data.fork_slot(index) {
+        forks::count_forks(data, context, (&body.cfg, plan), (&blocks, &tails), slot);
+    }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
     let places = split(context, &blocks, cfg, plan, &tails, branches);
     let registers = Registers::new(cfg, plan.order(), plan);

@@ -22,6 +22,8 @@ pub(crate) struct Layout {
     pub entries: Vec<Option<u64>>,
     /// By plan: the slot that counts executed probes.
     pub hits: Vec<Option<u64>>,
+    /// By plan: the first of the slots that say what forked children did.
+    pub forks: Vec<Option<u64>>,
     /// The number of slots.
     pub slots: u64,
 }
@@ -43,6 +45,8 @@ impl Layout {
             layout.entries.push(entries);
             let hits = count_hits.then(|| layout.take(1));
             layout.hits.push(hits);
+            let forks = (plan.forks > 0).then(|| layout.take(plan.forks));
+            layout.forks.push(forks);
         }
         layout
     }

@@ -48,7 +48,16 @@ pub struct Block {
     pub choice: Option<Box<Decided>>,
 }
 
+/// Names by which programs call the C library's `fork`.
+pub const FORK: &[&str] = &["fork", "__fork", "__libc_fork"];
+
 impl Block {
+    /// Whether it calls `fork`.
+    pub fn calls_fork(&self) -> bool {
+        let is_fork = |call: &Call| matches!(&call.callee, Callee::External(name) if FORK.contains(&name.as_str()));
+        self.calls.iter().any(is_fork)
+    }
+
     /// A block that ends so, of which nothing else is known yet: no instructions, calls or lines.
     pub fn ending(terminator: Terminator, succs: Vec<BlockId>) -> Block {
         Block {

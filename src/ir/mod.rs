@@ -12,7 +12,7 @@ pub mod eligibility;
 pub mod lower;
 pub mod threads;
 
-pub use cfg::{Block, Call, Callee, Cfg, Decided, Loc, Site, Span, Terminator};
+pub use cfg::{Block, Call, Callee, Cfg, Decided, FORK, Loc, Site, Span, Terminator};
 pub use eligibility::SkipReason;
 pub(crate) use inlined::inlined_functions;
 pub use program::{Body, FunctionBody, Linkage, Module, ProgFunction, Program};

@@ -2,6 +2,7 @@
 
 use super::branches::{Branch, weigh_branches};
 use super::check;
+use super::forks;
 use super::place::{CountCosts, Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, HASH_INSTRUCTIONS, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
@@ -394,6 +395,7 @@ pub(crate) fn copy_plan(
             entries: share.first() == Some(copy)
                 && share.counts_all(&paths.dag)
                 && paths.may_be_left(cfg),
+            forks: forks::count_counters(cfg, !paths.cuts.is_empty()),
             probes,
             branches,
         })

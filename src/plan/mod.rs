@@ -16,6 +16,7 @@ mod branches;
 pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod double;
+pub(crate) mod forks;
 mod how;
 #[cfg(test)]
 pub(crate) mod interp;
@@ -59,6 +60,8 @@ pub(crate) struct FunctionPlan {
     /// Whether this copy also counts how often the function is entered: one copy does, where
     /// activations may end without completing their path.
     pub entries: bool,
+    /// How many counters say what forked children did ([`forks`]); 0 if the function calls no `fork`.
+    pub forks: u64,
     /// The code to insert, sorted by site, each site once, no list empty.
     pub probes: Vec<SiteCode>,
     /// What an earlier run says of branches, for the layout of the code: see [`Branch`].

@@ -211,6 +211,7 @@ fn loop_plan(block: u32, inside: &[Op]) -> (Cfg, FunctionPlan) {
         table: Table::Array { slots: 9 },
         mostly_in_window: IdSet::with_capacity(0),
         entries: false,
+        forks: 0,
         probes: vec![
             code(Site::Entry, &[Op::Set(5)]),
             code(at(0, 0), &[Op::Set(5)]),

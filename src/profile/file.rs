@@ -6,6 +6,7 @@ mod problem;
 pub use problem::ProfileProblem;
 
 use super::Profile;
+use super::forks::{AllForked, ForkCounts, Forked, find_forked, have_counters};
 use super::locate::locate;
 use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
@@ -31,6 +32,8 @@ use std::path::Path;
 pub const MAGIC: [u8; 8] = *b"p3prof\xff\x08";
 /// The oldest version that is read: it has no `absent` of processes, and like 7 nothing of threads.
 const OLDEST: u8 = 6;
+/// The first version that has `forked`.
+const WITH_FORKED: u8 = 8;
 /// A merged profile where results are written: recognised by its magic, of whatever version.
 pub const CONTENT: Content = Content::binary(Mark::Start(b"p3prof\xff"));
 /// Magic, length of the payload, its length when unpacked, its checksum.
@@ -53,6 +56,12 @@ struct Payload {
     counts: Vec<(FuncId, Vec<u64>)>,
     /// Functions whose entries are counted, and how often they were entered.
     entries: Vec<(FuncId, u64)>,
+    /// Functions that may have been under way when a process forked.
+    #[serde(default, skip_serializing_if = "AllForked::is_empty")]
+    forked: AllForked,
+    /// What children did in functions that call `fork`, by counter.
+    #[serde(default, skip_serializing_if = "ForkCounts::is_empty")]
+    forks: ForkCounts,
     /// Of sampled subpaths, everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sample: Option<SavedSample>,
@@ -90,6 +99,8 @@ impl Profile {
             verdict: self.verdict.clone(),
             counts: self.executed().map(flat).collect(),
             entries: entries.filter_map(|(f, n)| Some((f, (*n)?))).collect(),
+            forked: self.forked.clone(),
+            forks: self.forks.clone(),
             sample,
             bursts,
             manifest: self.manifest.clone(),
@@ -150,7 +161,17 @@ impl Profile {
             let slot = entries.get_mut(f);
             *slot.ok_or(Contradiction("function out of range"))? = Some(n);
         }
-        Ok(Profile {
+        let is_block = |(f, of_f): (&FuncId, &Forked)| {
+            let entry = manifest.functions.get(*f);
+            entry.is_some_and(|e| of_f.blocks.iter().all(|b| b.index() < e.succs.len()))
+        };
+        if !have_counters(&manifest, &payload.forks) {
+            return Err(Contradiction("counter of forked children out of range"));
+        }
+        if !payload.forked.iter().all(is_block) {
+            return Err(Contradiction("forked block out of range"));
+        }
+        let mut profile = Profile {
             path: path.to_path_buf(),
             manifest,
             processes: payload.processes,
@@ -158,7 +179,13 @@ impl Profile {
             verdict: payload.verdict,
             measured,
             entries,
-        })
+            forked: payload.forked,
+            forks: payload.forks,
+        };
+        if bytes[7] < WITH_FORKED {
+            profile.forked = find_forked(&profile);
+        }
+        Ok(profile)
     }
 }
 

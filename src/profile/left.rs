@@ -10,6 +10,7 @@
 //!   of them, and counts. What lies on some way may have run: the count is the least, and the most is given.
 //! - A profile of edges counted what it counts as it ran. Other counts follow from Kirchhoff's law, which those
 //!   left in a block break: they may be off by as many as were left in all.
+//! - A forked child begins in the middle of its parent's activations ([`super::forks`]): [`forked`] bounds what that adds.
 //! - Where `setjmp` may return again a path holds what ran before it once more, and nothing follows from paths.
 //!   A profile of edges counts all edges there.
 
@@ -20,7 +21,11 @@ use super::{Profile, Structure};
 use crate::dag::Dag;
 use crate::index::{BlockId, EdgeId, FuncId, IdSet, TiVec, VertexId};
 use crate::selection::CountedPaths;
+use children::{find_forks, find_more_returns};
+use std::collections::BTreeMap;
 
+mod children;
+mod forked;
 #[cfg(test)]
 mod tests;
 
@@ -136,6 +141,10 @@ pub struct Executed {
     pub is_partial: bool,
     /// Whether activations may have ended anywhere, with their processes.
     pub in_flight: bool,
+    /// How many of its activations may have been forked, so that they ended in two processes.
+    pub forked: u64,
+    /// By block in which a process may have forked: how many more came back from calls in it than made them.
+    pub came_back: BTreeMap<BlockId, Range>,
     /// By edge of the DAG.
     edges: TiVec<EdgeId, Range>,
     /// By block.
@@ -147,19 +156,34 @@ impl Executed {
     /// or were killed, these stand as they are, and the verdict says so. O(V + E) for each of at most `EACH` starts.
     pub fn new(profile: &Profile, f: FuncId, structure: &Structure, flow: &Flow) -> Executed {
         let mut executed = Executed::exact(flow);
-        executed.in_flight = profile.processes_of(f).in_flight();
+        let processes = profile.processes_of(f);
+        executed.in_flight = processes.cut_short > 0;
+        let first = profile.first_paths(f).filter(|first| first.forked > 0);
+        let forked = find_forks(profile, f, first.as_ref());
+        executed.forked = forked.as_ref().map_or(0, |forked| forked.most);
+        executed.came_back = find_more_returns(profile, f, first.as_ref());
         if executed.admit_unselected(profile, f, structure) {
+            forked.inspect(|forked| executed.open(structure, forked));
             return executed;
         }
         let again = structure.cfg.blocks.iter().any(|b| b.returns_twice);
         match &flow.evidence {
-            _ if !checkable(profile, f) => executed.left = 0,
+            _ if !checkable(profile, f) => {
+                executed.left = 0;
+                if processes.cut_short > 0 && flow.entry > 0 {
+                    executed.open_all();
+                }
+                forked.inspect(|forked| executed.open(structure, forked));
+            }
             Evidence::Edges(counted) => executed.loosen(structure, flow, counted),
             Evidence::Paths if again => {
                 executed.again = true;
                 executed.forget();
             }
-            Evidence::Paths => executed.add_left(structure, flow, profile.processes_of(f)),
+            Evidence::Paths => match first {
+                Some(first) => executed.add_first_paths(profile, f, structure, flow, &first),
+                None => executed.add_all(structure, flow, processes, profile.forked.get(&f)),
+            },
         }
         executed
     }
@@ -210,6 +234,8 @@ impl Executed {
             again: false,
             is_partial: false,
             in_flight: false,
+            forked: 0,
+            came_back: BTreeMap::new(),
             edges: flow.dag.iter().map(|&n| Range::exact(n)).collect(),
             blocks: flow.blocks.iter().map(|&n| Range::exact(n)).collect(),
         }
@@ -227,22 +253,30 @@ impl Executed {
 
     /// Of a profile of edges: what was not counted may be off.
     fn loosen(&mut self, structure: &Structure, flow: &Flow, counted: &IdSet<EdgeId>) {
-        if flow.uncertain == 0 {
+        let off = self.uncertain_by(structure, flow, counted);
+        if off == 0 {
             return;
         }
         let dag = &structure.paths.dag;
         let certain = |e: EdgeId| e == dag.enter() || counted.contains(e);
         for e in dag.edge_ids().filter(|e| !certain(*e)) {
             let range = &mut self.edges[e];
-            *range = Range::within(range.count, flow.uncertain);
+            *range = Range::within(range.count, off);
         }
         for v in dag.order() {
             if let Some(b) = dag.block(v)
                 && !dag.ins(v).iter().all(|e| certain(*e))
             {
                 let range = &mut self.blocks[b];
-                *range = Range::within(range.count, flow.uncertain);
+                *range = Range::within(range.count, off);
             }
+        }
+    }
+
+    /// Of copies that were killed at different moments: anything may have run more often.
+    fn open_all(&mut self) {
+        for range in self.edges.iter_mut().chain(&mut self.blocks) {
+            range.most = u64::MAX;
         }
     }
 
@@ -257,18 +291,14 @@ impl Executed {
         let dag = &structure.paths.dag;
         let begun = flow.begun(dag).into_iter();
         let left = begun.filter_map(|(e, begun)| {
-            let left = begun.saturating_sub(flow.dag[e]);
+            let left = begun.saturating_sub(self.edges[e].count);
             (left > 0).then_some((dag.edge(e).dst, left))
         });
         let left: Vec<(VertexId, u64)> = left.collect();
         if left.is_empty() {
             return;
         }
-        let may_end = |v: VertexId| {
-            let block = dag.block(v).map(|b| structure.cfg.block(b));
-            block.is_some_and(|b| b.may_leave || processes.in_flight())
-        };
-        let ends: IdSet<VertexId> = dag.order().filter(|v| may_end(*v)).collect();
+        let ends = find_ends(structure, processes);
         let (each, rest) = left.split_at(left.len().min(EACH));
         for start in each {
             self.add(dag, &Left::new(dag, &ends, std::slice::from_ref(start)));
@@ -294,7 +324,7 @@ impl Executed {
         }
     }
 
-    /// By block: how often control came to its end. O(V + E).
+    /// By block: how often control came to its end: more often than it was entered, where a process forked in it. O(V + E).
     pub fn passed(&self, structure: &Structure) -> TiVec<BlockId, Range> {
         let mut passed = self.blocks.clone();
         let dag = &structure.paths.dag;
@@ -304,7 +334,9 @@ impl Executed {
             };
             let none = Range::exact(0);
             let ways = dag.outs(v).map(|e| self.edges[e]);
-            passed[b] = ways.fold(none, Range::plus).smaller(self.blocks[b]);
+            let more = self.came_back.get(&b).copied().unwrap_or_default();
+            let most = self.blocks[b].plus(more);
+            passed[b] = ways.fold(none, Range::plus).smaller(most);
         }
         passed
     }
@@ -318,6 +350,16 @@ impl Executed {
         };
         edges.map(edge).collect()
     }
+}
+
+/// Where control may have left a path: anywhere, if a process was killed. O(V).
+fn find_ends(structure: &Structure, processes: Processes) -> IdSet<VertexId> {
+    let dag = &structure.paths.dag;
+    let may_end = |v: VertexId| {
+        let block = dag.block(v).map(|b| structure.cfg.block(b));
+        block.is_some_and(|b| b.may_leave || processes.cut_short > 0)
+    };
+    dag.order().filter(|v| may_end(*v)).collect()
 }
 
 /// Paths that were begun at some starts and left.

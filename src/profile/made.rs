@@ -1,6 +1,7 @@
 //! Profiles of programs that tests make up or load, before anything has run.
 
 use super::Profile;
+use super::forks::{AllForked, ForkCounts};
 use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
@@ -104,5 +105,7 @@ pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
         verdict: Verdict::default(),
         measured: Measurement::none(scheme.strategy().measure, functions.len()),
         entries: ti_vec![None; functions.len()],
+        forked: AllForked::new(),
+        forks: ForkCounts::new(),
     }
 }

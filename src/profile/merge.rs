@@ -15,6 +15,7 @@ pub use summary::summary;
 
 use super::combine::combine;
 use super::decode::{CountProblem, decode_paths};
+use super::forks::{AllForked, ForkCounts, find_forked, have_counters};
 use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict, Violation, copies_named, needed};
 use super::{Profile, Structure, verify};
@@ -138,7 +139,8 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
         violations.extend(part.verdict.violations);
         unlike.extend(part.verdict.unlike);
     }
-    profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
+    profile.forked = find_forked(&profile);
+    profile.verdict = Verdict::of_profile(&profile)?;
     profile.verdict.unlike = unlike;
     match &profile.measured {
         Measurement::Estimated(_) => {
@@ -214,6 +216,8 @@ pub fn empty(path: &Path, manifest: Manifest) -> Profile {
         verdict: Verdict::default(),
         measured: Measurement::none(manifest.scheme.strategy().measure, functions),
         entries: ti_vec![None; functions],
+        forked: AllForked::new(),
+        forks: ForkCounts::new(),
         manifest,
     }
 }
@@ -227,10 +231,29 @@ fn counted(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec
         for (f, n) in of_copy.entries {
             profile.entries[f].get_or_insert(n);
         }
+        // So do all copies that profile a function, with what its children did.
+        for (f, counters) in of_copy.forks {
+            profile.forks.entry(f).or_insert(counters);
+        }
         counts.insert(copy, of_copy.counts);
     }
+    check_forks(profile)?;
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
     combine(profile, &counts)
+}
+
+/// Refuses counters of children that a function does not have.
+fn check_forks(profile: &Profile) -> Result<()> {
+    if have_counters(&profile.manifest, &profile.forks) {
+        return Ok(());
+    }
+    let problem =
+        "a raw profile has counters of forked children for blocks that a function does not have";
+    Err(Error::profile(
+        &profile.path,
+        problem,
+        "run the copies again",
+    ))
 }
 
 /// Adds counts and processes of `part`, which is of the same rewriting.
@@ -251,6 +274,12 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     for (f, n) in sum.functions().zip(&part.entries) {
         if let Some(n) = n {
             plus(sum.entries[f].get_or_insert(0), *n, f, &part.path)?;
+        }
+    }
+    for (f, counters) in &part.forks {
+        let to = sum.forks.entry(*f).or_default();
+        for (counter, n) in counters {
+            plus(to.entry(*counter).or_default(), *n, *f, &part.path)?;
         }
     }
     for (to, processes) in sum.processes.iter_mut().zip(&part.processes) {

@@ -8,6 +8,7 @@ pub mod decode;
 pub mod file;
 pub mod filter;
 pub mod flow;
+pub mod forks;
 pub mod known;
 pub mod left;
 pub mod locate;
@@ -37,6 +38,7 @@ use crate::paths::{Layout, Measuring, Paths};
 use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
 use crate::table::{exactly, number_of};
+use forks::{AllForked, ForkCounts};
 use measurement::Measurement;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -64,6 +66,10 @@ pub struct Profile {
     /// By function: how often it was entered, where activations may end without completing their
     /// path (elsewhere: as often as paths begin at the entry).
     pub entries: TiVec<FuncId, Option<u64>>,
+    /// The functions that may have been under way when a process forked.
+    pub forked: AllForked,
+    /// What children did in functions that call `fork`.
+    pub forks: ForkCounts,
 }
 
 /// The structure of a function of a profile, as the rewriter saw it.

@@ -80,6 +80,8 @@ pub struct Raw {
     pub children: u64,
     /// How many of both ended normally.
     pub ended: u64,
+    /// How many of the children did.
+    pub children_ended: u64,
     /// How they were started: not all, where a process was killed in its first moments, or many differ.
     pub started: Vec<Started>,
     /// How many of their forked children have no file: nothing of what these counted is known.
@@ -103,6 +105,8 @@ pub struct RawFunction {
     pub entries: Option<u64>,
     /// How many probes it executed, if that is counted.
     pub hits: Option<u64>,
+    /// What forked children did in it, by counter ([`crate::plan::forks`]), zero counts left out.
+    pub forks: BTreeMap<u64, u64>,
 }
 
 /// Reads a raw profile, which a process may still be writing to.
@@ -360,6 +364,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         runs,
         children,
         ended,
+        children_ended: header.children_ended.get().min(ended).min(children),
         absent: header.absent.get(),
         // A pool's file has records of all that counted.
         started: if pooled { Vec::new() } else { vec![first] },

@@ -11,6 +11,7 @@ pub use news::is_residual;
 
 use super::Profile;
 use super::flow::flow;
+use super::forks::{AllForked, ForkCounts, Forked};
 use super::matching::{Build, Files, Places};
 use super::measurement::{Exact, Measurement};
 use super::verdict::{Processes, Verdict, Violation};
@@ -100,6 +101,7 @@ pub fn union_with_baseline(
     let mut verdict = Verdict::default();
     let mut processes = Processes::default();
     let mut places = Vec::new();
+    let (mut forked, mut forks) = (AllForked::new(), ForkCounts::new());
     for profile in profiles {
         let to = joined.add(profile)?;
         let name = profile.path.display().to_string();
@@ -113,12 +115,27 @@ pub fn union_with_baseline(
             .extend(said(&profile.verdict.interrupted));
         verdict.threads.extend(said(&profile.verdict.threads));
         verdict.unlike.extend(said(&profile.verdict.unlike));
+        verdict.notes.extend(said(&profile.verdict.notes));
         let violations = profile.verdict.violations.iter().map(|v| Violation {
             function: to[v.function],
             ..v.clone()
         });
         verdict.add_violations(violations);
         processes = processes.plus(most(&profile.processes));
+        for (f, counters) in &profile.forks {
+            let to = forks.entry(to[*f]).or_default();
+            for (counter, n) in counters {
+                let sum: &mut u64 = to.entry(*counter).or_default();
+                *sum = sum.saturating_add(*n);
+            }
+        }
+        for (f, of_f) in &profile.forked {
+            let joined = forked.entry(to[*f]).or_insert_with(|| Forked {
+                most: 0,
+                ..of_f.clone()
+            });
+            joined.add(of_f);
+        }
         places.push(to);
     }
     for profile in baseline {
@@ -146,6 +163,8 @@ pub fn union_with_baseline(
             .iter()
             .map(|s| s.entries.then_some(s.entered))
             .collect(),
+        forked,
+        forks,
         manifest: joined.manifest,
     };
     Ok(Union {
@@ -187,6 +206,7 @@ fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
         runs: most(|p| p.runs),
         children: most(|p| p.children),
         cut_short: most(|p| p.cut_short),
+        children_cut_short: most(|p| p.children_cut_short),
         absent: most(|p| p.absent),
         threads: copies.iter().map(|p| p.threads).max().unwrap_or_default(),
     }

@@ -5,6 +5,8 @@
 //! violation.
 
 use super::Profile;
+use super::flow::flow;
+use super::left::Executed;
 use super::measurement::{Exact, Measurement};
 use super::raw::Threads;
 use crate::error::{Error, Result};
@@ -12,7 +14,7 @@ use crate::index::{CopyId, FuncId, TiSlice};
 use crate::ir::threads::Starter;
 use crate::manifest::Manifest;
 use crate::names::{NAMED_FUNCTIONS, first_names, shown};
-use crate::table::{number_of, percent};
+use crate::table::{grouped, number_of, percent};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +71,9 @@ pub struct Processes {
     pub children: u32,
     /// How many of both did not end normally: complete up to that moment.
     pub cut_short: u32,
+    /// How many of the children did not.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub children_cut_short: u32,
     /// Others, of which nothing was merged: they could not write what they counted.
     #[serde(default, skip_serializing_if = "is_none")]
     pub absent: u32,
@@ -91,6 +96,7 @@ impl Processes {
             runs: number(runs),
             children: number(children),
             cut_short: number(all.saturating_sub(ended)),
+            children_cut_short: 0,
             absent: number(absent),
             threads: Threads::None,
         }
@@ -117,6 +123,9 @@ impl Processes {
             runs: self.runs.saturating_add(other.runs),
             children: self.children.saturating_add(other.children),
             cut_short: self.cut_short.saturating_add(other.cut_short),
+            children_cut_short: self
+                .children_cut_short
+                .saturating_add(other.children_cut_short),
             absent: self.absent.saturating_add(other.absent),
             threads: self.threads.max(other.threads),
         }
@@ -150,6 +159,9 @@ pub struct Verdict {
     pub unlike: Vec<String>,
     /// One for each function with any, those that are off by most first.
     pub violations: Vec<Violation>,
+    /// What is known and worth knowing: that nothing is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Verdict {
@@ -197,6 +209,35 @@ impl Verdict {
         verdict
     }
 
+    /// What a profile whose counts and processes are known tells about it: as [`Verdict::of_processes`], but where one copy counts
+    /// everything and it is known where each child was forked, children are no interruption. What they
+    /// did is counted, and where it is not, counts are bounds; a note says so. O(size of the functions that call `fork`).
+    ///
+    /// # Errors
+    /// A damaged profile.
+    pub fn of_profile(profile: &Profile) -> Result<Verdict> {
+        let children = profile.count_children();
+        let are_known = children > 0
+            && profile.has_one_counter()
+            && profile.exact().is_ok()
+            && profile.count_unexplained_children() == 0;
+        if !are_known {
+            return Ok(Verdict::of_processes(&profile.manifest, &profile.processes));
+        }
+        let mut processes = profile.processes.clone();
+        let mut left = 0;
+        for p in &mut processes {
+            left += p.children_cut_short;
+            p.cut_short = p.cut_short.saturating_sub(p.children_cut_short);
+            p.children = 0;
+        }
+        let mut verdict = Verdict::of_processes(&profile.manifest, &processes);
+        verdict
+            .notes
+            .push(profile.describe_children(children, left)?);
+        Ok(verdict)
+    }
+
     /// `ok`, `incomplete` or `violations`.
     pub fn status(&self) -> &'static str {
         if self.found() {
@@ -210,7 +251,7 @@ impl Verdict {
 
     /// Whether nothing is wrong.
     pub fn is_ok(&self) -> bool {
-        *self == Verdict::default()
+        !self.found() && self.missing().next().is_none()
     }
 
     /// Whether the copies cannot have run alike.
@@ -236,7 +277,8 @@ impl Verdict {
         let incomplete = |line: &String| ("incomplete", line.clone());
         let (threads, others) = (self.threads.iter(), self.missing().skip(self.threads.len()));
         let others = violations.chain(others.map(incomplete));
-        threads.map(incomplete).chain(others).collect()
+        let notes = self.notes.iter().map(|line| ("note", line.clone()));
+        threads.map(incomplete).chain(others).chain(notes).collect()
     }
 
     /// What makes a profile incomplete, [`Verdict::threads`] first.
@@ -344,6 +386,35 @@ impl Profile {
         }
         items.extend(v.missing().skip(v.threads.len()).cloned());
         (!items.is_empty()).then(|| format!("{}: {}", v.status(), items.join("; ")))
+    }
+
+    /// A line about forked children, of which `left` ended otherwise than by `exit`, with the functions whose counts are bounds.
+    fn describe_children(&self, children: u64, left: u32) -> Result<String> {
+        let mut bounds = Vec::new();
+        for f in self.forked.keys().chain(self.forks.keys()) {
+            let structure = self.structure(*f)?;
+            let executed = Executed::new(self, *f, &structure, &flow(self, *f, &structure)?);
+            if executed.blocks.iter().any(|range| !range.is_exact()) {
+                bounds.push(*f);
+            }
+        }
+        bounds.sort_unstable();
+        bounds.dedup();
+        let mut line = format!("forked children: {}", grouped(children));
+        if left > 0 {
+            line += &format!(
+                ", of which {} did not end normally (exec, _exit, or killed)",
+                grouped(u64::from(left))
+            );
+        }
+        if !bounds.is_empty() {
+            let names = self.printed_names(false);
+            let named = bounds.iter().map(|f| names.name(&self.entry(*f).name));
+            let named = first_names(NAMED_FUNCTIONS, named);
+            let n = functions(bounds.len());
+            line += &format!("; some counts of lines are bounds in {n} ({named})");
+        }
+        Ok(line)
     }
 
     fn differing(&self, violations: &[Violation]) -> String {

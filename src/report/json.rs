@@ -114,6 +114,9 @@ pub struct About<'a> {
     verdict: &'static str,
     /// Counts that are missing or may be lost by threads, and processes that began or ended in the middle.
     incomplete: Vec<&'a str>,
+    /// What is known and no reason to doubt the counts.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
     /// Copies that were run otherwise than others.
     #[serde(rename = "differing_copies")]
     unlike: &'a [String],
@@ -325,6 +328,7 @@ pub fn about(profile: &Profile) -> About<'_> {
         united: &profile.manifest.united,
         verdict: verdict.status(),
         incomplete: verdict.missing().map(String::as_str).collect(),
+        notes: &verdict.notes,
         unlike: &verdict.unlike,
         violations: verdict.violations.iter().map(violation).collect(),
     }

@@ -14,6 +14,8 @@ constants! {
     ENTRIES "P3_ENTRIES": u32 = 2;
     /// One counter, of executed probes (`--count-hits`).
     HITS "P3_HITS": u32 = 3;
+    /// Counters of what forked children did in a function that calls `fork`: returns of `fork` in a child, returns of children from an activation that they did not enter, children that completed the path on which they were forked; then by block how often children entered it on that path.
+    FORKS "P3_FORKS": u32 = 4;
     /// In a module's flags: counts are updated atomically.
     ATOMIC "P3_ATOMIC": u32 = 1;
     /// In the flags of sampling: subpaths are those of each activation by itself.

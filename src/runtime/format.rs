@@ -210,6 +210,8 @@ structures! {
         owner_image: U64<O>,
         /// number of descendants whose counts are in no file, or not yet
         absent: U64<O>,
+        /// of the children, those that ended normally
+        children_ended: U64<O>,
     }
 
     /// At multiples of the page. A page that begins with zeros instead was reserved and never used.
@@ -240,9 +242,9 @@ structures! {
     Function FUNCTION "p3_raw_function" {
         /// its number in the manifest
         func: U32<O>,
-        /// P3_ARRAY, P3_HASH, P3_ENTRIES, P3_HITS
+        /// P3_ARRAY, P3_HASH, P3_ENTRIES, P3_HITS, P3_FORKS
         kind: U32<O>,
-        /// P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1
+        /// P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1; P3_FORKS: 3 and one for each block
         size: U64<O>,
         /// index of the first counter; P3_HASH: 0
         first: U64<O>,

@@ -45,6 +45,7 @@ mod viewers;
 /// What the profiles say, against independent oracles.
 mod edge;
 mod evidence;
+mod forked;
 mod hits;
 mod inlined;
 mod left;

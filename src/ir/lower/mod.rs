@@ -31,6 +31,7 @@ use view::{Alias, ModuleView};
 pub use assemble::program as assemble;
 #[cfg(feature = "llvm-ir")]
 pub use from_llvm_ir::by_llvm_ir;
+pub(crate) use returning::is_harmless;
 pub use unreadable::{remedy_for_old_text, unreadable};
 
 /// Which functions are to be instrumented.
@@ -107,7 +108,7 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
     let names = declared.iter().map(|n| &**n).chain(defined);
     let starters = names.filter(|n| starter(n).is_some()).map(String::from);
     let starters = starters.collect();
-    let doubtful = declared.iter().filter(|n| !returning::is_harmless(n));
+    let doubtful = declared.iter().filter(|n| !is_harmless(n));
     Lowered {
         bodies,
         left_by_calls,

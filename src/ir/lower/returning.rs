@@ -65,7 +65,7 @@ const HARMLESS_BEGINNINGS: &[&str] = &[
 ];
 
 /// Whether a function from elsewhere can make no other function be left than those that wait for it.
-pub(super) fn is_harmless(name: &str) -> bool {
+pub(crate) fn is_harmless(name: &str) -> bool {
     HARMLESS.contains(&name) || HARMLESS_BEGINNINGS.iter().any(|b| name.starts_with(b))
 }
 

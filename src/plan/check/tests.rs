@@ -450,6 +450,7 @@ fn mistakes_say_what_is_wrong() {
         versions: None,
         table: Table::Array { slots },
         entries: false,
+        forks: 0,
         probes: code
             .iter()
             .map(|(site, ops)| SiteCode {

@@ -7,6 +7,7 @@ use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
 use crate::ir::Cfg;
 use crate::paths::Measuring;
 use crate::profile::flow::blocks;
+use crate::profile::forks::Forked;
 use crate::profile::made;
 use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
 use crate::strategy::Scheme;
@@ -232,4 +233,94 @@ fn where_setjmp_returns_again() {
     assert!(executed.blocks.iter().all(|r| bounds(r) == any));
     assert!(executed.edges.iter().all(|r| bounds(r) == any));
     assert_eq!(executed.blocks[BlockId(0)].count, 5);
+}
+
+/// An activation that was forked: what parent and child did, and the number of edges that the child did not take itself.
+struct ForkedWalk {
+    parent: Walk,
+    child: Walk,
+    shared: usize,
+}
+
+/// An activation by `choices` that was forked behind `at` edges, from where the child chooses by `others`.
+fn forked_walk(graph: &Cfg, choices: &[u8], at: usize, others: &[u8]) -> Option<ForkedWalk> {
+    let shared = at.min(choices.len());
+    let child = [&choices[..shared], others].concat();
+    let (parent, child) = (walk(graph, choices)?, walk(graph, &child)?);
+    let is_long = parent.edges.len().min(child.edges.len()) >= shared;
+    is_long.then_some(ForkedWalk {
+        parent,
+        child,
+        shared,
+    })
+}
+
+/// Where a walk is behind so many edges.
+fn block_behind(graph: &Cfg, walk: &Walk, edges: usize) -> BlockId {
+    let last = edges.checked_sub(1).map(|i| walk.edges[i]);
+    last.map_or(BlockId(0), |e| graph.target(e))
+}
+
+proptest! {
+    /// Paths that began in the parent and ended in the child, and those that one of them abandoned.
+    #[test]
+    fn counts_of_forked_activations_are_within_bounds(
+        graph in any_cfg(12),
+        all in proptest::collection::vec(
+            (
+                proptest::collection::vec(any::<u8>(), 0..12),
+                0usize..8,
+                proptest::collection::vec(any::<u8>(), 0..12),
+            ),
+            1..8,
+        ),
+    ) {
+        let walks: Vec<ForkedWalk> = all
+            .iter()
+            .filter_map(|(choices, at, others)| forked_walk(&graph, choices, *at, others))
+            .collect();
+        let s = structure(&graph);
+        let dag = &s.paths.dag;
+        let ends = dag.edge_ids().filter_map(|e| match dag.edge(e).kind {
+            EdgeKind::BackEdge(c) => Some(c),
+            _ => None,
+        });
+        let mut ends: Vec<CfgEdge> = ends.collect();
+        ends.sort_unstable();
+        let mut counts = dag.by_edge(0);
+        let mut taken: BTreeMap<CfgEdge, u64> = BTreeMap::new();
+        let mut blocks: Vec<BlockId> = Vec::new();
+        for w in &walks {
+            // The child completes no path that was complete when it was forked.
+            let shared = &w.child.edges[..w.shared];
+            let before = shared.iter().filter(|e| ends.binary_search(e).is_ok()).count();
+            let of_child = paths_of(&s.cfg, &w.child, &ends).into_iter().skip(before);
+            for path in paths_of(&s.cfg, &w.parent, &ends).into_iter().chain(of_child) {
+                for e in dag.path_edges(&path).unwrap() {
+                    counts[e] += 1;
+                }
+            }
+            for e in w.parent.edges.iter().chain(&w.child.edges[w.shared..]) {
+                *taken.entry(*e).or_default() += 1;
+            }
+            blocks.push(block_behind(&graph, &w.parent, w.shared));
+        }
+        let parents: Vec<Walk> = walks.iter().map(|w| w.parent.clone()).collect();
+        let flow = flow(&s, &parents, counts);
+        let mut executed = Executed::exact(&flow);
+        blocks.sort_unstable();
+        blocks.dedup();
+        let forked = Forked { blocks, most: walks.len() as u64 };
+        executed.add_all(&s, &flow, Processes::default(), Some(&forked));
+        for (e, range) in executed.edges(&s) {
+            let n = taken.get(&e.edge).copied().unwrap_or(0);
+            prop_assert!((range.least..=range.most).contains(&n), "edge {}: {n}, {range:?}", e.edge);
+        }
+        for (b, range) in s.cfg.ids().zip(&executed.blocks) {
+            let to = |e: &CfgEdge| graph.target(*e) == b;
+            let entered: u64 = taken.iter().filter(|(e, _)| to(e)).map(|(_, n)| n).sum();
+            let n = entered + if b.0 == 0 { walks.len() as u64 } else { 0 };
+            prop_assert!((range.least..=range.most).contains(&n), "block {b}: {n}, {range:?}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::estimate;
 use crate::index::{CopyId, FuncId};
 use crate::profile::combine::LocalCounts;
+use crate::profile::forks::ForkCounts;
 use crate::profile::raw::absent::{self, Absent};
 use crate::profile::raw::{self, Raw};
 use crate::profile::verdict::{Processes, copies_named};
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Copy {
     pub(super) counts: LocalCounts,
     pub(super) entries: BTreeMap<FuncId, u64>,
+    pub(super) forks: ForkCounts,
     pub(super) processes: Processes,
     /// Files that one process may have filled one after the other, by what they have in common and their order.
     series: BTreeMap<[u8; 16], BTreeMap<u32, Processes>>,
@@ -34,6 +36,7 @@ impl Default for Copy {
         Copy {
             counts: LocalCounts::new(),
             entries: BTreeMap::new(),
+            forks: ForkCounts::new(),
             processes: Processes::default(),
             series: BTreeMap::new(),
             arguments: ArgumentCounts::default(),
@@ -56,6 +59,9 @@ impl Copy {
                 self.processes.children = self.processes.children.saturating_sub(begun);
                 let left = if epoch < last { file.cut_short } else { 0 };
                 self.processes.cut_short = self.processes.cut_short.saturating_sub(left);
+                // What a process filled before its last file are not its children.
+                let children = self.processes.children.min(self.processes.cut_short);
+                self.processes.children_cut_short = self.processes.children_cut_short.min(children);
             }
         }
     }
@@ -309,10 +315,15 @@ pub(super) fn add_estimates(to: &mut estimate::Gathered, raw: &mut Raw, file: &P
 }
 
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
-    let processes = Processes {
+    let mut processes = Processes {
         threads: raw.threads,
         ..Processes::of(raw.runs, raw.children, raw.ended, raw.absent)
     };
+    let children_ended = u32::try_from(raw.children_ended).unwrap_or(u32::MAX);
+    processes.children_cut_short = processes
+        .children
+        .saturating_sub(children_ended)
+        .min(processes.cut_short);
     copy.processes = copy.processes.plus(processes);
     if raw.epoch > 0 || processes.cut_short > 0 {
         copy.series
@@ -333,6 +344,10 @@ pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
         let ids = copy.counts.entry(func).or_default();
         for (id, count) in f.counts {
             plus(ids.entry(id).or_default(), count, func, file)?;
+        }
+        for (counter, count) in f.forks {
+            let forks = copy.forks.entry(func).or_default();
+            plus(forks.entry(counter).or_default(), count, func, file)?;
         }
         if let Some(n) = f.entries {
             plus(copy.entries.entry(func).or_default(), n, func, file)?;

@@ -3,12 +3,13 @@
 
 use super::gather::{Copy, add, add_estimates, check};
 use super::programs::{Program, Programs};
-use super::{combine, empty, finish_estimates, foreign};
+use super::{check_forks, combine, empty, finish_estimates, foreign};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::index::CopyId;
 use crate::manifest::Manifest;
 use crate::profile::Profile;
+use crate::profile::forks::find_forked;
 use crate::profile::measurement::Measurement;
 use crate::profile::raw::Raw;
 use crate::profile::verdict::{Processes, Verdict};
@@ -65,6 +66,7 @@ impl Snapshot {
         profile.sources.clear();
         profile.measured = Measurement::none(measure, functions);
         profile.entries.fill(None);
+        profile.forks.clear();
     }
 
     fn counted(
@@ -76,8 +78,11 @@ impl Snapshot {
         let mut counts = BTreeMap::new();
         for (copy, of_copy) in by_copy {
             profile.processes[copy] = of_copy.processes;
+            profile.forks.extend(of_copy.forks);
             counts.insert(copy, of_copy.counts);
         }
+        check_forks(profile)?;
+        profile.forked = find_forked(profile);
         profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
         if let Measurement::Estimated(_) = profile.measured {
             let path = &self.program.manifest;

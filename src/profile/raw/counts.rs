@@ -30,7 +30,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             }
             let last = first.checked_add(record.size.get());
             let inside = last.is_some_and(|l| l <= block.n_counters.get());
-            if kind > abi::HITS || first < free || !inside {
+            if kind > abi::FORKS || first < free || !inside {
                 let problem = "overlap, or lie outside its block";
                 return Err(damaged(format!("the counts of function {func} {problem}")));
             }
@@ -59,6 +59,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             match record.kind.get() {
                 abi::ARRAY => add(&mut to.counts, (found - first) / 8, count)?,
                 abi::ENTRIES => to.entries = Some(sum(to.entries.unwrap_or(0), count)?),
+                abi::FORKS => add(&mut to.forks, (found - first) / 8, count)?,
                 _ => to.hits = Some(sum(to.hits.unwrap_or(0), count)?),
             }
             at = found + 8;

@@ -150,6 +150,19 @@ fn what_a_file_says_of_threads() {
             put(&mut bytes, at, &value.to_le_bytes());
         }
         seal(&mut bytes);
+        if version == 9 {
+            let size = offset_of!(Header<LE>, children_ended);
+            let strings = bytes[HEADER_SIZE..HEADER_SIZE + 200].to_vec();
+            let text = u32::from_le_bytes(bytes[88..92].try_into().unwrap()) as usize;
+            put(&mut bytes, 12, &(size as u32).to_le_bytes());
+            put(&mut bytes, size, &strings);
+            check(
+                &mut bytes,
+                0..HEADER_CRC_AT,
+                size..size + text,
+                HEADER_CRC_AT,
+            );
+        }
         let found = parse(&bytes).unwrap().threads;
         assert_eq!(found, expected, "{version} {flags} {atomic}");
     }

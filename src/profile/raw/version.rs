@@ -17,7 +17,8 @@ pub(super) const OLDEST_WITH_THREADS: u32 = 10;
 pub(super) fn header_size(version: u32) -> Option<usize> {
     match version {
         OLDEST => Some(offset_of!(Header<LE>, absent)),
-        9 | VERSION => Some(HEADER_SIZE),
+        9 => Some(offset_of!(Header<LE>, children_ended)),
+        VERSION => Some(HEADER_SIZE),
         _ => None,
     }
 }

@@ -76,7 +76,7 @@ fn every_flipped_bit() {
     // The first piece of the arena was never used.
     let chunk = arena + 2 * raw::BLOCK_SIZE;
     let slots = chunk + raw::BLOCK_SIZE;
-    let regions: [(&str, Range<usize>, &[Damage]); 26] = [
+    let regions: [(&str, Range<usize>, &[Damage]); 27] = [
         ("header", 0..120, &[Refused]),
         ("flags", 120..124, &[Same, Flags]),
         ("epoch", 124..128, &[Flags]),
@@ -88,7 +88,9 @@ fn every_flipped_bit() {
         ("numbers of processes", 136..160, &[Refused, Flags]),
         ("whose it is", 160..168, &[Flags]),
         ("since when", 168..192, &[Same]),
-        ("children without a file", 192..raw::HEADER_SIZE, &[Flags]),
+        ("children without a file", 192..200, &[Flags]),
+        // There are no children.
+        ("children that ended", 200..raw::HEADER_SIZE, &[Same]),
         ("strings", raw::HEADER_SIZE..text, &[Refused]),
         ("nothing", text..module, &[Same]),
         ("module", module..module + 48, &[Refused]),
@@ -269,5 +271,6 @@ fn kinds_of_records_are_told_apart() {
     assert_eq!(of(2, 9), Some((Some(9), None)));
     assert_eq!(of(3, 0), Some((None, Some(0))));
     assert_eq!(of(3, 9), Some((None, Some(9))));
-    assert_eq!(of(4, 9), None);
+    assert_eq!(of(4, 9), Some((None, None)));
+    assert_eq!(of(5, 9), None);
 }

@@ -90,6 +90,7 @@ fn processes_of_two_profiles() {
             runs: 1,
             children: 2,
             cut_short: 3,
+            children_cut_short: 1,
             absent: 4,
             threads: Threads::Started,
         },
@@ -97,6 +98,7 @@ fn processes_of_two_profiles() {
             runs: 10,
             children: 20,
             cut_short: u32::MAX,
+            children_cut_short: 20,
             absent: 40,
             threads: Threads::Inside,
         },
@@ -105,6 +107,7 @@ fn processes_of_two_profiles() {
         runs: 11,
         children: 22,
         cut_short: u32::MAX,
+        children_cut_short: 21,
         absent: 44,
         threads: Threads::Started,
     };

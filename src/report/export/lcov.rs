@@ -60,7 +60,10 @@ fn uncertain(counts: &Counts) -> String {
         let why = if f.executed.again && f.flow.entry > 0 {
             "setjmp may return to it again: counts are not certain"
         } else if f.executed.blocks.iter().any(|range| !range.is_exact()) {
-            "control left it before its end: counts are not certain"
+            match f.executed.forked {
+                0 => "control left it before its end: counts are not certain",
+                _ => "a process may have forked in it: counts are not certain",
+            }
         } else {
             return None;
         };

@@ -109,6 +109,7 @@ fn files_of_pools_add_up() {
         runs: 1000,
         children: 20,
         cut_short: 17,
+        children_cut_short: 17,
         ..Processes::default()
     };
     assert_eq!(copy.processes, processes);
@@ -126,7 +127,7 @@ fn processes_of_a_copy_add_up() {
         let f = RawFunction {
             counts: counts.iter().copied().collect(),
             entries,
-            hits: None,
+            ..RawFunction::default()
         };
         let functions = [(FuncId(1), f)].into();
         Raw { functions, ..raw() }
@@ -153,6 +154,7 @@ fn processes_of_a_copy_add_up() {
         runs: 2,
         children: 1,
         cut_short: 1,
+        children_cut_short: 1,
         absent: 2,
         ..Processes::default()
     };

@@ -1,0 +1,177 @@
+//! What children do with activations of their parents ([`crate::plan::forks`]).
+//!
+//! Two variables of the function say whether this process is on the path on which it was forked, and whether it was forked in this
+//! activation. Both are zero but in children, and what is counted is their sum: a parent adds zeros.
+
+use super::Tails;
+use crate::emit::data::Data;
+use crate::emit::place;
+use crate::emit::sys::{self, Blocks};
+use crate::index::{BlockId, CfgEdge};
+use crate::ir::{Cfg, FORK, Terminator};
+use crate::plan::FunctionPlan;
+use crate::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, FirstPath, RETURNED};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::types::IntType;
+use inkwell::values::{BasicValue, CallSiteValue, InstructionValue, IntValue, PointerValue};
+use inkwell::{AtomicOrdering, AtomicRMWBinOp, IntPredicate};
+
+/// A function that calls `fork`, with its variables.
+struct Forks<'a, 'ctx> {
+    data: &'a Data<'a, 'ctx>,
+    builder: Builder<'ctx>,
+    i64: IntType<'ctx>,
+    /// The slot of the first counter.
+    slot: u64,
+    /// 1 while a child is on the path on which it was forked.
+    is_first: PointerValue<'ctx>,
+    /// 1 in an activation that another process entered.
+    is_forked: PointerValue<'ctx>,
+}
+
+/// Adds the code to a function with control flow `own`, of which `blocks` are the blocks, in versions if the plan says so;
+/// `tails` return themselves. Its counters begin at `slot`. O(blocks + edges).
+pub(super) fn count_forks<'ctx>(
+    data: &Data<'_, 'ctx>,
+    context: &'ctx Context,
+    (own, plan): (&Cfg, &FunctionPlan),
+    (blocks, tails): (&Blocks<'ctx>, &Tails<'ctx>),
+    slot: u64,
+) {
+    let builder = context.create_builder();
+    let i64 = context.i64_type();
+    sys::position_before(&builder, place::entry(blocks[BlockId(0)]));
+    let variable = |name: &str| {
+        let variable = builder.build_alloca(i64, name).expect("positioned");
+        (variable, i64.const_zero())
+    };
+    let [(is_first, zero), (is_forked, _)] = ["p3.first", "p3.forked"].map(variable);
+    for variable in [is_first, is_forked] {
+        builder.build_store(variable, zero).expect("positioned");
+    }
+    let forks = Forks {
+        data,
+        builder,
+        i64,
+        slot,
+        is_first,
+        is_forked,
+    };
+    let first = FirstPath::new(own, &plan.own_order);
+    let cfg = plan.versions.as_ref().map_or(own, |v| &v.cfg);
+    let origin = |b: BlockId| plan.versions.as_ref().map_or(b, |v| v.origin[b]);
+    let ins = cfg.incoming_edges();
+    for b in cfg.ids() {
+        let (block, of) = (blocks[b], origin(b));
+        // Behind the calls, so that code at the start of the block comes in front of them.
+        if own.block(of).calls_fork() {
+            forks.note_children(block);
+        }
+        if first.blocks.contains(of) || first.ends.contains(of) {
+            // What jumps to the block no more has no entry in its φs.
+            let ins = ins[b].iter().filter(|e| !tails.contains_key(&e.block));
+            let ends = |e: &CfgEdge| plan.own_order.is_retreating(origin(e.block), of);
+            let ins: Vec<(BasicBlock, bool)> = ins.map(|e| (blocks[e.block], ends(e))).collect();
+            forks.enter(block, of, &ins);
+        }
+        if let Some(&call) = tails.get(&b) {
+            forks.leave(call, true);
+        } else if cfg.block(b).succs.is_empty() {
+            let returns = cfg.block(b).terminator != Terminator::Unreachable;
+            forks.leave(place::exit(block), returns);
+        }
+    }
+}
+
+impl<'ctx> Forks<'_, 'ctx> {
+    /// Behind each `fork` of a block: whether this is the child.
+    fn note_children(&self, block: BasicBlock<'ctx>) {
+        let first = block.get_first_instruction();
+        let all = std::iter::successors(first, |i| i.get_next_instruction());
+        let calls = all.filter(|i| is_fork(*i)).collect::<Vec<_>>();
+        let b = &self.builder;
+        for call in calls {
+            let Some(next) = call.get_next_instruction() else {
+                continue;
+            };
+            let result = CallSiteValue::try_from(call).ok();
+            let result = result.and_then(|call| call.try_as_basic_value().basic());
+            let Some(result) = result.filter(|r| r.is_int_value()) else {
+                continue;
+            };
+            let result = result.into_int_value();
+            sys::position_before(b, next);
+            let zero = result.get_type().const_zero();
+            let is_child = b.build_int_compare(IntPredicate::EQ, result, zero, "p3.child");
+            let is_child = is_child.expect("positioned");
+            let one = b.build_int_z_extend(is_child, self.i64, "p3.child");
+            let one = one.expect("positioned");
+            self.add(FORKED, one);
+            for variable in [self.is_first, self.is_forked] {
+                let either = b.build_or(self.load(variable), one, "p3.child");
+                b.build_store(variable, either.expect("positioned"))
+                    .expect("positioned");
+            }
+        }
+    }
+
+    /// At the start of a block, a version of `of`, that is entered from `ins`, each with whether a path ends on the way.
+    fn enter(&self, block: BasicBlock<'ctx>, of: BlockId, ins: &[(BasicBlock<'ctx>, bool)]) {
+        let b = &self.builder;
+        let ends: Option<IntValue> = ins.iter().any(|(_, ends)| *ends).then(|| {
+            let phi = sys::phi_at_start(b, block, self.i64, "p3.ends");
+            for (from, ends) in ins {
+                let ends = self.i64.const_int(u64::from(*ends), false);
+                phi.add_incoming(&[(&ends as &dyn BasicValue, *from)]);
+            }
+            phi.as_basic_value().into_int_value()
+        });
+        sys::position_before(b, place::start(block));
+        let mut first = self.load(self.is_first);
+        if let Some(ends) = ends {
+            let ended = b.build_and(first, ends, "p3.ended").expect("positioned");
+            self.add(COMPLETED, ended);
+            first = b.build_xor(first, ended, "p3.first").expect("positioned");
+            b.build_store(self.is_first, first).expect("positioned");
+        }
+        self.add(FIRST_BLOCK + u64::from(of.0), first);
+    }
+
+    /// In front of `at`, where a path ends and control leaves the function, by a return to the caller if `returns`.
+    fn leave(&self, at: InstructionValue<'ctx>, returns: bool) {
+        sys::position_before(&self.builder, at);
+        self.add(COMPLETED, self.load(self.is_first));
+        if returns {
+            self.add(RETURNED, self.load(self.is_forked));
+        }
+    }
+
+    fn load(&self, variable: PointerValue<'ctx>) -> IntValue<'ctx> {
+        let load = self.builder.build_load(self.i64, variable, "p3.v");
+        load.expect("positioned").into_int_value()
+    }
+
+    fn add(&self, counter: u64, n: IntValue<'ctx>) {
+        let b = &self.builder;
+        let counter = self.data.counter(self.slot + counter);
+        if self.data.atomic {
+            let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);
+            b.build_atomicrmw(add, counter, n, order)
+                .expect("positioned");
+            return;
+        }
+        let sum = b.build_int_add(self.load(counter), n, "p3.n");
+        b.build_store(counter, sum.expect("positioned"))
+            .expect("positioned");
+    }
+}
+
+/// Whether an instruction calls `fork`, and code may stand behind it.
+fn is_fork(i: InstructionValue) -> bool {
+    sys::opcode(i) == LLVMOpcode::LLVMCall
+        && !sys::is_musttail(i)
+        && sys::callee_name(i).is_some_and(|n| FORK.contains(&n.as_str()))
+}

@@ -1,0 +1,113 @@
+//! Which functions may be on the stack when a process forks.
+
+use super::*;
+use crate::index::CopyId;
+use crate::ir::{Call, Callee, Cfg};
+use crate::profile::made;
+use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
+
+/// A function of one block that makes these calls.
+fn calling(callees: &[Callee]) -> Cfg {
+    let mut graph = cfg(&[&[]]);
+    graph.blocks[BlockId(0)].calls = callees
+        .iter()
+        .map(|callee| Call {
+            callee: callee.clone(),
+            span: 0,
+            may_leave: true,
+        })
+        .collect();
+    graph.blocks[BlockId(0)].may_leave = true;
+    graph
+}
+
+fn outside(name: &str) -> Callee {
+    Callee::External(name.into())
+}
+
+/// A program of functions with these calls, of which two children were forked.
+fn profile(functions: &[&[Callee]]) -> Profile {
+    let bodies = functions.iter().map(|calls| made::body(calling(calls)));
+    let mut profile = made::profile(&made::program(bodies), Scheme::Sbl, 1);
+    profile.processes[CopyId(0)].runs = 1;
+    profile.processes[CopyId(0)].children = 2;
+    profile
+}
+
+fn found(profile: &Profile) -> Vec<(u32, u64)> {
+    let found = find_forked(profile);
+    found.iter().map(|(f, forked)| (f.0, forked.most)).collect()
+}
+
+#[test]
+fn callers_of_an_uncounted_fork_are_found() {
+    let f = |n| Callee::Function(FuncId(n));
+    let functions: [&[Callee]; 5] = [
+        &[f(1)],
+        &[outside("daemon"), outside("read")],
+        &[outside("read"), outside("printf")],
+        &[f(2)],
+        &[f(0), f(2)],
+    ];
+    let mut profile = profile(&functions);
+    assert_eq!(found(&profile), [(0, 2), (1, 2), (4, 2)]);
+    profile.processes[CopyId(0)].children = 0;
+    assert_eq!(found(&profile), []);
+}
+
+/// What children of a counted `fork` did is known where they came back to their caller, or did not.
+#[test]
+fn callers_of_a_counted_fork_are_found_if_children_returned() {
+    let f = |n| Callee::Function(FuncId(n));
+    let functions: [&[Callee]; 3] = [&[outside("fork")], &[f(0)], &[outside("waitpid")]];
+    let mut profile = profile(&functions);
+    profile
+        .forks
+        .insert(FuncId(0), BTreeMap::from([(FORKED, 2)]));
+    assert_eq!(found(&profile), []);
+    let one = BTreeMap::from([(FORKED, 2), (RETURNED, 1), (COMPLETED, 1)]);
+    profile.forks.insert(FuncId(0), one);
+    assert_eq!(found(&profile), [(1, 1)]);
+    // One child is not explained.
+    profile
+        .forks
+        .insert(FuncId(0), BTreeMap::from([(FORKED, 1)]));
+    assert_eq!(found(&profile), [(0, 1), (1, 1)]);
+}
+
+#[test]
+fn calls_through_pointers_reach_functions_whose_address_is_taken() {
+    let functions: [&[Callee]; 3] = [&[outside("fork")], &[Callee::Indirect], &[outside("qsort")]];
+    let mut of = profile(&functions);
+    // `qsort` may call what is visible.
+    assert_eq!(found(&of), [(0, 2), (2, 2)]);
+    of.manifest.functions[FuncId(0)].address_taken = true;
+    // Several activations may be there: the first calls, in effect, itself.
+    assert_eq!(found(&of), [(0, u64::MAX), (1, 2), (2, 2)]);
+    of.manifest.functions[FuncId(0)].address_taken = false;
+    of.manifest.functions[FuncId(0)].linkage = Linkage::Local;
+    assert_eq!(found(&of), [(0, 2)]);
+}
+
+#[test]
+fn functions_outside_are_told_apart() {
+    let all = [
+        "fork",
+        "daemon",
+        "g_spawn_async",
+        "qsort",
+        "read",
+        "printf",
+        "_ZNSo5flushEv",
+        "_ZNSt6vectorE",
+    ];
+    let classes = all.map(classify);
+    use Outside::*;
+    assert_eq!(
+        classes,
+        [
+            Forks, Forks, Unknown, CallsBack, Neither, Neither, CallsBack, CallsBack
+        ]
+    );
+}

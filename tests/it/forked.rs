@@ -1,0 +1,428 @@
+//! Functions that are under way when the process forks: what is counted of them, and what is not claimed. Programs count
+//! their lines themselves, in memory that all their processes share.
+
+use crate::support::{PROF, copy_modules, link, merge, module, rewrite, run, runtime};
+use p3_rewrite::analysis::counted::CountedFunction;
+use p3_rewrite::analysis::lines::by_line;
+use p3_rewrite::profile::Profile;
+use p3_rewrite::profile::filter::Selection;
+use p3_rewrite::profile::left::Range;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Flags that keep a block for each line.
+const FLAGS: &[&str] = &["-O0", "-Xclang", "-disable-O0-optnone", "-g"];
+
+/// `H` counts its line in memory that processes share; `dump` prints these counts.
+const HEAD: &str = r#"#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile long *shared;
+static unsigned seed;
+static __attribute__((always_inline, nodebug)) inline void hit(int line) { shared[line]++; }
+#define H hit(__LINE__)
+__attribute__((nodebug, noinline, no_profile_instrument_function)) static int r(int n) {
+    seed = seed * 1103515245u + 12345u;
+    return (int)(seed >> 16) % n;
+}
+__attribute__((nodebug, noinline)) static int may_fork(void) { return shared[0] < 10 && ++shared[0]; }
+__attribute__((nodebug)) static void start(void) {
+    shared = mmap(0, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+__attribute__((nodebug)) static void dump(void) {
+    FILE *f = fopen("lines", "w");
+    for (int i = 1; i < 8192; i++)
+        if (shared[i])
+            fprintf(f, "%d %ld\n", i, shared[i]);
+    fclose(f);
+}
+"#;
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+/// Statements at random: each line that begins with `H` counts itself. `f` calls functions with lower numbers.
+fn statements(random: &mut Random, f: u64, depth: u32, out: &mut String) {
+    for _ in 0..1 + random.below(3) {
+        match random.below(if depth < 3 { 6 } else { 2 }) {
+            0 => out.push_str("H; r(2);\n"),
+            1 if f > 0 => {
+                let _ = writeln!(out, "H; f{}();", random.below(f));
+            }
+            1 => out.push_str("H; r(3);\n"),
+            2 => {
+                let _ = writeln!(out, "if (r({}) == 0) {{", 2 + random.below(2));
+                out.push_str("H;\n");
+                statements(random, f, depth + 1, out);
+                out.push_str("} else {\nH;\n");
+                statements(random, f, depth + 1, out);
+                out.push_str("}\n");
+            }
+            3 => {
+                let _ = writeln!(
+                    out,
+                    "for (int i = r({}); i >= 0; i--) {{",
+                    1 + random.below(3)
+                );
+                out.push_str("H;\n");
+                statements(random, f, depth + 1, out);
+                out.push_str("}\n");
+            }
+            _ => {
+                out.push_str(
+                    "if (may_fork()) {\nH;\nint p = fork();\nif (p == 0) {\nH; seed += 7;\n",
+                );
+                statements(random, f, depth + 2, out);
+                out.push_str(match random.below(7) {
+                    0 => "H; _exit(0);\n",
+                    1 => "H; kill(getpid(), SIGKILL);\n",
+                    2 => "H; exit(0);\n",
+                    3 => "H; execl(\"/bin/true\", \"true\", (char *)0);\n",
+                    4 => "if (r(2)) {\nH; _exit(1);\n}\n",
+                    _ => "H;\n",
+                });
+                out.push_str("} else {\nH; waitpid(p, 0, 0);\n}\n}\n");
+            }
+        }
+    }
+}
+
+/// A program of functions that call each other and fork. Its first process prints the counts of its lines.
+fn program(seed: u64) -> String {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut out = HEAD.to_string();
+    let functions = 2 + random.below(3);
+    for f in 0..functions {
+        let _ = writeln!(
+            out,
+            "__attribute__((noinline)) static void f{f}(void) {{\nH;"
+        );
+        statements(&mut random, f, 0, &mut out);
+        out.push_str("}\n");
+    }
+    let _ = write!(
+        out,
+        "int main(void) {{\nstart();\nint first = getpid();\nseed = {seed};\n\
+         for (int i = 0; i < 3; i++) {{\nH;\nf{}();\n}}\nif (getpid() == first)\ndump();\nreturn 0;\n}}\n",
+        functions - 1
+    );
+    out
+}
+
+/// Runs every copy of a program in `dir`; how often its lines ran, as it says itself.
+fn run_copies(dir: &Path, modules: &[PathBuf], copies: u32, pattern: &str) -> BTreeMap<u32, u64> {
+    let mut truth = BTreeMap::new();
+    for copy in 0..copies {
+        let exe = dir.join(format!("copy-{copy}.exe"));
+        link(&copy_modules(modules, dir, copy), runtime(), &["-O0"], &exe);
+        let mut command = Command::new(&exe);
+        command.current_dir(dir).stdout(Stdio::null());
+        run(command.env("P3_PROFILE_FILE", dir.join(pattern)));
+        let text = std::fs::read_to_string(dir.join("lines")).unwrap();
+        let line = |l: &str| {
+            let (line, n) = l.split_once(' ').unwrap();
+            (line.parse::<u32>().unwrap(), n.parse::<u64>().unwrap())
+        };
+        truth = text.lines().map(line).collect();
+    }
+    truth
+}
+
+/// What the profile says of the lines of its only file: those of which it says anything, and a range for each.
+fn line_ranges(profile: &Path) -> BTreeMap<u32, Range> {
+    let profile = Profile::read(profile).unwrap();
+    let all = Selection::new(None, None, &[]).unwrap();
+    let functions = CountedFunction::find_selected(&profile, &all).unwrap();
+    let sources = by_line(&profile, &functions, &Default::default());
+    let lines = sources.values().flat_map(|source| source.line_ranges());
+    lines.collect()
+}
+
+/// Compares what a profile says of each line that counts itself with how often it ran; how many counts are exact, and of how
+/// many.
+fn compare(
+    source: &str,
+    truth: &BTreeMap<u32, u64>,
+    said: &BTreeMap<u32, Range>,
+    what: &str,
+) -> (usize, usize) {
+    let (mut exact, mut all) = (0, 0);
+    let lines = (1..)
+        .zip(source.lines())
+        .filter(|(_, l)| l.starts_with("H;"));
+    for (line, _) in lines {
+        all += 1;
+        // Of lines that are not listed it is not known whether they ran.
+        let Some(range) = said.get(&line) else {
+            continue;
+        };
+        let ran = truth.get(&line).copied().unwrap_or(0);
+        assert!(
+            (range.least..=range.most).contains(&ran),
+            "{what}: line {line} ran {ran} times: {range:?}\n{source}"
+        );
+        exact += usize::from(range.is_exact());
+    }
+    (exact, all)
+}
+
+/// The schemes, with copies and where counts go.
+const WAYS: [(&[&str], u32, &str); 5] = [
+    (&["--scheme", "sbl"], 1, "raw/%k-%p.p3raw"),
+    (&["--scheme", "p3-hot"], 1, "raw/%k-%m.p3raw"),
+    (&["--scheme", "edge"], 1, "raw/%k-%p.p3raw"),
+    (&["--scheme", "p3-hot"], 3, "raw/%k-%m.p3raw"),
+    (&["--scheme", "p3"], 2, "raw/%k-%p.p3raw"),
+];
+
+#[test]
+fn lines_of_random_programs_that_fork_are_within_what_is_said() {
+    let all = crate::support::folder();
+    let (mut exact, mut lines) = (0, 0);
+    for seed in 1..=24 {
+        let source = program(seed);
+        let dir = all.path().join(seed.to_string());
+        let modules = [module("f.c", &source, FLAGS, &dir.join("input"))];
+        let ways = [WAYS[seed as usize % 2], WAYS[seed as usize % WAYS.len()]];
+        for (i, (options, copies, pattern)) in ways.into_iter().enumerate() {
+            let out = dir.join(format!("out{i}"));
+            rewrite(
+                &modules,
+                &[options, &["-k", &copies.to_string()]].concat(),
+                &out,
+            );
+            let truth = run_copies(&out, &modules, copies, pattern);
+            let said = line_ranges(&merge(&out));
+            let what = format!("seed {seed}, {options:?} {copies} {pattern}");
+            let (e, n) = compare(&source, &truth, &said, &what);
+            (exact, lines) = (exact + e, lines + n);
+        }
+    }
+    println!("{exact} of {lines} counts are exact");
+    assert!(exact * 4 > lines, "{exact} of {lines} counts are exact");
+}
+
+fn prof(arguments: &[&str], file: &Path) -> String {
+    let mut command = Command::new(PROF);
+    let output = command.args(arguments).arg(file).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    String::from_utf8(text).unwrap()
+}
+
+/// The merged profile of a run of a program in one copy.
+fn profiled(source: &str, options: &[&str], out: &Path) -> PathBuf {
+    let modules = [module(
+        "spawn.c",
+        source,
+        FLAGS,
+        &out.with_extension("input"),
+    )];
+    rewrite(&modules, &[options, &["-k", "1"]].concat(), out);
+    let exe = out.join("copy-0.exe");
+    link(&copy_modules(&modules, out, 0), runtime(), &["-O0"], &exe);
+    let mut command = Command::new(&exe);
+    command.current_dir(out).stdout(Stdio::null());
+    run(command.env("P3_PROFILE_FILE", out.join("raw/%k-%p.p3raw")));
+    merge(out)
+}
+
+/// The commonest idiom there is. The numbers in comments are the lines.
+const SPAWN: &str = r#"#include <unistd.h>
+#include <sys/wait.h>
+int g;
+static int spawn(int quiet) {
+  int st;
+  pid_t p = fork();
+  if (p == 0) {
+    g++;                                    // 8
+    if (quiet)
+      close(1);                             // 10
+    execl("/bin/true", "true", (char *)0);  // 11
+    g = 7;
+    _exit(127);
+  }
+  waitpid(p, &st, 0);                       // 15
+  return st;
+}
+int main(void) {
+  int r = 0;
+  for (int i = 0; i < 6; i++)
+    r += spawn(i % 2);                      // 21
+  return r;
+}
+"#;
+
+/// The counts of lines in a tracefile.
+fn lcov_lines(profile: &Path) -> BTreeMap<u32, u64> {
+    let text = prof(&["export", "--format", "lcov"], profile);
+    let line = |l: &str| {
+        let (line, n) = l.strip_prefix("DA:")?.split_once(',')?;
+        Some((line.parse().ok()?, n.parse().ok()?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[test]
+fn children_that_exec_leave_exact_counts_and_the_verdict_ok() {
+    let dir = crate::support::folder();
+    for scheme in ["sbl", "p3-hot"] {
+        let out = dir.path().join(scheme);
+        let profile = profiled(SPAWN, &["--scheme", scheme], &out);
+        let lines = lcov_lines(&profile);
+        let of = [6, 7, 8, 9, 10, 11, 15, 21].map(|line| lines[&line]);
+        assert_eq!(of, [6, 12, 6, 6, 3, 6, 6, 6], "{scheme}");
+        let text = prof(&["verify"], &profile);
+        let note =
+            "note: forked children: 6, of which 6 did not end normally (exec, _exit, or killed)\n";
+        assert!(text.contains(note), "{text}");
+        let text = prof(&["show", "--strict"], &profile);
+        assert!(text.contains("all exact"), "{text}");
+    }
+}
+
+/// Every other child is killed, the others end by `_exit`. The numbers in comments are the lines.
+const SERVE: &str = r#"#include <signal.h>
+#include <unistd.h>
+#include <sys/wait.h>
+int g;
+static void serve(int n) {
+  for (int i = 0; i < n; i++) {
+    pid_t p = fork();             // 7
+    if (p == 0) {
+      g++;                        // 9
+      if (i % 2)
+        kill(getpid(), SIGKILL);  // 11
+      _exit(0);                   // 12
+    }
+    waitpid(p, 0, 0);             // 14
+  }
+}
+int main(void) {
+  serve(10);                      // 18
+  return 0;                       // 19
+}
+"#;
+
+#[test]
+fn children_that_are_killed_leave_exact_counts() {
+    let dir = crate::support::folder();
+    let profile = profiled(SERVE, &["--scheme", "sbl"], &dir.path().join("out"));
+    let lines = lcov_lines(&profile);
+    let of = [7, 8, 9, 11, 12, 14, 18, 19].map(|line| lines[&line]);
+    assert_eq!(of, [10, 20, 10, 5, 5, 10, 1, 1]);
+}
+
+/// The child goes on as a daemon, in the caller too, and the parent exits.
+const DAEMON: &str = r#"#include <stdlib.h>
+#include <unistd.h>
+#include <sys/wait.h>
+static int detach(void) {
+  pid_t p = fork();
+  if (p > 0) {
+    wait(0);
+    exit(0);                      // 8
+  }
+  return setsid() < 0;            // 10
+}
+int main(int argc, char **argv) {
+  if (argc > 5)
+    return 7;                     // 14
+  int r = detach();               // 15
+  if (r)
+    return 8;                     // 17
+  return 0;                       // 18
+}
+"#;
+
+#[test]
+fn daemons_leave_exact_counts() {
+    let dir = crate::support::folder();
+    let profile = profiled(DAEMON, &["--scheme", "sbl"], &dir.path().join("out"));
+    let lines = lcov_lines(&profile);
+    let of = [5, 6, 8, 10, 14, 15, 17, 18].map(|line| lines[&line]);
+    assert_eq!(of, [1, 2, 1, 1, 0, 1, 0, 1]);
+    let text = prof(&["verify"], &profile);
+    assert!(text.contains("note: forked children: 1\n"), "{text}");
+    // A library forks.
+    let source = DAEMON.replace("int r = detach();", "int r = daemon(1, 1);");
+    let profile = profiled(&source, &["--scheme", "sbl"], &dir.path().join("library"));
+    let text = prof(&["verify"], &profile);
+    assert!(
+        text.contains(
+            "incomplete: processes that began in the middle, as forked children: 1 of copy 0"
+        ),
+        "{text}"
+    );
+}
+
+/// Children that run nothing of the program have no profile.
+#[test]
+fn spawned_programs_leave_counts_as_they_are() {
+    let dir = crate::support::folder();
+    let source = r#"#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+static int run(void) {
+  char *argv[] = {"true", 0};
+  pid_t p;
+  posix_spawn(&p, "/bin/true", 0, 0, argv, environ);
+  waitpid(p, 0, 0);
+  FILE *f = popen("true", "r");
+  pclose(f);
+  return system("true");
+}
+int main(int argc, char **argv) {
+  if (argc > 5)
+    return 7;                     // 18
+  return run();                   // 19
+}
+"#;
+    let profile = profiled(source, &["--scheme", "sbl"], &dir.path().join("out"));
+    let lines = lcov_lines(&profile);
+    assert_eq!([11, 13, 18, 19].map(|line| lines[&line]), [1, 1, 0, 1]);
+    let text = prof(&["show", "--strict"], &profile);
+    assert!(text.contains("all exact"), "{text}");
+}
+
+#[test]
+fn code_of_children_that_exec_is_not_said_to_have_never_run() {
+    let dir = crate::support::folder();
+    for scheme in ["sbl", "p3-hot", "edge"] {
+        let out = dir.path().join(scheme);
+        let profile = profiled(SPAWN, &["--scheme", scheme], &out);
+        let lcov = prof(&["export", "--format", "lcov"], &profile);
+        for line in [8, 10, 11] {
+            assert!(
+                !lcov.contains(&format!("DA:{line},0\n")),
+                "{scheme}: {lcov}"
+            );
+        }
+        let input = out.with_extension("input");
+        let annotate = [
+            "coverage",
+            "--annotate",
+            "--source-dir",
+            input.to_str().unwrap(),
+        ];
+        let text = prof(&annotate, &profile);
+        assert!(!text.contains("never true: p == 0"), "{scheme}: {text}");
+        assert!(!text.contains("never true: quiet"), "{scheme}: {text}");
+    }
+}
