@@ -265,9 +265,10 @@ impl Certainty<'_> {
 impl Lacking<'_> {
     /// What the outcome leads to, as far as the text says.
     fn leads(&self) -> Option<Bytes> {
-        match self.outcome? {
-            true => self.condition.then.clone(),
-            false => self.condition.otherwise.clone(),
+        if self.outcome? {
+            self.condition.then.clone()
+        } else {
+            self.condition.otherwise.clone()
         }
     }
 
