@@ -495,7 +495,7 @@ fn hottest_of_selected_paths_are_called_so() {
 }
 
 #[test]
-fn functions_local_to_another_module_do_not_match() {
+fn functions_of_other_sources_do_not_match() {
     let mut local = program();
     local.modules.raw[0].bodies[0].linkage = Linkage::Local;
     let case = Case::new(local);
@@ -503,6 +503,9 @@ fn functions_local_to_another_module_do_not_match() {
     let other = profile.manifest.modules.raw[0].clone();
     profile.manifest.modules.push(other);
     profile.manifest.modules.raw[0].name = "elsewhere.bc".into();
+    let same_source = case.selected(&["new:p"], &earlier(profile.clone()));
+    assert!(same_source[0].len() < ALL.len(), "whatever its module is called");
+    profile.manifest.functions.raw[0].loc = Some(Loc { file: 1, line: 10 });
     let selected = case.selected(&["new:p"], &earlier(profile));
     assert_eq!(selected[0], ALL);
 }

@@ -9,7 +9,7 @@
 //!
 //! `GCOVR_` and `GCOV_` do for `LCOV_`, and the other way round. A word of the user's choosing, such as `NOLINT`, leaves out its line; with `NEXTLINE`
 //! behind it the next one, with `BEGIN` or `START` all lines up to and with that of the same word with `END` or `STOP`. A marker is a word of its own,
-//! wherever it stands but in a string.
+//! wherever it stands, like for lcov; one in a string is reported.
 
 use super::tokens::{Kind, Token, tokens};
 use crate::ir::{Loc, Span};
@@ -24,8 +24,8 @@ pub(crate) struct Excluded {
     pub branches: BTreeSet<u32>,
     /// Positions, line and column, whose code does not say that the line ran.
     pub uncounted: BTreeSet<(u32, u32)>,
-    /// Markers without their counterpart, each with its line and what follows from that.
-    pub unmatched: Vec<(u32, String)>,
+    /// Markers that are in a string or without their counterpart, each with its line and what follows from that.
+    pub remarks: Vec<(u32, String)>,
     /// How many lines there are, if the text is there. A `#line` may tell of others, which tools that show the text refuse.
     pub length: Option<u32>,
 }
@@ -75,10 +75,10 @@ impl Markers {
         !of_file.is_some_and(|e| e.uncounted.contains(&(line, span.column)))
     }
 
-    /// Markers without their counterpart, by the number of the file.
-    pub(super) fn unmatched(&self) -> impl Iterator<Item = (usize, &(u32, String))> {
+    /// Markers in strings and those without their counterpart, by the number of the file.
+    pub(super) fn remarks(&self) -> impl Iterator<Item = (usize, &(u32, String))> {
         let files = self.0.iter().enumerate();
-        files.flat_map(|(i, e)| e.unmatched.iter().map(move |u| (i, u)))
+        files.flat_map(|(i, e)| e.remarks.iter().map(move |u| (i, u)))
     }
 
     /// Whether the branches on a line are left out.
@@ -126,8 +126,10 @@ impl Excluded {
             let mut here = [0, 1].map(|of| open[of].is_some() || next[of]);
             next = [false; 2];
             for found in markers(line, words) {
+                // lcov and gcovr take it for one, too: what it leaves out must not be left out in silence.
                 if is_inside(&strings, start + found.at) {
-                    continue;
+                    let remark = format!("{} in a string is a marker, like for lcov", found.word);
+                    excluded.remarks.push((number, remark));
                 }
                 let of = usize::from(found.branches);
                 match found.marker {
@@ -141,7 +143,7 @@ impl Excluded {
                         here[of] = with_line;
                         if open[of].take().is_none() {
                             let problem = format!("{} ends nothing that began", found.word);
-                            excluded.unmatched.push((number, problem));
+                            excluded.remarks.push((number, problem));
                         }
                     }
                     Marker::Function => functions.push(number),
@@ -161,7 +163,7 @@ impl Excluded {
             .filter_map(|(o, w)| Some(((*o)?, w)))
         {
             let problem = format!("nothing ends {word}, so all {what} behind it are left out");
-            excluded.unmatched.push((line, problem));
+            excluded.remarks.push((line, problem));
         }
         for (first, last) in find_functions(text, &functions) {
             excluded.lines.extend(first..=last);
@@ -355,30 +357,43 @@ mod tests {
     }
 
     #[test]
-    fn marker_in_a_string_excludes_nothing() {
-        for text in [
-            "const char *s = \"LCOV_EXCL_START\";\nint a;",
-            "s = \"\\\"LCOV_EXCL_LINE\"; t = R\"(\nLCOV_EXCL_START\n)\";\nint a;",
-            "let s = r#\"\n// LCOV_EXCL_START\n\"#;\n",
+    fn marker_in_a_string_is_reported() {
+        for (text, lines, reported) in [
+            (
+                "const char *s = \"LCOV_EXCL_LINE\";\nint a;",
+                &[1][..],
+                &[1][..],
+            ),
+            (
+                "s = \"\\\"LCOV_EXCL_LINE\"; t = R\"(\nLCOV_EXCL_LINE\n)\";\nint a;",
+                &[1, 2],
+                &[1, 2],
+            ),
+            ("let s = r#\"\n// LCOV_EXCL_LINE\n\"#;\n", &[2], &[2]),
+            // A comment behind a string, and a quote that is none.
+            (
+                "s = \"a\"; // LCOV_EXCL_LINE\n! say \"so\nx ! LCOV_EXCL_LINE\n",
+                &[1, 3],
+                &[],
+            ),
+            ("'\"'; // LCOV_EXCL_LINE \"", &[1], &[]),
         ] {
-            assert_eq!(excluded(text), (Vec::new(), Vec::new()), "{text}");
+            assert_eq!(excluded(text).0, lines, "{text}");
+            let remarks = Excluded::find(text, &[]).remarks.into_iter();
+            assert_eq!(remarks.map(|r| r.0).collect::<Vec<_>>(), reported, "{text}");
         }
-        // A comment behind a string, and a quote that is none.
-        let text = "s = \"a\"; // LCOV_EXCL_LINE\n! say \"so\nx ! LCOV_EXCL_LINE\n";
-        assert_eq!(excluded(text).0, [1, 3]);
-        assert_eq!(excluded("'\"'; // LCOV_EXCL_LINE \"").0, [1]);
     }
 
     #[test]
     fn marker_without_its_counterpart_is_reported() {
-        let unmatched = |text| Excluded::find(text, &["NOLINT".into()]).unmatched;
+        let remarks = |text| Excluded::find(text, &["NOLINT".into()]).remarks;
         let open = "nothing ends LCOV_EXCL_START, so all lines behind it are left out";
-        assert_eq!(unmatched("a\n// LCOV_EXCL_START\nb"), [(2, open.into())]);
+        assert_eq!(remarks("a\n// LCOV_EXCL_START\nb"), [(2, open.into())]);
         let branches = "nothing ends GCOV_EXCL_BR_START, so all branches behind it are left out";
-        assert_eq!(unmatched("// GCOV_EXCL_BR_START"), [(1, branches.into())]);
+        assert_eq!(remarks("// GCOV_EXCL_BR_START"), [(1, branches.into())]);
         let stop = "NOLINTEND ends nothing that began";
-        assert_eq!(unmatched("a\n// NOLINTEND"), [(2, stop.into())]);
-        assert_eq!(unmatched("// LCOV_EXCL_START\n// LCOV_EXCL_STOP"), []);
+        assert_eq!(remarks("a\n// NOLINTEND"), [(2, stop.into())]);
+        assert_eq!(remarks("// LCOV_EXCL_START\n// LCOV_EXCL_STOP"), []);
     }
 
     #[test]

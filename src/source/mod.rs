@@ -303,10 +303,10 @@ impl Sources {
         self.markers.get_or_init(find).clone()
     }
 
-    /// One line for each marker without its counterpart, in files that markers were asked of.
-    pub fn unmatched_markers(&self) -> Vec<String> {
+    /// One line for each marker in a string or without its counterpart, in files that markers were asked of.
+    pub fn remarks_on_markers(&self) -> Vec<String> {
         let markers = self.markers.get();
-        let files = markers.into_iter().flat_map(|m| m.unmatched());
+        let files = markers.into_iter().flat_map(|m| m.remarks());
         let own = files.filter(|(i, _)| !is_of_the_system(&self.files[*i].name));
         let lines = own.map(|(i, (line, problem))| {
             let name = printable(&self.files[i].name);

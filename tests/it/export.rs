@@ -765,12 +765,12 @@ fn hostile_names_are_only_text() {
 }
 
 /// Markers are those of the source where it is, whatever it is to be called in the result; a source that is not there is
-/// reported, and so are a marker that nothing ends, and none in a string.
+/// reported, and so are a marker that nothing ends, and one in a string.
 #[test]
 fn markers_are_read_before_files_are_renamed() {
     let dir = crate::support::folder();
     let dir = dir.path();
-    let source = "const char *s = \"LCOV_EXCL_START\";\nint f(int n) { // LCOV_EXCL_START\n  return n;\n}\n\
+    let source = "const char *s = \"LCOV_EXCL_LINE\";\nint f(int n) { // LCOV_EXCL_START\n  return n;\n}\n\
                   // LCOV_EXCL_STOP\nint main(void) {\n  return f(0);\n}\n// LCOV_EXCL_START\n";
     let modules = [crate::support::module("a.c", source, &["-O0", "-g"], dir)];
     let profile = run_and_profile(&modules, &["--scheme", "sbl"], 1, &["-O0"], dir);
@@ -799,6 +799,10 @@ fn markers_are_read_before_files_are_renamed() {
         assert!(there.1.contains("/nowhere/src"), "{}", there.1);
         for said in [here.2, there.2] {
             assert!(said.contains(open) && !said.contains("not found"), "{said}");
+            assert!(
+                said.contains("a.c:1: LCOV_EXCL_LINE in a string is a marker"),
+                "{said}"
+            );
         }
     }
     std::fs::rename(dir.join("a.c"), dir.join("b.c")).unwrap();

@@ -56,9 +56,9 @@ impl Outcome {
         }
     }
 
-    /// Adds which source files have changed or are missing, and which of their markers are unmatched.
+    /// Adds which source files have changed or are missing, and what is odd of their markers.
     pub(super) fn told_by(mut self, sources: &Sources) -> Outcome {
-        self.warnings.extend(sources.unmatched_markers());
+        self.warnings.extend(sources.remarks_on_markers());
         self.warnings.extend(sources.changed());
         self.warnings.extend(sources.missing());
         self.warnings.extend(sources.missing_folders());

@@ -258,7 +258,7 @@ impl<'a> View<'a> for Counts<'a> {
 
     fn notes(&self) -> Vec<String> {
         let markers = self.sources.markers();
-        let mut notes = self.sources.unmatched_markers();
+        let mut notes = self.sources.remarks_on_markers();
         notes.extend(self.sources.changed());
         notes.extend(self.sources.missing_markers());
         let spans = self.functions.iter();

@@ -188,9 +188,7 @@ pub(super) fn write_data(
         paths,
         steps: Steps::new(profile, sources, false),
         files: Files::new(&profile.manifest.files),
-        baseline: baseline
-            .map(|b| Baseline::new(b, profile))
-            .transpose()?,
+        baseline: baseline.map(|b| Baseline::new(b, profile)).transpose()?,
     };
     let program = ProgramData {
         about: about(profile),
