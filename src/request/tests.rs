@@ -504,7 +504,10 @@ fn functions_of_other_sources_do_not_match() {
     profile.manifest.modules.push(other);
     profile.manifest.modules.raw[0].name = "elsewhere.bc".into();
     let same_source = case.selected(&["new:p"], &earlier(profile.clone()));
-    assert!(same_source[0].len() < ALL.len(), "whatever its module is called");
+    assert!(
+        same_source[0].len() < ALL.len(),
+        "whatever its module is called"
+    );
     profile.manifest.functions.raw[0].loc = Some(Loc { file: 1, line: 10 });
     let selected = case.selected(&["new:p"], &earlier(profile));
     assert_eq!(selected[0], ALL);

@@ -15,7 +15,10 @@ fn collect_keys(value: &Value, keys: &mut BTreeSet<String>) {
         Value::Object(members) => {
             for (key, member) in members {
                 keys.insert(key.clone());
-                collect_keys(member, keys);
+                // Its keys are words of outcomes.
+                if key != "outcomes" {
+                    collect_keys(member, keys);
+                }
             }
         }
         Value::Array(items) => items.iter().for_each(|item| collect_keys(item, keys)),

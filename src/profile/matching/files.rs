@@ -21,7 +21,7 @@ fn is_file(name: &str) -> bool {
 /// The source files of one set of builds, numbered.
 ///
 /// A name with two hashes is two files. A name without a hash is that file which has the name. A relative name, which
-/// depends on the folder of the compiler (`src/h.h` and `../src/h.h`), also is the file of equal content whose name ends
+/// depends on the folder of the compiler (`h.h` and `../h.h`), also is the file of equal content whose name ends
 /// alike. Absolute names that differ are two files whatever their content: a header and its installed copy.
 #[derive(Default)]
 pub(in crate::profile) struct Files {
@@ -104,6 +104,7 @@ fn is_same_relative(a: &str, b: &str) -> bool {
 /// If both builds have a file of one name, outside the system's folders, then names can be compared as they are. If not,
 /// the folder may have moved: the beginning of names is replaced so that most files of `old` have a name in `new`. Where
 /// nobody says that both are builds of one program (`needs_evidence`), one of these files must have the same content.
+/// Where somebody does, a program of one file has that file, whatever it is called.
 pub(super) fn translate<'a>(
     old: &Build<'a>,
     new: &Build,
@@ -115,6 +116,15 @@ pub(super) fn translate<'a>(
     let there: HashSet<&str> = new.files.iter().map(|f| f.0).filter(is_own).collect();
     if names().any(|name| there.contains(name)) {
         return unchanged();
+    }
+    let own: Vec<&str> = names().filter(is_own).collect();
+    if let ([_], [renamed], false) = (&own[..], &Vec::from_iter(&there)[..], needs_evidence) {
+        // The one source of a program, under another name: `faster.c`, made of `demo.c`.
+        let renamed = |name: &'a str| match is_own(&name) {
+            true => Cow::Owned(renamed.to_string()),
+            false => Cow::Borrowed(name),
+        };
+        return names().map(renamed).collect();
     }
     let mut by_base: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
     for &file in new.files.iter().filter(|f| is_own(&f.0)) {
@@ -235,5 +245,13 @@ mod tests {
         let bare = [("x.c", "1"), ("lib/y.c", "2")];
         assert_eq!(translated(&old, &bare, true)[..2], ["x.c", "lib/y.c"]);
         assert_eq!(translated(&bare, &new, true), ["/b/q/x.c", "/b/q/lib/y.c"]);
+        // The one file of a program.
+        let one = |name| [(name, ""), ("/usr/include/h.h", "")];
+        let (old, new) = (one("/p/demo.c"), one("/p/faster.c"));
+        assert_eq!(
+            translated(&old, &new, false),
+            ["/p/faster.c", "/usr/include/h.h"]
+        );
+        assert_eq!(translated(&old, &new, true)[0], "/p/demo.c");
     }
 }

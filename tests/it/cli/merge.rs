@@ -37,7 +37,7 @@ fn bad_profiles() {
     flipped[4096 + 70] ^= 4;
     write("flipped.p3raw", &flipped);
     flipped = good[1].clone();
-    flipped[8] = 10;
+    flipped[8] = 11;
     write("version.p3raw", &flipped);
     flipped[8] = 5;
     write("old.p3raw", &flipped);
