@@ -17,6 +17,7 @@ use super::measurement::{Exact, Measurement};
 use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId, FuncId, ModuleId, PathId, TiSlice, TiVec, ti_vec};
+use crate::ir::Loc;
 use crate::load::positions::Inlined;
 use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
 use crate::names::printable;
@@ -375,7 +376,10 @@ impl Joined {
     ) -> Vec<Option<FuncId>> {
         let mut taken: HashSet<FuncId> = HashSet::new();
         let mut same = vec![None; entries.len()];
-        let is_same = |f: FuncId, entry| same_paths(&self.manifest.functions[f], entry);
+        let is_same = |f: FuncId, entry| {
+            let there = &self.manifest.functions[f];
+            same_paths(there, entry) && has_same_lines(there, entry)
+        };
         for (i, entry) in entries.iter().enumerate() {
             if there[i].is_none() {
                 let mut in_module = self.places.in_module(entry);
@@ -511,6 +515,18 @@ impl Joined {
         }
         Ok(())
     }
+}
+
+/// Whether two functions, of one numbering of files, have code of the same lines in each block: one source may become
+/// equal control flow of other lines by other macros. One of them may be without lines. O(positions).
+fn has_same_lines(a: &FunctionEntry, b: &FunctionEntry) -> bool {
+    let blocks = || a.succs.keys();
+    let none = |f: &FunctionEntry| blocks().all(|block| f.spans(block).next().is_none());
+    let own = |f: &FunctionEntry, block| -> BTreeSet<Loc> {
+        let spans = f.spans(block).filter(|span| span.inlined.is_none());
+        spans.map(|span| span.loc).collect()
+    };
+    blocks().all(|block| own(a, block) == own(b, block)) || none(a) || none(b)
 }
 
 /// Whether ids mean the same paths of both. Of what is skipped there are none.

@@ -210,8 +210,9 @@ impl Verdict {
     }
 
     /// What a profile whose counts and processes are known tells about it: as [`Verdict::of_processes`], but where one copy counts
-    /// everything and it is known where each child was forked, children are no interruption. What they
-    /// did is counted, and where it is not, counts are bounds; a note says so. O(size of the functions that call `fork`).
+    /// all paths and it is known where each child was forked, children are no interruption. What they did is counted, and
+    /// where it is not, counts are bounds; a note says so. Counters of edges do not tell what children ran.
+    /// O(size of the functions that call `fork`).
     ///
     /// # Errors
     /// A damaged profile.
@@ -219,8 +220,9 @@ impl Verdict {
         let children = profile.count_children();
         let are_known = children > 0
             && profile.has_one_counter()
-            && profile.exact().is_ok()
-            && profile.count_unexplained_children() == 0;
+            && matches!(&profile.measured, Measurement::Exact(Exact::Paths(_)))
+            && profile.count_unexplained_children() == 0
+            && !may_have_had_threads(&profile.processes);
         if !are_known {
             return Ok(Verdict::of_processes(&profile.manifest, &profile.processes));
         }
@@ -295,6 +297,12 @@ impl Verdict {
         all.dedup_by_key(|v| v.function);
         all.sort_by_key(|v| (Reverse(v.off), v.function));
     }
+}
+
+/// Whether a child that did not end normally may have had threads that nobody saw: it never said that it had none.
+fn may_have_had_threads(processes: &TiSlice<CopyId, Processes>) -> bool {
+    let mut processes = processes.iter();
+    processes.any(|p| p.children_cut_short > 0 && p.threads == Threads::Unseen)
 }
 
 /// What keeps threads from losing counts, in all ways to make copies.

@@ -1,7 +1,7 @@
 //! Functions that are under way when the process forks: what is counted of them, and what is not claimed. Programs count
 //! their lines themselves, in memory that all their processes share.
 
-use crate::support::{PROF, copy_modules, link, merge, module, rewrite, run, runtime};
+use crate::support::{PROF, copy_modules, link, merge, module, rewrite, run, runtime_with};
 use p3_rewrite::analysis::counted::CountedFunction;
 use p3_rewrite::analysis::lines::by_line;
 use p3_rewrite::profile::Profile;
@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Flags that keep a block for each line.
 const FLAGS: &[&str] = &["-O0", "-Xclang", "-disable-O0-optnone", "-g"];
@@ -128,7 +129,12 @@ fn run_copies(dir: &Path, modules: &[PathBuf], copies: u32, pattern: &str) -> BT
     let mut truth = BTreeMap::new();
     for copy in 0..copies {
         let exe = dir.join(format!("copy-{copy}.exe"));
-        link(&copy_modules(modules, dir, copy), runtime(), &["-O0"], &exe);
+        link(
+            &copy_modules(modules, dir, copy),
+            watching_runtime(),
+            &["-O0"],
+            &exe,
+        );
         let mut command = Command::new(&exe);
         command.current_dir(dir).stdout(Stdio::null());
         run(command.env("P3_PROFILE_FILE", dir.join(pattern)));
@@ -223,6 +229,12 @@ fn prof(arguments: &[&str], file: &Path) -> String {
     String::from_utf8(text).unwrap()
 }
 
+/// The runtime as output folders compile it for a shared C library: it sees that children start no threads.
+fn watching_runtime() -> &'static [PathBuf] {
+    static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    OBJECTS.get_or_init(|| runtime_with(&["-O2", "-fPIE", "-DP3_DYNAMIC"]))
+}
+
 /// The merged profile of a run of a program in one copy.
 fn profiled(source: &str, options: &[&str], out: &Path) -> PathBuf {
     let modules = [module(
@@ -233,7 +245,12 @@ fn profiled(source: &str, options: &[&str], out: &Path) -> PathBuf {
     )];
     rewrite(&modules, &[options, &["-k", "1"]].concat(), out);
     let exe = out.join("copy-0.exe");
-    link(&copy_modules(&modules, out, 0), runtime(), &["-O0"], &exe);
+    link(
+        &copy_modules(&modules, out, 0),
+        watching_runtime(),
+        &["-O0"],
+        &exe,
+    );
     let mut command = Command::new(&exe);
     command.current_dir(out).stdout(Stdio::null());
     run(command.env("P3_PROFILE_FILE", out.join("raw/%k-%p.p3raw")));
@@ -425,4 +442,31 @@ fn code_of_children_that_exec_is_not_said_to_have_never_run() {
         assert!(!text.contains("never true: p == 0"), "{scheme}: {text}");
         assert!(!text.contains("never true: quiet"), "{scheme}: {text}");
     }
+}
+
+/// The parent ends in the middle of the path on which it forked, and the child goes on behind a call to the end.
+#[test]
+fn code_behind_a_call_of_a_child_whose_parent_left_is_counted() {
+    let source = "#include <stdlib.h>\n#include <unistd.h>\nint main(void) {\n  if (fork())\n    exit(0);\n  \
+                  setsid();\n  return 0;\n}\n";
+    let dir = crate::support::folder();
+    for scheme in ["sbl", "p3-hot"] {
+        let out = dir.path().join(scheme);
+        let profile = profiled(source, &["--scheme", scheme], &out);
+        let lines = lcov_lines(&profile);
+        let of = [5, 6, 7].map(|line| lines.get(&line).copied());
+        assert_eq!(of, [Some(1), Some(1), Some(1)], "{scheme}");
+    }
+}
+
+/// Counters of edges do not tell what children ran: their profile stays incomplete.
+#[test]
+fn children_of_programs_whose_edges_are_counted_are_no_note() {
+    let dir = crate::support::folder();
+    let profile = profiled(SPAWN, &["--scheme", "edge"], &dir.path().join("edge"));
+    let text = prof(&["verify"], &profile);
+    assert!(
+        text.contains("incomplete") && !text.contains("note: forked"),
+        "{text}"
+    );
 }

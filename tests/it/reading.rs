@@ -64,6 +64,7 @@ fn text_is_narrow_and_short() {
         }
     }
     let lines = |program, top| shown(program, 100, &["--top", top]).lines().count();
-    assert!(lines("orders", "5") <= 35);
+    // Where a path has no other decisions, those in a library are shown.
+    assert!(lines("orders", "5") <= 40);
     assert!(lines("variants", "20") <= 150);
 }

@@ -191,6 +191,21 @@ fn lines_of_a_variant_that_never_ran_are_uncovered() {
     assert_eq!(lcov(dir)["t.c"], ran);
 }
 
+/// Other macros may leave the control flow as it is: the lines are still those of each program.
+#[test]
+fn lines_of_variants_of_equal_control_flow_stay_apart() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let source = "int main(int n, char **v) {\n#ifdef TWO\n  n += 2;\n#else\n  n += 1;\n#endif\n  return n == 0;\n}\n";
+    write(dir, &[("t.c", source)]);
+    let build = "$CC -O0 -g t.c -o one && $CC -O0 -g -DTWO t.c -o two";
+    build_and_run(dir, &[], build, "./one");
+    let lines = lcov(dir)["t.c"].clone();
+    for line in ["DA:3,0", "DA:5,1", "DA:7,1"] {
+        assert!(lines.contains(&line.to_string()), "{line}: {lines:?}");
+    }
+}
+
 /// The paths of a program are not known since another one of the same shape ran; those of the same source are, wherever
 /// in it they are now.
 #[test]

@@ -104,7 +104,10 @@ impl Executed {
         let processes = profile.processes_of(f);
         let forks = find_fork_blocks(profile, f);
         let elsewhere = profile.forked.get(&f);
-        let Some(completed) = find_completed(profile, f, structure, first, &forks) else {
+        // Children that a callee forked, and that returned here, complete paths like those of the function's own children.
+        let are_own = elsewhere.is_none();
+        let completed = are_own.then(|| find_completed(profile, f, structure, first, &forks));
+        let Some(completed) = completed.flatten() else {
             let forked = add_elsewhere(forks.clone(), first.completed, elsewhere);
             self.add_all(structure, flow, processes, Some(&forked));
             self.add_children(structure, first, &forks, first.completed);
@@ -122,9 +125,8 @@ impl Executed {
         self.add_all(structure, flow, processes, elsewhere);
         self.add_children(structure, first, &forks, 0);
         for path in &completed {
-            // Children took the edge at which their path ended.
-            let last = path.edges.last().copied();
-            if let Some(e) = last.filter(|e| matches!(dag.edge(*e).kind, EdgeKind::BackEdge(_))) {
+            // Children took the edge at which their path ended: to a loop's header, or behind the call that stands last.
+            if let Some(&e) = path.edges.last() {
                 self.edges[e] = self.edges[e].plus(Range::exact(path.count));
             }
         }
