@@ -56,7 +56,7 @@
 //! cli       command lines and help of both programs
 //! ```
 //!
-//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow` and
+//! A module imports only from those above it, which a test holds (`tests/it/rooms.rs`). `sampling`, `shadow` and
 //! `outlined` are rooms of estimates, which builds without the feature `estimates` leave out: no other module opens
 //! them but where that test names a door.
 //! `docs/ARCHITECTURE.md` is the map.
@@ -123,9 +123,6 @@ pub mod strategy;
 pub mod table;
 mod versions;
 mod weights;
-
-#[cfg(test)]
-mod modules;
 
 #[cfg(test)]
 mod papers;

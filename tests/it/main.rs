@@ -80,3 +80,6 @@ mod survival;
 mod threads;
 mod unlinked;
 mod unnoticed;
+
+/// The sources themselves.
+mod rooms;

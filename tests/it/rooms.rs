@@ -1,7 +1,7 @@
 //! The order of modules, held: what `src/lib.rs` lists is what the sources import.
 //!
-//! Read token by token, so that comments and strings do not count and the inside of macros does. Code of tests is
-//! free: it holds stages against later ones.
+//! Sources are read token by token, so that comments and strings do not count and the inside of macros does. Code of
+//! tests is free: it compares stages with later ones.
 
 use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, tokenize};
 use std::collections::BTreeSet;
@@ -140,44 +140,49 @@ impl Source<'_> {
             .push(format!("src/{path}:{}: {problem}", at.line));
     }
 
-    /// A path that leads through the root of the crate to the name at the front of `path`.
-    fn import(&mut self, path: &[Token]) {
+    /// Checks a path that leads to the names at the front of `path`, in `base`: the root of the crate, or a room.
+    fn import(&mut self, base: &str, path: &[Token]) {
         let name = path[0];
-        let inner = match path {
-            [_, a, b, inner, ..] if (a.text, b.text) == (":", ":") => inner.text,
-            _ => "",
-        };
-        let own = self.module.split('/').next().expect("a name");
-        let imported = format!("{}/{inner}", name.text);
+        let imported = format!("{base}{}", names(path).join("/"));
+        let places = (self.place(&self.module), self.place(&imported));
+        if places.0.is_some() && places.0 == places.1 {
+            return;
+        }
         if is_of_estimates(&imported) && !is_of_estimates(&self.module) {
             let Some(door) = door(&self.module) else {
                 let module = &self.module;
-                let problem = format!("{module} imports {}, a room of estimates", name.text);
+                let imported = self.listed(&imported).unwrap_or(&imported);
+                let problem = format!("{module} imports {imported}, a room of estimates");
                 return self.report(name, &problem);
             };
             self.opened = Some(door);
             return;
         }
-        let problem = match (self.place(&self.module), self.place(&imported)) {
-            (_, None) => format!("crate::{} is no module of the list", name.text),
-            (None, _) => format!("{own} is not in the list of modules"),
+        let problem = match places {
+            (_, None) => format!("{base}{} is no module of the list", name.text),
+            (None, _) => format!("{} is not in the list of modules", self.module),
             (Some(here), Some(there)) if there > here => {
-                format!("{own} imports {}, which comes after it", name.text)
+                let (own, imported) = (&self.order[here], &self.order[there]);
+                format!("{own} imports {imported}, which comes after it")
             }
             _ => return,
         };
         self.report(name, &problem);
     }
 
-    /// Where the room of a module is in the list: that of its outermost module, or of one inside that.
+    /// Where a module is in the list, or what it is in.
     fn place(&self, module: &str) -> Option<usize> {
         self.order.iter().position(|room| is_inside(module, room))
     }
 
-    /// What follows `crate::`: one name, or the first of each path in braces.
-    fn imports(&mut self, tokens: &[Token]) {
+    fn listed(&self, module: &str) -> Option<&str> {
+        self.place(module).map(|place| self.order[place].as_str())
+    }
+
+    /// Checks what follows `crate::`, or what leads to a room: one path, or each path in braces.
+    fn imports(&mut self, base: &str, tokens: &[Token]) {
         if after_words(tokens, &["{"]).is_none() {
-            return self.import(tokens);
+            return self.import(base, tokens);
         }
         let mut open = 0;
         for (i, pair) in tokens[..length(tokens)].windows(2).enumerate() {
@@ -188,7 +193,7 @@ impl Source<'_> {
             };
             let begins = ["{", ","].contains(&pair[0].text) && pair[1].text != "}";
             if open == 1 && begins {
-                self.import(&tokens[i + 1..]);
+                self.import(base, &tokens[i + 1..]);
             }
         }
     }
@@ -214,8 +219,13 @@ impl Source<'_> {
             }
             let depth = scopes.iter().filter(|s| **s).count();
             let within = i > 0 && tokens[i - 1].text == ":";
-            if let Some(names) = beyond_root(&tokens[i..], depth).filter(|_| !within) {
-                self.imports(names);
+            if within {
+                continue;
+            }
+            if let Some(names) = after_words(&tokens[i..], &["crate", ":", ":"]) {
+                self.imports("", names);
+            } else if let Some((base, names)) = climb(&tokens[i..], &self.module, depth) {
+                self.imports(&base, names);
             }
         }
     }
@@ -237,15 +247,47 @@ fn door(module: &str) -> Option<&'static str> {
     doors.find(|door| is_inside(module, door))
 }
 
-/// What follows `crate::`, or `super::` as often as leads out of `depth` modules.
-fn beyond_root<'t, 'a>(tokens: &'t [Token<'a>], depth: usize) -> Option<&'t [Token<'a>]> {
-    let root = after_words(tokens, &["crate", ":", ":"]);
-    root.or_else(|| (0..depth).try_fold(tokens, |t, _| after_words(t, &["super", ":", ":"])))
+/// Where `super::`, as often as it stands at the front, leads from the file of `module`: the path of that module with a
+/// slash behind it, and what follows. `None` without `super::`, or within the file: `depth` modules are open there.
+fn climb<'t, 'a>(
+    tokens: &'t [Token<'a>],
+    module: &str,
+    depth: usize,
+) -> Option<(String, &'t [Token<'a>])> {
+    let (mut rest, mut levels) = (tokens, 0);
+    while let Some(after) = after_words(rest, &["super", ":", ":"]) {
+        (rest, levels) = (after, levels + 1);
+    }
+    let parts: Vec<&str> = module.split('/').collect();
+    let left = depth
+        .checked_sub(levels)
+        .filter(|left| levels > 0 && *left < parts.len())?;
+    Some((
+        parts[..left]
+            .iter()
+            .map(|part| format!("{part}/"))
+            .collect(),
+        rest,
+    ))
+}
+
+/// The names of the path at the front: `a::b::C`.
+fn names<'a>(path: &[Token<'a>]) -> Vec<&'a str> {
+    let mut names = vec![path[0].text];
+    let mut rest = &path[1..];
+    while let Some([next, after @ ..]) = after_words(rest, &[":", ":"]) {
+        if next.text == "{" {
+            break;
+        }
+        names.push(next.text);
+        rest = after;
+    }
+    names
 }
 
 /// The modules in the order in which data flows, from the list in the documentation of the crate.
 fn order() -> Vec<String> {
-    let docs = include_str!("lib.rs")
+    let docs = include_str!("../../src/lib.rs")
         .lines()
         .map_while(|l| l.strip_prefix("//!"));
     let list = docs.skip_while(|l| !l.contains("```")).skip(1);
@@ -301,7 +343,7 @@ fn modules_import_only_from_those_above_them() {
         let declared = Code::new(text).tests;
         tests.extend(declared.iter().map(|name| folder(path).join(name)));
     }
-    assert!(tests.contains(&"modules".into()), "this one");
+    assert!(tests.contains(&"papers".into()), "one of them");
     let is_test = |f: &Path| tests.iter().any(|t| f.with_extension("").starts_with(t));
     let mut all = Vec::new();
     let mut closed: BTreeSet<&str> = DOORS.iter().map(|(door, _)| *door).collect();
@@ -319,22 +361,35 @@ fn modules_import_only_from_those_above_them() {
     assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
-/// The declarations beneath the list are sorted, as rustfmt wants them.
+/// The modules that a file declares, without those of tests.
+fn declared(text: &str) -> BTreeSet<&str> {
+    let tokens = Code::new(text).tokens;
+    let triples = tokens.windows(3);
+    let modules = triples.filter(|t| t[0].text == "mod" && t[2].text == ";");
+    modules.map(|t| t[1].text).collect()
+}
+
+/// Rooms are the folders of `src`; where the list names what is in a room, it names all of it.
 #[test]
 fn every_module_is_listed_once() {
-    let lib = Code::new(include_str!("lib.rs")).tokens;
-    let pairs = lib.windows(2).filter(|pair| pair[0].text == "mod");
-    let declared: Vec<&str> = pairs.map(|pair| pair[1].text).collect();
-    let listed = order();
-    let listed = listed
+    let order = order();
+    let parts = |i: usize| order.iter().filter_map(move |m| m.split('/').nth(i));
+    let rooms: BTreeSet<&str> = parts(0).collect();
+    assert_eq!(rooms, declared(include_str!("../../src/lib.rs")));
+    for room in rooms
         .iter()
-        .map(|room| room.split('/').next().expect("a name"));
-    let listed: BTreeSet<&str> = listed.collect();
-    assert_eq!(Vec::from_iter(listed), declared);
-    let mut rooms = order();
-    rooms.sort();
-    rooms.dedup();
-    assert_eq!(rooms.len(), order().len());
+        .filter(|room| !order.contains(&(**room).to_string()))
+    {
+        let inner = order
+            .iter()
+            .filter_map(|m| m.strip_prefix(room)?.strip_prefix('/'));
+        let inner: BTreeSet<&str> = inner.filter_map(|m| m.split('/').next()).collect();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(room);
+        let text = std::fs::read_to_string(path.join("mod.rs")).expect("readable");
+        assert_eq!(inner, declared(&text), "{room}");
+    }
+    let distinct: BTreeSet<&String> = order.iter().collect();
+    assert_eq!(distinct.len(), order.len());
 }
 
 #[test]
@@ -363,7 +418,7 @@ fn what_breaks_the_order_is_found() {
     );
     assert_eq!(
         of("low.rs", "use crate::Error;"),
-        ["src/low.rs:1: crate::Error is no module of the list"]
+        ["src/low.rs:1: Error is no module of the list"]
     );
     for text in [
         "// crate::high\nconst S: &str = \"crate::high\";",
@@ -394,7 +449,7 @@ fn import_of_an_estimate_is_found() {
     let text = "use crate::sampling::emit::X;";
     assert_eq!(
         of("low/a.rs", text),
-        ["src/low/a.rs:1: low/a imports sampling, a room of estimates"]
+        ["src/low/a.rs:1: low/a imports sampling/emit, a room of estimates"]
     );
     assert!(of("rewrite/estimates.rs", text).is_empty(), "a door");
     assert!(
@@ -409,8 +464,13 @@ fn import_of_an_estimate_is_found() {
     assert!(of("sampling/report.rs", text).is_empty());
     assert_eq!(
         of("sampling/emit.rs", "use crate::sampling::report::X;"),
-        ["src/sampling/emit.rs:1: sampling imports sampling, which comes after it"]
+        ["src/sampling/emit.rs:1: sampling/emit imports sampling/report, which comes after it"]
     );
+    assert_eq!(
+        of("sampling/emit.rs", "use super::report::X;"),
+        ["src/sampling/emit.rs:1: sampling/emit imports sampling/report, which comes after it"]
+    );
+    assert!(of("sampling/report.rs", "use super::emit::X;").is_empty());
 }
 
 #[test]
