@@ -1,9 +1,9 @@
 //! Views of every stage for people: graphs as dot, numberings and plans as text (`--dump`).
 
+use crate::base::index::{EdgeId, VertexId};
+use crate::base::names::{dot_escaped, printable};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{EdgeId, VertexId};
 use crate::ir::Cfg;
-use crate::names::{dot_escaped, printable};
 use crate::paths::Measuring;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;

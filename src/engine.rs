@@ -4,8 +4,8 @@
 //! Bitcode names its writer. Text does not, so what parses it is tried: an engine that cannot read it becomes the
 //! next one, as long as there is a newer. Nothing has been written by then.
 
-use crate::error::{Error, Result};
-use crate::llvm::{self, LINKED, VERSIONS};
+use crate::base::error::{Error, Result};
+use crate::base::llvm::{self, LINKED, VERSIONS};
 use crate::load::container;
 use crate::load::writer::{Writer, writer};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, tee};

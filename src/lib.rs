@@ -3,12 +3,12 @@
 //! The modules, in the order in which data flows:
 //!
 //! ```text
-//! error     what a user can cause, and what to do about it
-//! index     typed indices
-//! llvm      versions of LLVM: which have engines, what their tools and packages are called
+//! base/error     what a user can cause, and what to do about it
+//! base/index     typed indices
+//! base/llvm      versions of LLVM: which have engines, what their tools and packages are called
 //! runtime   what rewritten modules, the C runtime and raw profiles share
-//! names     symbols and file names as people and formats take them
-//! table     columns for people, CSV for programs
+//! base/names     symbols and file names as people and formats take them
+//! base/table     columns for people, CSV for programs
 //! estimate  estimates as profiles hold them: the kinds, and what each says
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! engine    programs for each LLVM, and which of them reads the inputs
@@ -76,6 +76,7 @@
 )]
 
 pub mod analysis;
+pub mod base;
 pub mod cli;
 pub mod compiler;
 mod dag;
@@ -84,16 +85,12 @@ mod edges;
 #[cfg(feature = "llvm")]
 pub mod emit;
 pub mod engine;
-pub mod error;
 pub mod estimate;
 mod hot;
-pub mod index;
 pub mod ir;
 mod live;
-pub mod llvm;
 pub mod load;
 pub mod manifest;
-mod names;
 pub mod numbering;
 mod options;
 #[cfg(feature = "estimates")]
@@ -120,7 +117,6 @@ mod spantree;
 #[cfg(feature = "llvm")]
 mod stats;
 pub mod strategy;
-pub mod table;
 mod versions;
 mod weights;
 
@@ -130,7 +126,7 @@ mod papers;
 #[cfg(test)]
 mod random_cfg;
 
-pub use error::{Error, Result};
+pub use base::error::{Error, Result};
 pub use options::{Options, Select, Setting, Training, WeightsFrom};
 #[cfg(feature = "llvm")]
 pub use rewrite::{Summary, rewrite};

@@ -6,7 +6,7 @@ mod optimize;
 pub mod positions;
 pub mod writer;
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 pub use optimize::{Level, Optimize};
 use positions::Positions;
 use std::collections::{HashMap, HashSet};

@@ -10,8 +10,8 @@ mod list;
 pub(crate) use destination::{Content, Destination, Mark, check_folder, write_files};
 pub(crate) use list::is_inside;
 
-use crate::error::{Error, Result};
-use crate::llvm::LINKED;
+use crate::base::error::{Error, Result};
+use crate::base::llvm::LINKED;
 use crate::manifest::Manifest;
 use crate::strategy::{Method, Scheme};
 use list::List;

@@ -2,9 +2,9 @@
 //!
 //! What of the figures is not here, and why, is at the end of `docs/ALGORITHMS.md`.
 
+use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice};
 use crate::dag::{Dag, EdgeKind, Shape};
 use crate::edges::{counted_edges, propagate};
-use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice};
 use crate::ir::Cfg;
 use crate::numbering::{Numbering, ball_larus, enumerate, pspp};
 use crate::partition::distribute;

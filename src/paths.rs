@@ -1,8 +1,8 @@
 //! What is known of one function: its paths, computed once, and how they are measured.
 
+use crate::base::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
 use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
-use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus, number_by_ends};
 use crate::spantree::SpanningTree;

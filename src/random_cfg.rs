@@ -1,7 +1,7 @@
 //! Random control-flow graphs and walks through them, for property tests.
 
+use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice};
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::index::{BlockId, CfgEdge, FuncId, TiSlice};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::paths::FunctionInput;
 use proptest::prelude::*;

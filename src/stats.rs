@@ -1,13 +1,13 @@
 //! The `--stats` table: what every copy does to every function.
 
-use crate::index::{FuncId, TiSlice};
+use crate::base::index::{FuncId, TiSlice};
+use crate::base::names::shown;
+use crate::base::table::{Align, Columns, exactly, grouped, number_of};
 use crate::ir::{ProgFunction, Program, SkipReason};
 use crate::manifest::{Manifest, Status};
-use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::Measuring;
 use crate::plan::CopyPlan;
-use crate::table::{Align, Columns, exactly, grouped, number_of};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.

@@ -3,7 +3,7 @@
 //! To add one, add a row to the table. What it needs beyond what is there (another way to distribute, other costs) is a
 //! function in a file of its own in [`crate::partition`].
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::estimate::Kind;
 use crate::hot;
 use crate::partition::{

@@ -1,5 +1,5 @@
 #!/bin/sh
-# llvm.sh: what scripts and the Makefile know of versions of LLVM, from the table in src/llvm.rs.
+# llvm.sh: what scripts and the Makefile know of versions of LLVM, from the table in src/base/llvm.rs.
 # llvm.sh all            versions for which an engine can be built, oldest first
 # llvm.sh main           the one that tests and tools are run with
 # llvm.sh found          those whose headers are here; the main one where none is
@@ -9,7 +9,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-rows=$(sed -n 's/^    version(\([0-9]*\), "\(LLVM_SYS_[0-9]*_PREFIX\)"),$/\1 \2/p' src/llvm.rs)
+rows=$(sed -n 's/^    version(\([0-9]*\), "\(LLVM_SYS_[0-9]*_PREFIX\)"),$/\1 \2/p' src/base/llvm.rs)
 all=$(echo "$rows" | cut -d' ' -f1 | tr '\n' ' ')
 main=${all%% *}
 

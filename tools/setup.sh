@@ -17,7 +17,7 @@ done
 echo "setup: missing:$missing"
 if ! command -v apt-get >/dev/null; then
     echo "setup: this is no Debian system; install LLVM $LLVM with its C headers, Polly, clang and lld" >&2
-    echo "setup: by other means, and name its folder by the variable that src/llvm.rs has for it" >&2
+    echo "setup: by other means, and name its folder by the variable that src/base/llvm.rs has for it" >&2
     exit 1
 fi
 if [ "$(id -u)" = 0 ]; then

@@ -10,7 +10,7 @@ pub(crate) static REWRITE: LazyLock<String> = LazyLock::new(|| beside("p3-rewrit
 /// Its companion.
 pub(crate) static PROF: LazyLock<String> = LazyLock::new(|| beside("p3-prof"));
 
-/// The version of LLVM whose tools are called: the first of the table in `src/llvm.rs`.
+/// The version of LLVM whose tools are called: the first of the table in `src/base/llvm.rs`.
 static LLVM: LazyLock<String> = LazyLock::new(|| {
     let script = project().join("tools/llvm.sh").display().to_string();
     let main = output("sh", &[&script, "main"]).expect("the script is in the project");

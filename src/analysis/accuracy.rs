@@ -8,15 +8,15 @@
 //! - *Right*: the first path so taken from each start (the entry, or a loop header) is the most frequent of
 //!   those that ran from there. The paper found 37.9 % of the flow right.
 
+use crate::base::error::Result;
+use crate::base::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
+use crate::base::names::shown;
+use crate::base::table::{self, Align, Columns, Layout, exactly};
 use crate::dag::Dag;
-use crate::error::Result;
-use crate::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
-use crate::names::shown;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{add_up, hottest};
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};
-use crate::table::{self, Align, Columns, Layout, exactly};
 use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;

@@ -3,8 +3,8 @@
 //! This is evidence, not proof: the manifest lists calls of functions that no input module defines, and the next ones to a function whose counts
 //! contradict each other are the likeliest to have told it something else in another copy. Files, addresses and memory that nobody wrote to are seen by no call.
 
-use crate::error::Result;
-use crate::index::{BlockId, FuncId, TiVec, ti_vec};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, FuncId, TiVec, ti_vec};
 use crate::profile::Profile;
 use crate::profile::flow::flow;
 use std::collections::{BTreeSet, VecDeque};

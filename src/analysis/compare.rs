@@ -5,14 +5,14 @@
 //! before their end, paths tell a least and a most, and edges that were not counted may be off. That counts differ
 //! within these bounds is said, and is no difference.
 
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
+use crate::base::table::{number_of, times};
 use crate::profile::Profile;
 use crate::profile::flow::flow;
 use crate::profile::known::KnownPaths;
 use crate::profile::left::{Executed, Range};
 use crate::profile::measurement::{Exact, Measurement};
-use crate::table::{number_of, times};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What names a function in both profiles: module, name, ordinal in the module.

@@ -5,8 +5,8 @@
 //! an order. A path on which a set or an order is empty cannot run. Nothing is claimed of other paths: this is no proof
 //! that they can.
 
+use crate::base::index::{BlockId, EdgeId, PathId};
 use crate::dag::{EdgeKind, Path, PathEnd};
-use crate::index::{BlockId, EdgeId, PathId};
 use crate::load::positions::{BecomesConstant, Choice, Compared, Operand, Predicate, Variable};
 use crate::manifest::FunctionEntry;
 use crate::paths::Measuring;

@@ -1,7 +1,7 @@
 //! A function with the executions of everything in it: what reports of lines, branches and calls are made of.
 
-use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec, ti_vec};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec, ti_vec};
 use crate::ir::{Cfg, Span, Terminator};
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::profile::filter::Selection;

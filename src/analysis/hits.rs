@@ -1,13 +1,13 @@
 //! `p3-prof hits`: the probes that copies made with `--count-hits` executed (`docs/ALGORITHMS.md` §3). What
 //! [`super::simulate`] computes without running them.
 
-use crate::error::{Error, Result};
-use crate::index::{CopyId, TiVec, ti_vec};
+use crate::base::error::{Error, Result};
+use crate::base::index::{CopyId, TiVec, ti_vec};
+use crate::base::table::{self, Align, Columns, exactly};
 use crate::manifest::Manifest;
 use crate::profile::merge::Programs;
 use crate::profile::merge::gather::{Seen, check, each_file, read};
 use crate::strategy::Scheme;
-use crate::table::{self, Align, Columns, exactly};
 use anstyle::Style;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

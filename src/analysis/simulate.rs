@@ -1,7 +1,8 @@
 //! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (`docs/ALGORITHMS.md` §3).
 
-use crate::error::{Error, Result};
-use crate::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec, ti_vec};
+use crate::base::error::{Error, Result};
+use crate::base::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec, ti_vec};
+use crate::base::table::{self, Align, Columns, exactly};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::numbering::pspp;
@@ -14,7 +15,6 @@ use crate::profile::matching::{Build, Known};
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, Ran, Structure};
 use crate::strategy::{Scheme, Strategy};
-use crate::table::{self, Align, Columns, exactly};
 use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -361,7 +361,7 @@ fn change(base: u64, hits: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::BlockId;
+    use crate::base::index::BlockId;
     use crate::manifest::FunctionEntry;
     use crate::profile::tests::profile;
 
@@ -391,10 +391,11 @@ mod tests {
         assert!(fits(|_| {}));
         assert!(!fits(|f| f[FuncId(0)].name = "other".into()));
         assert!(!fits(|f| f[FuncId(0)].succs[BlockId(3)] = vec![BlockId(5)]));
-        assert!(!fits(|f| f[FuncId(0)].cuts = vec![crate::index::CfgEdge {
-            block: BlockId(2),
-            succ: 1,
-        }]));
+        assert!(!fits(|f| f[FuncId(0)].cuts =
+            vec![crate::base::index::CfgEdge {
+                block: BlockId(2),
+                succ: 1,
+            }]));
         assert!(!fits(|functions| functions.clear()));
         assert!(!fits(|f| f.push(f[FuncId(0)].clone())));
     }

@@ -3,10 +3,10 @@
 //! It needs no LLVM: what reads and writes modules is an engine, which this process becomes.
 
 use anyhow::Result;
+use p3_rewrite::base::error::Error;
 use p3_rewrite::cli::rewrite::{Args, Command, meant};
 use p3_rewrite::cli::{build, doctor, manual, print};
 use p3_rewrite::engine::{self, Request};
-use p3_rewrite::error::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

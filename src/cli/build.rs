@@ -8,20 +8,22 @@ use super::selection::{
     report_selection, report_threads, report_warnings,
 };
 use super::{ForceArgs, one_line, warn};
+use crate::base::error::{Error, Result};
+use crate::base::names::{
+    NAMED_PROGRAMS, first_names, is_shared_library, printable, quote_for_shell,
+};
+use crate::base::table::number_of;
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::{self, Failure, Record};
 use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
 use crate::compiler::unlinked::Unlinked;
-use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::names::{NAMED_PROGRAMS, first_names, is_shared_library, printable, quote_for_shell};
 use crate::output::check_folder;
 use crate::profile::locate::MERGED;
 use crate::profile::measurement::Measurement;
 use crate::profile::merge::{Merged, summary};
 use crate::profile::verdict::Trust;
 use crate::strategy::Scheme;
-use crate::table::number_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -7,12 +7,12 @@ use super::build::{
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::{find_outdated, refuse_unknown, report_selection, report_threads};
+use crate::base::error::{Error, Result};
 use crate::compiler::record;
 use crate::compiler::rust::{Rustc, output};
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
 use crate::engine;
-use crate::error::{Error, Result};
 use crate::output::check_folder;
 use clap::ValueEnum;
 use std::ffi::OsString;

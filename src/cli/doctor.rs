@@ -1,8 +1,8 @@
 //! `doctor`, of `p3-rewrite` and of `p3-prof`.
 
+use crate::base::names::printable;
+use crate::base::table::{Align, Columns};
 use crate::compiler::doctor::{State, checks};
-use crate::names::printable;
-use crate::table::{Align, Columns};
 use anstyle::AnsiColor;
 
 /// Says of everything that may be called whether it is there; whether something is missing without which nothing works.
@@ -38,9 +38,9 @@ pub fn report() -> (String, bool) {
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn run() -> crate::error::Result<std::process::ExitCode> {
+pub fn run() -> crate::base::error::Result<std::process::ExitCode> {
     let (text, missing) = report();
     super::print(anstream::stdout(), text.as_bytes())
-        .map_err(|e| crate::error::Error::write("standard output", e))?;
+        .map_err(|e| crate::base::error::Error::write("standard output", e))?;
     Ok(u8::from(missing).into())
 }

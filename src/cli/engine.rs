@@ -2,12 +2,12 @@
 
 use super::rewrite::{AnnotateArgs, Args, Command, ProftextArgs, print_llvm_version};
 use super::{fail, one_line, parse, say_error};
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::table::number_of;
 use crate::options::Options;
 use crate::output::Destination;
 use crate::pgo::{self, Done};
 use crate::profile::verdict::Trust;
-use crate::table::number_of;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! `manual`: man pages and completions, made from the arguments themselves.
 
 use super::ForceArgs;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::output::{Mark, write_files};
 use clap::{Args, Command};
 use clap_complete::{Generator, Shell};
@@ -73,7 +73,7 @@ fn write(args: &ManualArgs, files: &Files) -> Result<String> {
 }
 
 fn line(out: &Path) -> String {
-    let out = crate::names::printable(&out.display().to_string()).into_owned();
+    let out = crate::base::names::printable(&out.display().to_string()).into_owned();
     format!("{out}: man pages, and completions of bash, zsh and fish")
 }
 

@@ -14,8 +14,8 @@ mod screen;
 mod selection;
 mod values;
 
-use crate::names::{REGEX_PROBLEM, describe_regex_problem, printable};
-use crate::table::Layout;
+use crate::base::names::{REGEX_PROBLEM, describe_regex_problem, printable};
+use crate::base::table::Layout;
 use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::Write;
@@ -89,8 +89,8 @@ pub fn say_error(message: &str) {
 /// The same of what ended the command; returns exit status 2, or 1 if a check found something.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
     say_error(&error.to_string());
-    let known = error.downcast_ref::<crate::error::Error>();
-    std::process::ExitCode::from(known.map_or(2, crate::error::Error::status))
+    let known = error.downcast_ref::<crate::base::error::Error>();
+    std::process::ExitCode::from(known.map_or(2, crate::base::error::Error::status))
 }
 
 /// The arguments; if they are wrong, one line on stderr says so, and this is the exit status.
@@ -151,7 +151,7 @@ fn print_help(text: &clap::Error) -> std::process::ExitCode {
     let printed = text.print().and_then(|()| std::io::stdout().flush());
     match printed {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            fail(&crate::error::Error::write("standard output", e).into())
+            fail(&crate::base::error::Error::write("standard output", e).into())
         }
         _ => std::process::ExitCode::SUCCESS,
     }

@@ -2,15 +2,15 @@
 
 use super::build::{say, shown};
 use super::warn;
+use crate::base::error::{Error, Result};
+use crate::base::names::{NAMED_PROGRAMS, first_names};
+use crate::base::table::number_of;
 use crate::compiler::record::Record;
-use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::names::{NAMED_PROGRAMS, first_names};
 use crate::profile::locate::profiles_below;
 use crate::profile::verdict::Trust;
 use crate::request::{Empty, NOTHING, PATCH, Request, Spec, is_about_files_elsewhere};
 use crate::rewrite::THREADS;
-use crate::table::number_of;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -7,8 +7,8 @@
 use super::our_program;
 use super::record::{self, Record};
 use super::suite::namespace;
-use crate::error::{Error, Result};
-use crate::names::printable;
+use crate::base::error::{Error, Result};
+use crate::base::names::printable;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The compilers that do the work: which of those that are here.
 
 use super::{Language, exit_code, in_path, is_ours, major};
+use crate::base::error::{Error, Result};
+use crate::base::llvm::{self, VERSIONS};
 use crate::engine;
-use crate::error::{Error, Result};
-use crate::llvm::{self, VERSIONS};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

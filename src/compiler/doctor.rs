@@ -2,8 +2,8 @@
 //! missing.
 
 use super::{Compiler, Language, in_path, major, our_program};
+use crate::base::llvm::{self, VERSIONS};
 use crate::engine::{self, Engine, Request};
-use crate::llvm::{self, VERSIONS};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -148,7 +148,7 @@ pub fn checks() -> Vec<Check> {
 }
 
 /// The engines that are installed, and whether they start: LLVM's library may be missing.
-fn engine_checks(engines: &[Engine], clang: &crate::error::Result<Compiler>) -> Vec<Check> {
+fn engine_checks(engines: &[Engine], clang: &crate::base::error::Result<Compiler>) -> Vec<Check> {
     if engines.is_empty() {
         let version = clang.as_ref().ok().and_then(Compiler::version);
         let request = Request {
@@ -244,7 +244,7 @@ fn named(version: &str, file: Option<&Path>) -> String {
 /// A compiler, whose bitcode an engine must be able to read.
 fn compiler(
     what: &'static str,
-    found: &crate::error::Result<Compiler>,
+    found: &crate::base::error::Result<Compiler>,
     engines: &[Engine],
 ) -> Check {
     let newest = engines.last().map_or(VERSIONS[0].major, |e| e.llvm);

@@ -1,7 +1,7 @@
 //! Files by which build systems find our compilers.
 
 use super::our_program;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::output::{Mark, PROFILE_H, check_folder, write_files};
 use std::path::Path;
 

@@ -9,10 +9,10 @@ use super::record::{Failure, Record};
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
 use super::{Given, LINES_ADDED, Settings, complaint, not_loaded, our_program, unlinked};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::names::printable;
 use crate::load::container::Member;
 use crate::manifest::Manifest;
-use crate::names::printable;
 use crate::output;
 use crate::strategy::Scheme;
 use ar_archive_writer::{

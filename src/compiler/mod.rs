@@ -43,8 +43,8 @@ pub mod suite;
 mod trace;
 pub mod unlinked;
 
-use crate::error::{Error, Result};
-use crate::llvm;
+use crate::base::error::{Error, Result};
+use crate::base::llvm;
 use arguments::{CommandLine, Task, Word};
 use clang::Compiler;
 use std::fs::File;

@@ -7,7 +7,7 @@
 use super::clang::{Compiler, Compilers};
 use super::trace::Linked;
 use super::{Word, complaint, linker, rust};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
 use crate::load::writer::{Writer, writer};
 use crate::strategy::Scheme;

@@ -1,6 +1,6 @@
 //! What was built where: a file in the folder of every program.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
 use crate::profile::raw::absent;

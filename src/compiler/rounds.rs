@@ -4,8 +4,8 @@
 //! tests that depend on time start a process more or less. Copies compare only where they ran alike.
 
 use super::record::Record;
-use crate::error::Result;
-use crate::index::CopyId;
+use crate::base::error::Result;
+use crate::base::index::CopyId;
 use crate::manifest::Manifest;
 use crate::profile::merge::{Starts, count_starts};
 use crate::profile::verdict::needed;

@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use super::link::succeeded;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::output;
 use crate::strategy::Scheme;
 use rayon::prelude::*;

@@ -8,7 +8,7 @@
 use super::clang::is_clang;
 use super::trace::Linked;
 use super::{major, our_program};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::load::container::Embedded;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
 //! Cut edges: keeping the number of paths within 64-bit ids (`docs/ALGORITHMS.md` §1).
 
 use super::order::{Order, Shape};
-use crate::index::{BlockId, CfgEdge, TiVec};
+use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
 /// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits. Only a function with more is cut.

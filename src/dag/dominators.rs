@@ -2,7 +2,7 @@
 
 use super::Order;
 use super::order::predecessors;
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::ir::Cfg;
 
 /// Which blocks control passes on every way from the entry to a block.

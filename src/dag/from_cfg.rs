@@ -2,7 +2,7 @@
 
 use super::order::Order;
 use super::{Dag, Edge, EdgeKind};
-use crate::index::{BlockId, CfgEdge, TiVec, VertexId};
+use crate::base::index::{BlockId, CfgEdge, TiVec, VertexId};
 use crate::ir::Cfg;
 
 impl Dag {

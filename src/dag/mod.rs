@@ -21,7 +21,7 @@ pub(crate) use dominators::Dominators;
 pub(crate) use order::{LoopForest, Order, Shape};
 pub(crate) use subsets::{edges_through, paths_inside, rests_inside, useful_edges};
 
-use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId, ti_vec};
+use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId, ti_vec};
 
 /// What a DAG edge stands for in the CFG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Depth-first orders of a CFG: retreating edges and the loop nesting forest.
 
-use crate::index::{BlockId, CfgEdge, TiVec, ti_vec};
+use crate::base::index::{BlockId, CfgEdge, TiVec, ti_vec};
 use crate::ir::Cfg;
 use std::sync::Arc;
 

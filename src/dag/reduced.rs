@@ -7,7 +7,7 @@
 //! ENTRY and EXIT never collapse.
 
 use super::Dag;
-use crate::index::{EdgeId, TiVec, VertexId};
+use crate::base::index::{EdgeId, TiVec, VertexId};
 
 /// A view of a [`Dag`] in which each run of diamonds and triangles is one vertex.
 ///

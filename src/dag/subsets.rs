@@ -1,7 +1,7 @@
 //! Sets of edges as sets of paths: a path is inside a set when all its edges are.
 
 use super::Dag;
-use crate::index::{EdgeId, IdSet, TiVec, VertexId};
+use crate::base::index::{EdgeId, IdSet, TiVec, VertexId};
 
 /// The number of paths whose edges are all in `set`. O(V + E).
 pub(crate) fn paths_inside(dag: &Dag, set: &IdSet<EdgeId>) -> u64 {

@@ -3,7 +3,7 @@
 use super::cuts::cuts_by_block;
 use super::reduced::Reduced;
 use super::*;
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::ir::{Block, Cfg, Terminator};
 use crate::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
 use proptest::prelude::*;

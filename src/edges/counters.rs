@@ -1,8 +1,8 @@
 //! Which edges to count.
 
 use super::{edges, ends};
+use crate::base::index::{CounterId, EdgeId, IdSet, TiSlice, TiVec};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{CounterId, EdgeId, IdSet, TiSlice, TiVec};
 use crate::spantree::{heaviest_first, maximum_tree};
 
 /// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.

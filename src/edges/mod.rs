@@ -21,8 +21,8 @@ mod tests;
 pub(crate) use counters::{all_edges, counted_edges, edges_by_counter};
 pub(crate) use propagate::{Propagated, propagate};
 
+use crate::base::index::EdgeId;
 use crate::dag::{Dag, EdgeKind};
-use crate::index::EdgeId;
 
 /// The edges of the graph, by ascending id.
 pub(crate) fn edges(dag: &Dag) -> impl Iterator<Item = EdgeId> + '_ {

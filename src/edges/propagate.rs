@@ -1,8 +1,8 @@
 //! The counts of all edges from those of some.
 
 use super::{edges, ends};
+use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{EdgeId, IdSet, TiSlice, TiVec};
 
 /// What Kirchhoff's law makes of the counted edges.
 #[derive(Clone, Debug, PartialEq, Eq)]

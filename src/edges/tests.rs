@@ -1,8 +1,8 @@
 //! Counters are as few as can be, and give back every count.
 
 use super::*;
+use crate::base::index::{IdSet, TiVec, ti_vec};
 use crate::dag::Shape;
-use crate::index::{IdSet, TiVec, ti_vec};
 use crate::random_cfg::{any_cfg, cfg, walk};
 use crate::weights::static_weights;
 use proptest::prelude::*;

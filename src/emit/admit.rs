@@ -3,9 +3,9 @@
 use super::members;
 use super::optimize::{is_for_lto, optimize};
 use super::{Names, Parsed, bound, hidden, positions, session, sys};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::llvm::LINKED as LLVM;
 use crate::ir::lower::{remedy_for_old_text, unreadable};
-use crate::llvm::LINKED as LLVM;
 use crate::load::{Admitted, Input, Kind, Level, Optimize};
 use inkwell::module::Module;
 use rayon::prelude::*;

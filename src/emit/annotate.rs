@@ -2,8 +2,8 @@
 
 use super::sys::{self, Meta};
 use super::{Names, Source, parse};
-use crate::error::{Error, Result};
-use crate::index::{BlockId, CopyId};
+use crate::base::error::{Error, Result};
+use crate::base::index::{BlockId, CopyId};
 use crate::load::{Input, Kind};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;

@@ -4,7 +4,7 @@
 //! optimiser that still believed `memory(none)` would merge or delete counted calls.
 
 use super::values::{self, Inst};
-use crate::index::{FuncId, ModuleId, TiVec, ti_vec};
+use crate::base::index::{FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::{Callee, Linkage, Program};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;

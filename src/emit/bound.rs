@@ -5,8 +5,8 @@
 //! to read in a process of its own would take the time of reading twice ([`super::session::Reading`]).
 
 use super::session;
-use crate::llvm::LINKED as LLVM;
-use crate::names::printable;
+use crate::base::llvm::LINKED as LLVM;
+use crate::base::names::printable;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! Modules read by llvm-ir; what it does not show LLVM has shown when they were admitted. llvm-ir supports no LLVM after 19.
 
 use super::inspect::ATTRIBUTES;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::ir::SkipReason;
 use crate::ir::lower::{LoadOptions, Lowered, by_llvm_ir};
 use crate::load::positions::Positions;

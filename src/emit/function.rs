@@ -18,7 +18,7 @@ use super::steps;
 use super::sys::{self, Blocks};
 use super::values::Inst;
 use super::versions;
-use crate::index::{BlockId, CfgEdge, TiSlice, TiVec};
+use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::ir::{Cfg, FunctionBody};
 use crate::plan::keys::Keys;
 use crate::plan::register::Registers;

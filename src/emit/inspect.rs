@@ -3,7 +3,7 @@
 #[cfg(feature = "llvm-ir")]
 use super::by_llvm_ir;
 use super::{Parsed, read, session};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
 use crate::ir::{Program, SkipReason};
 use crate::load::Admitted;

@@ -51,8 +51,8 @@ pub use parsed::Parsed;
 pub use read::inlined::inlined;
 pub use session::set_up;
 
-use crate::error::{Error, Result};
-use crate::index::{CopyId, ModuleId};
+use crate::base::error::{Error, Result};
+use crate::base::index::{CopyId, ModuleId};
 use crate::ir::FunctionBody;
 use crate::load::{Input, Kind};
 use edit::Edit;

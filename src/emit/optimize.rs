@@ -4,7 +4,7 @@
 //! the untouched program of the output folder: both are the same code.
 
 use super::{Names, Parsed, session, sys};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::load::{Input, Kind, Level};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;

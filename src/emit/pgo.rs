@@ -3,8 +3,8 @@
 //! The choice of counters depends on LLVM's estimates of frequencies, so nothing short of LLVM can say it.
 
 use super::{Names, Source, parse, sys};
-use crate::error::{Error, Result};
-use crate::index::{BlockId, CfgEdge, CopyId};
+use crate::base::error::{Error, Result};
+use crate::base::index::{BlockId, CfgEdge, CopyId};
 use crate::load::Input;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, InstructionValue};

@@ -1,7 +1,7 @@
 //! Places: where in a function's blocks the code of a plan's sites goes.
 
 use super::{sys, values};
-use crate::index::{BlockId, CfgEdge, TiSlice};
+use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::ir::Cfg;
 use crate::ir::lower::view::may_follow_tail_call;
 use crate::plan::{FunctionPlan, Op, Site};

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::bound::Bounded;
-use crate::llvm::LINKED as LLVM;
-use crate::names::printable;
+use crate::base::llvm::LINKED as LLVM;
+use crate::base::names::printable;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::core::LLVMDisposeMessage;

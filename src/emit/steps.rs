@@ -13,8 +13,8 @@
 use super::split::Places;
 use super::sys;
 use super::values::{self, Inst, Value};
+use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::dag::Dominators;
-use crate::index::{BlockId, CfgEdge, TiSlice};
 use crate::ir::Cfg;
 use inkwell::InlineAsmDialect;
 use inkwell::attributes::{Attribute, AttributeLoc};

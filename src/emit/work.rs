@@ -2,7 +2,7 @@
 
 use super::edit::Edit;
 use super::{ModuleJob, data, function, trace};
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 use crate::ir::FunctionBody;
 use crate::plan::{CopyPlan, FunctionPlan};
 use either::Either;

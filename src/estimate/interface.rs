@@ -1,7 +1,7 @@
 //! What exact rooms and kinds of estimates hand each other, in every build.
 
-use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, PathId};
+use crate::base::error::{Error, Result};
+use crate::base::index::{CopyId, FuncId, PathId};
 use std::collections::BTreeMap;
 use std::path::Path;
 

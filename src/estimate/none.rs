@@ -2,7 +2,7 @@
 //! named ([`crate::strategy::Scheme::is_built`]), in options and in manifests, so [`Estimated`] has no value.
 
 use super::interface::{Asked, Kind, Overflow, Place, Program, Refused, Size};
-use crate::index::{CopyId, FuncId};
+use crate::base::index::{CopyId, FuncId};
 use crate::runtime::problem::Problem;
 use crate::runtime::window::Window;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::room::LARGE_FUNCTION;
 use super::warm::flow_apart;
-use crate::index::EdgeId;
+use crate::base::index::EdgeId;
 use crate::ir::{Block, Cfg};
 use crate::partition::{Part, Ranges, Units, WHOLE};
 use crate::paths::{FunctionInput, Measuring};

@@ -4,7 +4,7 @@ use super::costs::Program;
 use super::room::Room;
 use super::selection::make_hot;
 use super::tasks::Tasks;
-use crate::index::{CopyId, PathId, TiVec, ti_vec};
+use crate::base::index::{CopyId, PathId, TiVec, ti_vec};
 use crate::partition::{Assignment, Costs, Ranges, Share, Units, whole};
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! How often paths are expected to run that begin alike.
 
+use crate::base::index::{EdgeId, PathId, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, PathId, VertexId};
 use crate::paths::Measuring;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -150,7 +150,7 @@ impl<'a> Flow<'a> {
         ends.filter(|&(v, _)| v != dag.exit()).collect()
     }
 
-    pub(super) fn block(&self, v: VertexId) -> Option<crate::index::BlockId> {
+    pub(super) fn block(&self, v: VertexId) -> Option<crate::base::index::BlockId> {
         self.dag().block(v)
     }
 

@@ -4,7 +4,7 @@
 //! blocks, those of the foreign version, and the blocks of prefixes.
 
 use super::costs::Facts;
-use crate::index::{CopyId, PathId, VertexId};
+use crate::base::index::{CopyId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::versions::weight;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -3,7 +3,7 @@
 use super::costs::{MAY_SAVE, MEASURED, Program, Splitting, Warm, spill_cost};
 use super::room::Room;
 use super::warm::{flow_apart, warm_edges};
-use crate::index::{CopyId, PathId};
+use crate::base::index::{CopyId, PathId};
 use crate::partition::{Part, Ranges, Share};
 use rayon::prelude::*;
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 use super::costs::{Facts, Program};
 use super::flow::{Ordered, Prefix};
 use super::room::Room;
-use crate::index::{CopyId, PathId};
+use crate::base::index::{CopyId, PathId};
 use crate::partition::{WHOLE, distribute, worth_of_a_label};
 use std::collections::BinaryHeap;
 

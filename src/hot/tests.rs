@@ -4,8 +4,8 @@
 use super::costs::Splitting;
 use super::flow::Flow;
 use super::{ranges, ranges_everywhere};
+use crate::base::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::dag::Path;
-use crate::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
 use crate::partition::{Assignment, Costs, Local, Part, Share, Units, WHOLE};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
     let unit = |(i, g)| FunctionInput {
-        unit: crate::index::FuncId::new(i),
+        unit: crate::base::index::FuncId::new(i),
         ..input(g)
     };
     graphs.iter().enumerate().map(unit).collect()

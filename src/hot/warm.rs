@@ -15,8 +15,8 @@
 //! out so that hot paths fit an array, and count no path by a cold one; here such paths are counted
 //! in the table, as before.
 
+use crate::base::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
 use crate::paths::Measuring;

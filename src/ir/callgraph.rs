@@ -1,6 +1,6 @@
 //! What follows from who may call whom: recursion, and an order of functions in which callees come first.
 
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::BTreeSet;

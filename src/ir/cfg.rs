@@ -1,6 +1,6 @@
 //! The control-flow graph of one function body.
 
-use crate::index::{BlockId, CfgEdge, FuncId, TiVec, ti_vec};
+use crate::base::index::{BlockId, CfgEdge, FuncId, TiVec, ti_vec};
 use crate::load::positions::Choice;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Functions whose code is in others.
 
 use super::Span;
+use crate::base::names::is_closure;
 use crate::load::positions::Inlined;
-use crate::names::is_closure;
 use std::collections::HashMap;
 
 /// The functions that `inlined` calls are of, one for each call; closures, which have no name of their own, with their

@@ -1,7 +1,7 @@
 //! The program: all input modules together, and which bodies are one function.
 
 use super::{Cfg, Loc, Site, SkipReason};
-use crate::index::{BlockId, FuncId, ModuleId, TiVec};
+use crate::base::index::{BlockId, FuncId, ModuleId, TiVec};
 use crate::load::Level;
 use crate::load::positions::{Inlined, Optimised, SourceFile};
 use serde::{Deserialize, Serialize};

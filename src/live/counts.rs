@@ -1,8 +1,8 @@
 //! What a look counted.
 
-use crate::index::{BlockId, FuncId, PathId};
+use crate::base::index::{BlockId, FuncId, PathId};
+use crate::base::table::{grouped, number_of};
 use crate::profile::measurement::ExactCounts;
-use crate::table::{grouped, number_of};
 use std::collections::HashMap;
 use std::time::Duration;
 

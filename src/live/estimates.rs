@@ -1,15 +1,15 @@
 //! What is looked at where it is estimated: paths in bursts, or sampled subpaths.
 
 use super::counts::{Count, Counted, Counts, Key, counted};
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::index::{BlockId, FuncId};
+use crate::base::table::exact_number_of;
 use crate::estimate::Estimated;
-use crate::index::{BlockId, FuncId};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::steps::Steps;
 use crate::sampling::report::{ProgramBlock, Report, Row, Texts};
 use crate::source::Sources;
-use crate::table::exact_number_of;
 
 /// What `profile` counts, which is estimated.
 pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<Counted<'a>> {

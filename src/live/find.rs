@@ -1,6 +1,6 @@
 //! Raw profiles that are being written, by name, process or folder; and the manifest of their program.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::profile::merge::Programs;
 use crate::runtime::format::{Header, MAGIC};

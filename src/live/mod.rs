@@ -12,9 +12,9 @@ pub(crate) use find::{Target, programs};
 pub(crate) use rows::{Kind, Order, Row};
 pub(crate) use text::{cells, heading, text};
 
-use crate::error::{Error, Result};
-use crate::index::CopyId;
-use crate::names::printable;
+use crate::base::error::{Error, Result};
+use crate::base::index::CopyId;
+use crate::base::names::printable;
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::merge::snapshot::Snapshot;

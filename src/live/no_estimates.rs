@@ -1,9 +1,9 @@
 //! A build without the feature `estimates`: only paths are looked at.
 
 use super::counts::{Counted, Counts};
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::index::{BlockId, FuncId};
 use crate::estimate::Estimated;
-use crate::index::{BlockId, FuncId};
 use crate::profile::Profile;
 use crate::report::steps::Steps;
 use crate::source::Sources;

@@ -2,16 +2,16 @@
 
 use super::counts::{Count, Counted, Counts, Key, counted};
 use super::estimates;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::index::{FuncId, PathId};
+use crate::base::table::Layout;
+use crate::base::table::exactly;
 use crate::estimate;
-use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::report::lines;
 use crate::report::steps::Steps;
 use crate::source::{Search, Sources};
-use crate::table::Layout;
-use crate::table::exactly;
 use std::collections::HashMap;
 
 /// What rows are.

@@ -1,8 +1,8 @@
 //! A look as text.
 
 use super::{Kind, Row, View};
-use crate::names::printable;
-use crate::table::{Align, Columns, Layout, exactly, grouped, percent, wrapped};
+use crate::base::names::printable;
+use crate::base::table::{Align, Columns, Layout, exactly, grouped, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 

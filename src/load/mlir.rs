@@ -1,7 +1,7 @@
 //! MLIR in the LLVM dialect, or what a pipeline of `mlir-opt` lowers to it, translated by the tools of the same LLVM.
 
-use crate::error::{Error, Result};
-use crate::llvm::{self, LINKED};
+use crate::base::error::{Error, Result};
+use crate::base::llvm::{self, LINKED};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Where code is in the source, as debug information has it: plain data, which `emit::positions` finds for whichever
 //! loader reads the module.
 
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use serde::{Deserialize, Serialize};
 
 /// The positions of a module.

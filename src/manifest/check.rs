@@ -2,8 +2,8 @@
 
 use super::schema::SPAN;
 use super::{FunctionEntry, Manifest, OutOfRange, ShareEntry, Status};
+use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::ir::Terminator;
 use crate::load::positions::{Compared, Inlined};
 use crate::strategy::Measure;

@@ -1,7 +1,7 @@
 //! Checks that Rust's compiler adds: whether an integer overflows, a divisor is 0, an index is out of bounds.
 
 use super::{FunctionEntry, Manifest};
-use crate::index::{BlockId, FuncId};
+use crate::base::index::{BlockId, FuncId};
 use crate::ir::{Site, Span, Terminator};
 
 /// What symbols of functions have in them that report a check that failed.

@@ -4,7 +4,7 @@ use super::schema::{SPAN, encode_set, numbers};
 use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
-use crate::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
+use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
 use crate::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
 use crate::load::positions::{Choice, Optimised, SourceFile};
 use crate::partition::{Assignment, Share};

@@ -15,8 +15,8 @@ pub use problem::{ManifestProblem, NotBuilt, OutOfRange, ShareProblem};
 pub(crate) use schema::encode_set;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
 
-use crate::error::{Error, Result};
-use crate::names::normalised;
+use crate::base::error::{Error, Result};
+use crate::base::names::normalised;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -130,7 +130,7 @@ fn remedy(bytes: &[u8]) -> &'static str {
     });
     let damage = "name the manifest.json that p3-rewrite wrote";
     let older = "an older p3-rewrite wrote it: run p3-rewrite on the input again, then the copies";
-    crate::error::remedy(version, VERSION, damage, older)
+    crate::base::error::remedy(version, VERSION, damage, older)
 }
 
 /// What every version of the format has.

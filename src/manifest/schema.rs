@@ -3,10 +3,10 @@
 use super::ShareProblem;
 #[cfg(test)]
 use super::{FORMAT, VERSION};
-use crate::estimate::Size;
-use crate::index::{
+use crate::base::index::{
     BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, PathId, TiSlice, TiVec, ti_vec,
 };
+use crate::estimate::Size;
 use crate::ir::threads::{Starter, starter};
 use crate::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,

@@ -15,8 +15,8 @@
 //! many as the ways to it, and those are told apart by the labels before it.
 
 use super::{Decoding, Numbering, largest_rests};
+use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::{Dag, MAX_PATHS};
-use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// What decoding and placing take beside the labels.
 #[derive(Clone, Debug)]

@@ -16,8 +16,8 @@ pub use pspp::pspp;
 #[cfg(test)]
 pub(crate) use tests::enumerate;
 
+use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// Functions with at most this many path ids count in an array, most others in a hash table.
 pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
@@ -61,7 +61,7 @@ impl Numbering {
     }
 
     /// The id of the path along `edges`: the sum of its labels. In the canonical numbering it is a
-    /// [`PathId`](crate::index::PathId), in a copy's own a [`LocalId`](crate::index::LocalId).
+    /// [`PathId`](crate::base::index::PathId), in a copy's own a [`LocalId`](crate::base::index::LocalId).
     pub fn id(&self, edges: &[EdgeId]) -> u64 {
         edges.iter().map(|e| self.labels[*e]).sum()
     }

@@ -5,8 +5,8 @@
 //! paths are unique and no other path has one of them; others may share ids among themselves.
 
 use super::{Decoding, Numbering};
+use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// Labels `dag` for the paths inside `interesting`. O(V + E log out-degree).
 ///

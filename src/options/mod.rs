@@ -2,10 +2,10 @@
 
 mod select;
 
+use crate::base::names::Filter;
 use crate::dump::View;
 use crate::estimate::Settings;
 use crate::load::Optimize;
-use crate::names::Filter;
 use crate::plan::{Counters, Names, Update};
 use crate::profile::verdict::Trust;
 use crate::strategy::{Method, Scheme};

@@ -1,7 +1,7 @@
 //! Where the selection of a rewriting comes from.
 
-use crate::error::{Error, Result};
-use crate::index::{EdgeId, FuncId, PathId, TiSlice};
+use crate::base::error::{Error, Result};
+use crate::base::index::{EdgeId, FuncId, PathId, TiSlice};
 use crate::ir::Program;
 use crate::paths::Paths;
 use crate::selection::{Asked, KnownPath, Selection};

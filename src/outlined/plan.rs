@@ -10,8 +10,8 @@
 //! behind every operation: nothing may be added to it. Activations go on at those of its successors instead to which
 //! nothing else leads.
 
+use crate::base::index::{BlockId, CfgEdge, IdSet, TiSlice, TiVec, ti_vec};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, IdSet, TiSlice, TiVec, ti_vec};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::plan::{FunctionPlan, Op, Site, SiteCode};
 use crate::versions::Versions;

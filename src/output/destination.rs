@@ -6,7 +6,7 @@
 //! written to as they are.
 
 use super::{list, stage, temporary, write_whole};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal, Read, Write};
 use std::os::unix::fs::MetadataExt;

@@ -4,7 +4,7 @@
 //! before the file is there, so that what an aborted rewriting left is known too. Names are relative, one a line;
 //! one that ends in `/` is a folder that is ours with all that is in it.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;

@@ -5,9 +5,9 @@
 //! `v21` leads to, EXIT or `v11`: no label or id depends on it. Fig. 5 to 7 are measurements as bars, Fig. 8 draws two cases of the proof.
 
 use super::printed;
+use crate::base::index::{EdgeId, IdSet, TiVec, VertexId};
 use crate::dag::Dag;
 use crate::dag::reduced::Reduced;
-use crate::index::{EdgeId, IdSet, TiVec, VertexId};
 use crate::numbering::{ball_larus, enumerate, pspp};
 use crate::partition::{distribute, find_partition};
 use std::cmp::Reverse;

@@ -1,6 +1,6 @@
 //! What profiling costs: probes that are there, or probes that are expected to run.
 
-use crate::index::{EdgeId, IdSet};
+use crate::base::index::{EdgeId, IdSet};
 use crate::numbering::Numbering;
 use crate::paths::{Counted, FunctionInput, Measuring};
 use crate::weights::{Caller, call_frequencies};

@@ -2,7 +2,7 @@
 //! distribution whose copies are parts of those of one over half as many, for costs that cannot be
 //! relied on.
 
-use crate::index::{CopyId, TiVec, ti_vec};
+use crate::base::index::{CopyId, TiVec, ti_vec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::AddAssign;

@@ -1,7 +1,7 @@
 //! The load made even by splitting what keeps it uneven.
 
 use super::{Assignment, Costs, Units, distribute, whole};
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 use std::cmp::Reverse;
 
 /// At most this many functions are split because they keep the load uneven.

@@ -1,9 +1,9 @@
 //! `find_partition`: splitting the paths of one procedure into tasks (P3 paper, Algorithm 2;
 //! `docs/ALGORITHMS.md` §5).
 
+use crate::base::index::{EdgeId, IdSet, TiVec, VertexId};
 use crate::dag::Dag;
 use crate::dag::reduced::Reduced;
-use crate::index::{EdgeId, IdSet, TiVec, VertexId};
 
 /// Splits the paths of `graph`'s DAG into tasks: the edge sets partition the paths (each path
 /// has all its edges in exactly one of them).

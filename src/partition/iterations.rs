@@ -1,7 +1,7 @@
 //! A function's control flow with iterations of loops apart, as sets of edges see it.
 
+use crate::base::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::dag::Dag;
-use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::paths::Measuring;
 use crate::versions::apart::Apart;

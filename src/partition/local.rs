@@ -3,8 +3,10 @@
 use super::iterations::longest_prefix;
 use super::selected::Selected;
 use super::{Part, Ranges};
+use crate::base::index::{
+    BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
+};
 use crate::dag::Dag;
-use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, number_by_ends, pspp};
 use crate::paths::Measuring;

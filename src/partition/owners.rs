@@ -1,7 +1,7 @@
 //! Who owns a path.
 
 use super::{Part, Share, Side};
-use crate::index::{CopyId, EdgeId, PathId};
+use crate::base::index::{CopyId, EdgeId, PathId};
 
 /// Which copy owns a path.
 ///

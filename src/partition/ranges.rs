@@ -4,7 +4,7 @@
 //! leaves go to copies is a list of ranges, and any list of ranges is such a tree: it cannot contradict itself, every
 //! path has one copy, and starts, prefixes and single paths are all the same.
 
-use crate::index::{CopyId, EdgeId, PathId};
+use crate::base::index::{CopyId, EdgeId, PathId};
 use serde::{Deserialize, Serialize};
 
 /// Who profiles which paths of a function, and which of them cost a single increment.

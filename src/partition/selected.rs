@@ -14,8 +14,8 @@
 //! that begin at a block are the copy's they begin as warm ones: those that stay so are few, and their ids fit an array.
 
 use super::ranges::{Held, Ranges};
+use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};
 use crate::dag::{Dag, Edge, EdgeKind};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::paths::Measuring;
 use crate::versions::apart::Apart;

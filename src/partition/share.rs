@@ -1,8 +1,8 @@
 //! What every copy profiles of every function.
 
 use super::{Ranges, Side};
+use crate::base::index::{CopyId, EdgeId, FuncId, IdSet, TiVec};
 use crate::dag::Dag;
-use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiVec};
 use crate::paths::FunctionInput;
 
 /// Something that one copy will profile.

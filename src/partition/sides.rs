@@ -13,8 +13,8 @@
 
 use super::iterations::Iterations;
 use super::selected::Selected;
+use crate::base::index::{CfgEdge, EdgeId, IdSet};
 use crate::dag::{Dag, Edge, EdgeKind, useful_edges};
-use crate::index::{CfgEdge, EdgeId, IdSet};
 use crate::ir::Cfg;
 use crate::paths::Measuring;
 use crate::versions::apart::Apart;

@@ -5,8 +5,8 @@ use super::{
     Assignment, Cost, Costs, Distribution, Part, Share, Spread, Task, distribute, find_partition,
     refined,
 };
+use crate::base::index::{CopyId, EdgeId, FuncId, IdSet, TiVec, ti_vec};
 use crate::dag::reduced::Reduced;
-use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiVec, ti_vec};
 use crate::numbering::pspp;
 use crate::paths::{FunctionInput, Measuring};
 use rayon::prelude::*;

@@ -1,9 +1,10 @@
 //! A profile's counts by the bodies of modules that are at hand.
 
+use crate::base::error::{Error, Result};
+use crate::base::index::{BlockId, CfgEdge, ModuleId, TiSlice, TiVec};
+use crate::base::table::number_of;
 use crate::emit;
 use crate::emit::pgo::{Counter, Instrumented};
-use crate::error::{Error, Result};
-use crate::index::{BlockId, CfgEdge, ModuleId, TiSlice, TiVec};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{FunctionBody, Module, Terminator};
 use crate::load::Admitted;
@@ -11,7 +12,6 @@ use crate::manifest::ModuleEntry;
 use crate::profile::Profile;
 use crate::profile::flow::flow;
 use crate::profile::matching::{Build, Index, Known, Match};
-use crate::table::number_of;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 

@@ -7,10 +7,10 @@ mod counts;
 mod proftext;
 mod summary;
 
+use crate::base::error::Result;
+use crate::base::index::{ModuleId, TiSlice};
 use crate::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
 use crate::emit::{self, Admission, Names, pgo::Instrumented};
-use crate::error::Result;
-use crate::index::{ModuleId, TiSlice};
 use crate::load::{Admitted, Input, Kind, Optimize, find_inputs};
 use crate::manifest::ModuleEntry;
 use crate::output::{Content, Destination, Mark, check_folder, write_files};

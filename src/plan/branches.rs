@@ -1,7 +1,7 @@
 //! Counts of an earlier run → branch weights, by which LLVM lays out the code of a copy.
 
+use crate::base::index::{BlockId, EdgeId, TiSlice};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, EdgeId, TiSlice};
 use crate::ir::{Cfg, Terminator};
 use crate::partition::Local;
 use crate::paths::Measuring;
@@ -113,8 +113,8 @@ fn version_ways(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::index::{CfgEdge, PathId};
     use crate::dag::edges_through;
-    use crate::index::{CfgEdge, PathId};
     use crate::partition::{Part, Side};
     use crate::plan::build::ids;
     use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};

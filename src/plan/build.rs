@@ -5,11 +5,11 @@ use super::check;
 use super::forks;
 use super::place::{CountCosts, Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, HASH_INSTRUCTIONS, Op, Site, SiteCode, Table};
-use crate::dag::{Dag, EdgeKind};
-use crate::edges::edges_by_counter;
-use crate::index::{
+use crate::base::index::{
     BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
 };
+use crate::dag::{Dag, EdgeKind};
+use crate::edges::edges_by_counter;
 use crate::ir::{Cfg, Terminator};
 use crate::numbering::{Numbering, largest_rests, pspp};
 use crate::partition::{Local, Part, Share};

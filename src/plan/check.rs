@@ -53,8 +53,8 @@
 use super::build::{Ids, ids};
 use super::place::Ground;
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
+use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::partition::{Part, Share};
 use crate::paths::{Counted, FunctionInput, Measuring};

@@ -2,7 +2,7 @@
 //! tested with this by itself. Both versions have the code of the block's plan, so nothing else changes.
 
 use super::{FunctionPlan, Site, SiteCode};
-use crate::index::{CfgEdge, FuncId};
+use crate::base::index::{CfgEdge, FuncId};
 use crate::ir::Cfg;
 use crate::versions::{Versions, can_be_copied};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn in_all_versions(plan: &FunctionPlan, versions: &Versions) -> Vec<SiteCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::BlockId;
+    use crate::base::index::BlockId;
     use crate::plan::interp::{self, Outcome};
     use crate::plan::made::plan_of_one_version;
     use crate::plan::register::Registers;

@@ -4,8 +4,8 @@
 //! increased by nobody but children: when `fork` returns in a child, when a child ends that first path, when it leaves the
 //! activation, and at each block on the first path behind the `fork`.
 
+use crate::base::index::{BlockId, IdSet};
 use crate::dag::Order;
-use crate::index::{BlockId, IdSet};
 use crate::ir::Cfg;
 
 /// The counter of children in which `fork` returned.

@@ -1,7 +1,7 @@
 //! Runs a plan along the control flow of an activation: what a plan means, by definition. An oracle for tests.
 
 use super::{FunctionPlan, Op, Site, Table};
-use crate::index::{BlockId, CfgEdge};
+use crate::base::index::{BlockId, CfgEdge};
 use crate::random_cfg::Walk;
 use std::collections::BTreeMap;
 

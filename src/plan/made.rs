@@ -2,7 +2,7 @@
 
 use super::FunctionPlan;
 use super::build::copy_plan;
-use crate::index::{BlockId, CopyId};
+use crate::base::index::{BlockId, CopyId};
 use crate::ir::Cfg;
 use crate::partition::Share;
 use crate::paths::Measuring;

@@ -7,8 +7,8 @@
 //! The path register `r` is a 64-bit integer with wrapping arithmetic. It is local to one
 //! activation of the function and holds the label sum since the path began.
 
+use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet};
 use crate::versions::Versions;
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@
 //! edge ends a path and begins another), so one pass in topological order settles it.
 
 use super::{FunctionPlan, Op, Site};
+use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
 /// A value of the path register.

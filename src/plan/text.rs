@@ -1,8 +1,8 @@
 //! Plans as text: what `--dump plan` prints.
 
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
-use crate::index::{BlockId, FuncId};
-use crate::names::printable;
+use crate::base::index::{BlockId, FuncId};
+use crate::base::names::printable;
 use std::fmt;
 
 impl CopyPlan {

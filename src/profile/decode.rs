@@ -1,8 +1,8 @@
 //! A copy's counts → counts of canonical paths, or of edges.
 
 use super::{Structure, TooManyPaths};
+use crate::base::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
 use crate::edges::edges_by_counter;
-use crate::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
 use crate::manifest::ShareProblem;
 use crate::partition::{Part, Share};
 use crate::plan::build::ids;

@@ -10,9 +10,9 @@ use super::forks::{AllForked, ForkCounts, Forked, find_forked, have_counters};
 use super::locate::locate;
 use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::estimate::{Estimated, Saved, SavedBursts, SavedSample};
-use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::manifest::{Manifest, NotBuilt};
 use crate::output::{Content, Mark, write_whole};
 use crate::runtime::format::MAGIC as RAW_MAGIC;
@@ -202,7 +202,7 @@ fn remedy(bytes: &[u8]) -> &'static str {
         "name a profile that p3-prof merge wrote"
     };
     let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, too";
-    crate::error::remedy(version.into(), current.into(), damage, older)
+    crate::base::error::remedy(version.into(), current.into(), damage, older)
 }
 
 /// Whether bytes are those of a raw profile, of whatever version.

@@ -1,9 +1,9 @@
 //! The functions that a report is about, and how many of their paths.
 
 use super::Profile;
-use crate::error::{Error, Result};
-use crate::index::FuncId;
-use crate::names::{Filter, shown};
+use crate::base::error::{Error, Result};
+use crate::base::index::FuncId;
+use crate::base::names::{Filter, shown};
 use regex::Regex;
 
 /// Which paths to show.

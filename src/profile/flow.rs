@@ -2,10 +2,10 @@
 
 use super::measurement::{Exact, Measurement};
 use super::{Profile, Ran, Structure};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec, ti_vec};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::{Propagated, propagate};
-use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec, ti_vec};
 use std::cmp::Reverse;
 
 /// The executions of everything in one function. Paths that were begun and not completed (left by

@@ -3,8 +3,8 @@
 use super::left::Range;
 use super::union::is_residual;
 use super::{Profile, Structure};
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
 use crate::selection::CountedPaths;
 
 /// The paths of a function that were counted.

@@ -1,8 +1,8 @@
 //! Which file a name on the command line means where a merged profile is wanted: folders that we made stand for the
 //! profile in them, and where there is none yet, the error says what makes it.
 
-use crate::error::{Error, Result};
-use crate::names::{printable, quote_for_shell};
+use crate::base::error::{Error, Result};
+use crate::base::names::{printable, quote_for_shell};
 use crate::output::WEIGHTS;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};

@@ -4,7 +4,7 @@ use super::Profile;
 use super::forks::{AllForked, ForkCounts};
 use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
-use crate::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
+use crate::base::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::load::positions::Optimised;
 use crate::manifest::{Manifest, Parts};

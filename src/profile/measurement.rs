@@ -1,9 +1,9 @@
 //! What was measured: the evidence that everything else in a profile follows from.
 
 use super::{Profile, Ran, Structure};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::estimate::Estimated;
-use crate::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::strategy::Measure;
 use std::ops::Deref;
 

@@ -29,15 +29,15 @@ mod deep;
 #[cfg(test)]
 pub(crate) mod made;
 
-use crate::error::{Error, Result};
-use crate::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
+use crate::base::error::{Error, Result};
+use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
+use crate::base::names::{PrintedNames, shown};
+use crate::base::table::{exactly, number_of};
 use crate::ir::{Cfg, inlined_functions};
 use crate::manifest::{FunctionEntry, Manifest, ShareEntry};
-use crate::names::{PrintedNames, shown};
 use crate::paths::{Layout, Measuring, Paths};
 use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
-use crate::table::{exactly, number_of};
 use forks::{AllForked, ForkCounts};
 use measurement::Measurement;
 use std::fmt::Display;

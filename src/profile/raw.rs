@@ -4,8 +4,8 @@
 //! describes them does, and nothing is believed before it was checked. A file is read once, in windows, and its
 //! holes are skipped: time is linear in its data, memory in what was counted.
 
+use crate::base::index::{CopyId, FuncId};
 use crate::estimate;
-use crate::index::{CopyId, FuncId};
 use crate::runtime::format::{self, Block, Function, Header};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;

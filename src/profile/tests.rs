@@ -1,7 +1,7 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
 use crate::analysis::simulate::simulate;
-use crate::index::*;
+use crate::base::index::*;
 use crate::ir::lower::LoadOptions;
 use crate::load::{Admitted, find_inputs};
 use crate::manifest::Manifest;
@@ -389,14 +389,18 @@ pub(crate) fn use_profile(p: &Profile) {
     let paths = p.paths().ok();
     if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
-            text::render(&report, text::By::Both, crate::table::Layout::default()),
+            text::render(
+                &report,
+                text::By::Both,
+                crate::base::table::Layout::default(),
+            ),
             json::render(&report),
             csv::render(&report),
         );
     }
     if let Ok(counts) = edges::collect(p, &Selection::default()) {
         let _ = (
-            edges::text(p, &counts, crate::table::Layout::default()),
+            edges::text(p, &counts, crate::base::table::Layout::default()),
             edges::csv(&counts),
             edges::json(p, &counts),
         );
@@ -428,7 +432,7 @@ pub(crate) fn use_profile(p: &Profile) {
             coverage::text(
                 &coverage,
                 &crate::source::Sources::none(),
-                crate::table::Layout::default(),
+                crate::base::table::Layout::default(),
             ),
             counts.map(|counts| coverage::json(&coverage, &counts, &sources)),
             coverage::csv(&coverage),
@@ -440,7 +444,7 @@ pub(crate) fn use_profile(p: &Profile) {
                 &diff,
                 3,
                 [&crate::source::Sources::none(); 2],
-                crate::table::Layout::default(),
+                crate::base::table::Layout::default(),
             ),
             diff::json(&diff),
             diff::csv(&diff),

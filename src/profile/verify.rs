@@ -23,11 +23,11 @@
 use super::flow::{Flow, flow};
 use super::verdict::{Processes, Violation, functions, needed};
 use super::{Profile, Structure};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, TiVec, ti_vec};
+use crate::base::table::{grouped, times};
 use crate::dag::EdgeKind;
-use crate::error::Result;
-use crate::index::{FuncId, TiVec, ti_vec};
 use crate::ir::Linkage;
-use crate::table::{grouped, times};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

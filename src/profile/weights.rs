@@ -4,9 +4,9 @@ use super::Profile;
 use super::flow::flow;
 use super::matching::{Build, Index, Known, Match};
 use super::measurement::{Exact, Measurement};
+use crate::base::error::{Error, Result};
+use crate::base::index::PathId;
 use crate::dag::Dag;
-use crate::error::{Error, Result};
-use crate::index::PathId;
 use crate::paths::{Expected, Paths};
 use crate::weights::{Weights, measured_weights};
 use std::cmp::Reverse;
@@ -124,7 +124,7 @@ fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{BlockId, FuncId, ti_vec};
+    use crate::base::index::{BlockId, FuncId, ti_vec};
     use crate::paths::{Measuring, guess_all};
     use crate::profile::made;
     use crate::random_cfg::cfg;
@@ -196,7 +196,7 @@ mod tests {
         let ran = applied(&by_paths).ran;
         let ran: Vec<(PathId, u64)> = ran.iter().map(|r| (r.id, r.count)).collect();
         assert_eq!(ran, made::counts(&[(0, 5), (1, 2)]));
-        by_paths.manifest.functions[FuncId(0)].cuts = vec![crate::index::CfgEdge {
+        by_paths.manifest.functions[FuncId(0)].cuts = vec![crate::base::index::CfgEdge {
             block: BlockId(0),
             succ: 1,
         }];

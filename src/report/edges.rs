@@ -7,15 +7,15 @@ pub use text::text;
 use super::is_zero;
 use super::json::{About, about};
 use super::words::site;
-use crate::error::Result;
-use crate::index::{BlockId, FuncId, TiVec};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, FuncId, TiVec};
+use crate::base::table;
 use crate::ir::Loc;
 use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
-use crate::table;
 use rayon::prelude::*;
 use serde::Serialize;
 

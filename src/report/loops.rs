@@ -3,13 +3,13 @@
 use super::Report;
 use super::steps::Steps;
 use super::text::{BOLD, DIM, WIDE, columns_for};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
+use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent};
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
 use crate::ir::{Cfg, Site};
 use crate::profile::Structure;
 use crate::profile::measurement::PathProfile;
-use crate::table::{Align, Columns, Layout, exactly, grouped, number_of, percent};
 use anstyle::Style;
 use rayon::prelude::*;
 use std::cmp::Reverse;

@@ -17,9 +17,9 @@ pub mod words;
 
 use crate::analysis::contradiction::Contradictions;
 use crate::analysis::samples::time::Time;
+use crate::base::error::Result;
+use crate::base::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::dag::{Path, PathEnd};
-use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::ir::{Cfg, Loc};
 use crate::profile::filter::{Order, Selection};
 use crate::profile::flow::flow;

@@ -2,9 +2,9 @@
 
 use super::Report;
 use super::steps::Steps;
-use crate::index::{BlockId, FuncId, TiSlice};
+use crate::base::index::{BlockId, FuncId, TiSlice};
+use crate::base::table::{exactly, number_of};
 use crate::profile::Profile;
-use crate::table::{exactly, number_of};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 

@@ -17,14 +17,14 @@ pub use layout::{fit_in_a_line, in_a_line, least_width, text};
 use super::Line;
 use super::text::short;
 use super::words::{Disambiguation, Said, Words};
+use crate::base::index::{BlockId, FuncId};
+use crate::base::names::{PrintedNames, brief, fitted, printable};
+use crate::base::table::{Layout, cut, display_width};
 use crate::dag::{PathEnd, PathStart};
-use crate::index::{BlockId, FuncId};
 use crate::ir::Terminator;
 use crate::load::positions::Inlined;
-use crate::names::{PrintedNames, brief, fitted, printable};
 use crate::profile::Profile;
 use crate::source::{Sources, is_of_the_system};
-use crate::table::{Layout, cut, display_width};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 

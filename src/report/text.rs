@@ -5,16 +5,16 @@ use super::outside;
 use super::steps::{self, Steps};
 use super::time;
 use super::{Line, Report};
-use crate::index::{CfgEdge, FuncId};
-use crate::ir::{Loc, SkipReason};
-use crate::manifest::Status;
-use crate::names::{NAMED_FUNCTIONS, fitted_among, printable};
-use crate::profile::Profile;
-use crate::strategy::Scheme;
-use crate::table::{
+use crate::base::index::{CfgEdge, FuncId};
+use crate::base::names::{NAMED_FUNCTIONS, fitted_among, printable};
+use crate::base::table::{
     Align, Columns, Layout, cut, display_width, exact_number_of, exactly, grouped, number_of,
     percent, plural, roughly, wrapped,
 };
+use crate::ir::{Loc, SkipReason};
+use crate::manifest::Status;
+use crate::profile::Profile;
+use crate::strategy::Scheme;
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -5,9 +5,9 @@ use super::text::{BOLD, By, DIM, NARROWEST_NAME, WIDE, figures, option_for_all, 
 use super::{Line, Report};
 use crate::analysis::samples::Amount;
 use crate::analysis::samples::time::Time;
-use crate::index::FuncId;
-use crate::names::printable;
-use crate::table::{Align, Columns, Layout, display_width, exactly, number_of, percent};
+use crate::base::index::FuncId;
+use crate::base::names::printable;
+use crate::base::table::{Align, Columns, Layout, display_width, exactly, number_of, percent};
 use std::cmp::Reverse;
 
 impl Report<'_> {

@@ -14,8 +14,8 @@
 mod comparison;
 mod expanded;
 
+use crate::base::index::{BlockId, TiVec, ti_vec};
 use crate::dag::Order;
-use crate::index::{BlockId, TiVec, ti_vec};
 use crate::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::load::positions::{Asks, Inlined, Test};
 use crate::manifest::FunctionEntry;

@@ -3,7 +3,7 @@
 use super::places::{add_patch, not_part_of};
 use super::resolve::{Resolved, add_spec};
 use super::{Earlier, Spec, Target};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::profile::verdict::Trust;
 use crate::report::coverage::Touched;
 use crate::selection::Asked;

@@ -1,7 +1,7 @@
 //! The merged profiles that specifications name: a file, the profile of an output folder, or every profile in a folder.
 
 use super::Spec;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::locate::{MERGED, profiles_below};
 use crate::profile::verdict::Trust;

@@ -1,9 +1,10 @@
 //! The selected paths of a profile's program, listed: what `p3-prof paths` prints.
 
 use super::Target;
-use crate::error::Result;
-use crate::index::{BlockId, EdgeId, FuncId, PathId};
-use crate::names::readable;
+use crate::base::error::Result;
+use crate::base::index::{BlockId, EdgeId, FuncId, PathId};
+use crate::base::names::readable;
+use crate::base::table::{self, Layout, exactly, number_of};
 use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::measurement::PathProfile;
@@ -12,7 +13,6 @@ use crate::report::text::headline;
 use crate::report::{Line, lines};
 use crate::selection::{Asked, Selection};
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, number_of};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -103,7 +103,7 @@ fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
 }
 
 /// At most `top` of the paths inside a set of edges.
-fn inside(paths: &Paths, set: &crate::index::IdSet<EdgeId>, top: usize) -> Vec<PathId> {
+fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) -> Vec<PathId> {
     let dag = &paths.dag;
     let useful = crate::dag::useful_edges(dag, set);
     let mut found = Vec::new();

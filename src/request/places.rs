@@ -3,15 +3,15 @@
 use super::resolve::{Resolved, no_function, refusal};
 use super::spec::Spec;
 use super::target::Target;
+use crate::base::error::Result;
+use crate::base::index::FuncId;
+use crate::base::names::{printable, shown};
+use crate::base::table::number_of;
 use crate::dag::edges_through;
-use crate::error::Result;
-use crate::index::FuncId;
 use crate::ir::{Loc, Span};
-use crate::names::{printable, shown};
 use crate::profile::COMPILE_WITH_LINES;
 use crate::report::coverage::Touched;
 use crate::selection::Selection;
-use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 

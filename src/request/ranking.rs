@@ -1,7 +1,7 @@
 //! The hottest paths of a profile: those on which most instructions were executed.
 
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
 use crate::report::rank_by_instructions;
 use std::collections::{BTreeMap, BTreeSet};

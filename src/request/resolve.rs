@@ -4,16 +4,16 @@ use super::earlier::EarlierProfile;
 use super::spec::Spec;
 use super::target::{Function, Target};
 use super::{Earlier, places, ranking};
+use crate::base::error::{Error, Result};
+use crate::base::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
+use crate::base::names::{Naming, TypedNames, nearest_names, printable, shown};
+use crate::base::table::number_of;
 use crate::dag::edges_through;
-use crate::error::{Error, Result};
-use crate::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
-use crate::names::{Naming, TypedNames, nearest_names, printable, shown};
 use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::{Index, Match};
 use crate::profile::union::is_residual;
 use crate::selection::{KnownPath, Selection, Selections};
-use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What was asked for of a program.

@@ -1,7 +1,7 @@
 //! The grammar of `--paths`: one text, one wish. What it means in a program is decided by [`super::resolve`].
 
-use crate::error::{Error, Result};
-use crate::index::PathId;
+use crate::base::error::{Error, Result};
+use crate::base::index::PathId;
 use std::fmt;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,12 @@
 //! What a selection is resolved against: the functions of a program, as a rewriting or a profile knows them.
 
+use crate::base::error::Result;
+use crate::base::index::{BlockId, FuncId, IdSet, TiVec};
+use crate::base::names::TypedNames;
 use crate::dag::Dag;
-use crate::error::Result;
-use crate::index::{BlockId, FuncId, IdSet, TiVec};
 use crate::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span, inlined_functions};
 use crate::load::positions::Inlined;
 use crate::manifest::Status;
-use crate::names::TypedNames;
 use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::{Build, Known};

@@ -15,7 +15,7 @@
 use super::places::add_patch;
 use super::resolve::{Resolved, resolve};
 use super::*;
-use crate::index::{FuncId, PathId};
+use crate::base::index::{FuncId, PathId};
 use crate::ir::{Cfg, FunctionBody, Linkage, Loc, Program, SkipReason, Span};
 use crate::load::positions::{Inlined, SourceFile};
 use crate::manifest::ShareEntry;

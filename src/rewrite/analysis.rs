@@ -1,14 +1,14 @@
 //! Everything that is known before the first copy is written.
 
 use super::{Clock, Options, estimates};
+use crate::base::error::Result;
+use crate::base::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
+use crate::base::names::shown;
 use crate::emit::{self, Callers, Parsed};
-use crate::error::Result;
-use crate::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::load::Admitted;
 use crate::manifest::{Manifest, Parts};
-use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::{
     Expected, FunctionInput, Measuring, Paths, all_paths, function_inputs, guess_all, layouts,

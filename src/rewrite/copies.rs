@@ -3,11 +3,11 @@
 
 use super::analysis::Analysis;
 use super::{Options, estimates};
+use crate::base::error::Result;
+use crate::base::index::{CopyId, ModuleId};
 use crate::dump::View;
 use crate::emit::work::{CopyWork, Trace};
 use crate::emit::{self, Affected, Changes, Child, ModuleJob, Parsed, Rewritten, Source};
-use crate::error::Result;
-use crate::index::{CopyId, ModuleId};
 use crate::load::Admitted;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;

@@ -1,6 +1,7 @@
 //! Schemes that estimate: what their copies do, and what is said of that.
 
 use super::analysis::{Analysis, Measured};
+use crate::base::table::Columns;
 use crate::dag::Order;
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
@@ -11,7 +12,6 @@ use crate::sampling::emit::Sample;
 use crate::sampling::plan::{self, SampledFunction, Sequence};
 use crate::sampling::stats;
 use crate::shadow::emit::Shadow;
-use crate::table::Columns;
 use std::borrow::Cow;
 
 /// Whether control flow can be sampled.

@@ -2,12 +2,12 @@
 //! ([`crate::strategy::Scheme::must_be_built`]).
 
 use super::analysis::{Analysis, Measured};
+use crate::base::table::Columns;
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
 use crate::ir::Cfg;
 use crate::options::Options;
 use crate::plan::CopyPlan;
-use crate::table::Columns;
 
 pub(super) fn can_be_sampled(_: &Cfg) -> bool {
     unreachable!("nothing is sampled")

@@ -6,16 +6,16 @@
 
 use super::analysis::Analysis;
 use super::{Clock, Measured, write_folder};
+use crate::base::error::{Error, Result};
+use crate::base::names::printable;
+use crate::base::table::number_of;
 use crate::emit::Counters;
-use crate::error::{Error, Result};
 use crate::load::{Admitted, Optimize};
-use crate::names::printable;
 use crate::options::{Options, Training, WeightsFrom};
 use crate::output::WEIGHTS;
 use crate::profile::Profile;
 use crate::profile::merge::{FailureMode, merge};
 use crate::strategy::Scheme;
-use crate::table::number_of;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

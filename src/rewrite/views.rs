@@ -2,9 +2,9 @@
 
 use super::analysis::Analysis;
 use super::{Options, estimates};
+use crate::base::error::Result;
+use crate::base::index::FuncId;
 use crate::dump::{self, View};
-use crate::error::Result;
-use crate::index::FuncId;
 use crate::ir::ProgFunction;
 use crate::output::{Folder, Mark, is_inside, write_files};
 use crate::plan::CopyPlan;

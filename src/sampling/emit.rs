@@ -4,6 +4,7 @@ mod outlined;
 mod runtime;
 mod trampoline;
 
+use crate::base::index::{BlockId, FuncId, TiSlice, TiVec};
 use crate::emit::data::{Additions, Data};
 use crate::emit::edit::Edit;
 use crate::emit::sys::{self, Blocks};
@@ -11,7 +12,6 @@ use crate::emit::values::{self, Inst, Value};
 use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::emit::{place, versions};
 use crate::estimate::Settings;
-use crate::index::{BlockId, FuncId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::outlined::emit::live::is_place;
 use crate::runtime::abi;

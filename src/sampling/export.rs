@@ -2,7 +2,7 @@
 //! they are shown.
 
 use super::report::{Piece, ProgramBlock, Report, Row, csv, fold, json};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::export::pprof::{self, Stack};

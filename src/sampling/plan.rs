@@ -22,8 +22,8 @@
 //!
 //! The function gets blocks for that, in front of which its versions are made as any other's.
 
+use crate::base::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::ir::{Block, Call, Callee, Cfg, Terminator};
 use crate::outlined::plan::with_entry;
 use crate::paths::Measuring;

@@ -1,6 +1,6 @@
 //! Profiles of sampled subpaths ([`crate::estimate::subpaths`]): what the points of a subpath say of how often it ran.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::estimate::subpaths::{Points, Subpaths};
 use crate::estimate::{Estimate, Estimated};
 use crate::profile::Profile;

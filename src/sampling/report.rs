@@ -11,10 +11,10 @@ pub use folded::{Piece, fold};
 pub use json::render as json;
 pub use text::{Texts, decided, render as text};
 
+use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::dag::EdgeKind;
 use crate::estimate::Estimate;
 use crate::estimate::subpaths::Points;
-use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::profile::filter::Selection;
 use crate::profile::{Profile, Structure};

@@ -1,11 +1,11 @@
 //! The table of `--stats` where functions are sampled.
 
 use super::plan::SampledFunction;
+use crate::base::names::shown;
+use crate::base::table::{Align, Columns, exactly};
 use crate::ir::Program;
 use crate::manifest::{Manifest, Status};
-use crate::names::shown;
 use crate::stats::{callers, cells, status};
-use crate::table::{Align, Columns, exactly};
 
 /// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks
 /// of the sampled ones, how many there are in each version.

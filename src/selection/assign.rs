@@ -15,8 +15,8 @@
 use super::known::known_edges;
 use super::ranges::ranges_without_known;
 use super::{KnownPath, Selection};
+use crate::base::index::{CopyId, EdgeId, FuncId, IdSet, TiSlice, TiVec};
 use crate::dag::reduced::Reduced;
-use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiSlice, TiVec};
 use crate::numbering::ball_larus;
 use crate::partition::{
     Assignment, Costs, Distribution, Iterations, Part, Ranges, Share, Side, distribute,

@@ -1,8 +1,8 @@
 //! The paths of a function that the copies count.
 
 use super::outside::Outside;
+use crate::base::index::{EdgeId, IdSet, PathId};
 use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
-use crate::index::{EdgeId, IdSet, PathId};
 use crate::ir::Cfg;
 use crate::partition::Share;
 use crate::paths::Measuring;
@@ -117,7 +117,7 @@ impl CountedPaths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::CopyId;
+    use crate::base::index::CopyId;
     use crate::numbering::enumerate;
     use crate::partition::{Iterations, Ranges};
     use crate::random_cfg::any_cfg;

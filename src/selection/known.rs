@@ -6,8 +6,8 @@
 //! are still all known.
 
 use super::KnownPath;
+use crate::base::index::{EdgeId, IdSet, TiVec};
 use crate::dag::{paths_inside, useful_edges};
-use crate::index::{EdgeId, IdSet, TiVec};
 use crate::partition::Iterations;
 use crate::paths::Measuring;
 use std::cmp::Reverse;

@@ -21,8 +21,8 @@ mod tests;
 pub(crate) use assign::{assign, weigh};
 pub(crate) use counted::CountedPaths;
 
+use crate::base::index::{EdgeId, FuncId, IdSet, PathId, TiVec};
 use crate::dag::{paths_inside, useful_edges};
-use crate::index::{EdgeId, FuncId, IdSet, PathId, TiVec};
 use crate::paths::Paths;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The paths that a residual run counts: all but those that one of two descriptions names, a known sub-DAG or ranges of ids.
 
+use crate::base::index::{EdgeId, IdSet, PathId, VertexId};
 use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
-use crate::index::{EdgeId, IdSet, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::Numbering;
 use crate::partition::{Held, Iterations, NOBODY, Ranges};

@@ -12,7 +12,7 @@
 //! ```
 
 use super::KnownPath;
-use crate::index::{CopyId, PathId, VertexId};
+use crate::base::index::{CopyId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::partition::Ranges;
 use crate::paths::Measuring;

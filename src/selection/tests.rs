@@ -2,9 +2,9 @@
 //! which.
 
 use super::*;
+use crate::base::index::{CopyId, LocalId};
 use crate::dag::edges_through;
 use crate::dag::{Path, Shape, choose_cuts};
-use crate::index::{CopyId, LocalId};
 use crate::ir::Cfg;
 use crate::partition::{Assignment, Iterations, Owners, Part, Share, Side};
 use crate::paths::{Expected, Measuring};

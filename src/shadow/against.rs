@@ -1,12 +1,12 @@
 //! Estimates against exact counts of the same run: how many of the hot paths bursts found, and how alike the profiles
 //! are.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::index::{FuncId, PathId};
+use crate::base::table::{self, Align, Columns, number_of, percent};
 use crate::estimate::bursts::Bursts;
-use crate::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
 use crate::shadow::profile::BurstProfile;
-use crate::table::{self, Align, Columns, number_of, percent};
 use serde::Serialize;
 
 /// The shares from which a path is hot, in percent of executed paths: that of Moseley et al., and two lower ones.

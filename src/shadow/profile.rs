@@ -1,6 +1,6 @@
 //! Profiles of bursts ([`crate::estimate::bursts`]).
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::estimate::Estimated;
 use crate::estimate::bursts::Bursts;
 use crate::profile::Profile;

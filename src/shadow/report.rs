@@ -1,10 +1,11 @@
 //! Bursts for people and programs.
 
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
+use crate::base::names::printable;
+use crate::base::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use crate::estimate::Estimate;
 use crate::estimate::bursts::Bursts;
-use crate::index::{FuncId, PathId};
-use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::{Exact, Measurement};
@@ -13,7 +14,6 @@ use crate::report::steps::Steps;
 use crate::runtime::format;
 use crate::shadow::profile::BurstProfile;
 use crate::source::Sources;
-use crate::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 use std::fmt::Write;

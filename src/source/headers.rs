@@ -5,7 +5,7 @@ use super::constants::find_enums;
 use super::is_of_the_system;
 use super::macros::Macros;
 use super::text::Text;
-use crate::names::normalised;
+use crate::base::names::normalised;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -17,10 +17,10 @@ mod text;
 mod tokens;
 mod uncounted;
 
-use crate::index::{BlockId, FuncId};
+use crate::base::index::{BlockId, FuncId};
+use crate::base::names::{normalised, printable};
+use crate::base::table::number_of;
 use crate::ir::Loc;
-use crate::names::{normalised, printable};
-use crate::table::number_of;
 use constants::Definitions;
 pub(crate) use context::{Bytes, Comparison, Condition};
 pub(crate) use expanded::Decision;

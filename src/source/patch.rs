@@ -1,7 +1,7 @@
 //! What a unified diff touches: the lines that it adds or changes, by file.
 
-use crate::error::{Error, Result};
-use crate::names::printable;
+use crate::base::error::{Error, Result};
+use crate::base::names::printable;
 use diffy::Line;
 use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use std::collections::BTreeMap;

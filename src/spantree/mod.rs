@@ -3,8 +3,8 @@
 //! Source: Ball & Larus 1996, §3.3–3.4; Ball, *Efficiently Counting Program Events*, TOPLAS 1994;
 //! Knuth & Stevenson 1973 (`docs/ALGORITHMS.md` §3).
 
+use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use petgraph::unionfind::UnionFind;
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! edges, and by the cycle property.
 
 use super::*;
+use crate::base::index::ti_vec;
 use crate::edges::counted_edges;
-use crate::index::ti_vec;
 use crate::numbering::{ball_larus, enumerate};
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;

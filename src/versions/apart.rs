@@ -22,8 +22,8 @@
 //! inner loops and out of them again, as long as they stay in the nest.
 
 use super::{Product, Versions, can_be_copied, size, weight};
+use crate::base::index::{BlockId, CfgEdge};
 use crate::dag::{LoopForest, Order, Shape};
-use crate::index::{BlockId, CfgEdge};
 use crate::ir::{Cfg, Terminator};
 
 /// A nest with more instructions than this is no nest: what a path costs is little beside what it does.

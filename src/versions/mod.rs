@@ -12,8 +12,8 @@ pub(crate) mod apart;
 #[cfg(test)]
 mod tests;
 
+use crate::base::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::dag::{Dag, EdgeKind, Order};
-use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::ir::{Block, Cfg, Terminator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;

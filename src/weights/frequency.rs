@@ -84,7 +84,7 @@ fn call_graph(functions: &[Caller]) -> DiGraph<(), f64> {
 }
 
 /// The expected executions of block `b` in one activation.
-fn executions(caller: &Caller, b: crate::index::BlockId) -> f64 {
+fn executions(caller: &Caller, b: crate::base::index::BlockId) -> f64 {
     let Some((dag, weights)) = caller.paths else {
         return 1.0;
     };
@@ -123,8 +123,8 @@ fn reverse_postorder(graph: &DiGraph<(), f64>) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::index::{BlockId, FuncId};
     use crate::dag::Shape;
-    use crate::index::{BlockId, FuncId};
     use crate::ir::Call;
     use crate::random_cfg::cfg;
 

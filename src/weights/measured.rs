@@ -1,8 +1,8 @@
 //! Weights from an earlier profile.
 
 use super::Weights;
+use crate::base::index::PathId;
 use crate::dag::Dag;
-use crate::index::PathId;
 use crate::numbering::Numbering;
 
 /// How often each DAG edge ran, from counts of whole paths by Ball–Larus id, ascending. Ids that `numbering`

@@ -1,6 +1,6 @@
 //! How often each DAG edge is expected to run: what spanning trees and placement minimise.
 
-use crate::index::{EdgeId, TiVec};
+use crate::base::index::{EdgeId, TiVec};
 
 mod frequency;
 mod measured;

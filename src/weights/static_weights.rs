@@ -2,8 +2,8 @@
 //! `docs/ALGORITHMS.md` §7).
 
 use super::Weights;
+use crate::base::index::{EdgeId, TiVec, VertexId};
 use crate::dag::{Dag, EdgeKind, LoopForest};
-use crate::index::{EdgeId, TiVec, VertexId};
 
 /// A loop is expected to run this many times per entry.
 const LOOP_MULTIPLIER: f64 = 10.0;

@@ -1,7 +1,7 @@
 //! Compilers in place of yours: builds, suites, and what lands where.
 
 use crate::support::{PROF, REWRITE, clang, copy_project, json, llvm, modules, run};
-use p3_rewrite::llvm::{LINKED, engine_name};
+use p3_rewrite::base::llvm::{LINKED, engine_name};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -3,7 +3,7 @@
 use crate::export::profiled;
 use crate::support::folder;
 use p3_rewrite::analysis::contradiction::Contradictions;
-use p3_rewrite::index::BlockId;
+use p3_rewrite::base::index::BlockId;
 use p3_rewrite::profile::Profile;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;

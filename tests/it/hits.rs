@@ -3,7 +3,7 @@
 //! executions, so that it is held to be no worse than pbl by those.
 
 use crate::support::{Behaviour, PROF, original, parsed, profile, run, schemes};
-use p3_rewrite::index::{CopyId, FuncId, TiVec, ti_vec};
+use p3_rewrite::base::index::{CopyId, FuncId, TiVec, ti_vec};
 use p3_rewrite::numbering::pspp;
 use p3_rewrite::partition::Share;
 use p3_rewrite::paths::{FunctionInput, Measuring};

@@ -1,7 +1,7 @@
 //! Files that processes share, one after the other (`%m`).
 
 use crate::support::driver::{SANITIZERS, counts, driver};
-use p3_rewrite::index::FuncId;
+use p3_rewrite::base::index::FuncId;
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};

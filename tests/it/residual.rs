@@ -2,7 +2,7 @@
 //! the paths of whole run n without those of the whole runs before it, with their counts. Five programs.
 
 use crate::support::{PROF, copy_modules, link, merge, module, project, rewrite, run, runtime};
-use p3_rewrite::index::{FuncId, PathId};
+use p3_rewrite::base::index::{FuncId, PathId};
 use p3_rewrite::profile::Profile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

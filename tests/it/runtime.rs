@@ -5,7 +5,7 @@ use crate::support::{
     WARNINGS, llvm, project, run, runtime_files, runtime_headers, runtime_sources,
     shell_with_mounts,
 };
-use p3_rewrite::index::FuncId;
+use p3_rewrite::base::index::FuncId;
 use p3_rewrite::profile::raw;
 use p3_rewrite::runtime::Type;
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Time beside instructions: samples of perf with the profile of the same program.
 
 use crate::support::{PROF, original, parsed, profile, project, run};
-use p3_rewrite::table::display_width;
+use p3_rewrite::base::table::display_width;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -2,7 +2,7 @@
 //! is counted has its count, no other path has any, and whatever was asked for is counted.
 
 use crate::support::{compile, folder, original, profile, rewrite_here, whole_profile};
-use p3_rewrite::index::PathId;
+use p3_rewrite::base::index::PathId;
 use p3_rewrite::profile::Profile;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ use crate::selected::{compare, selection, some_of};
 use crate::support::{
     PROF, copy_modules, link, merge, module, profile, rewrite, run, runtime, whole_profile,
 };
-use p3_rewrite::index::PathId;
+use p3_rewrite::base::index::PathId;
 use p3_rewrite::profile::Profile;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What differs, and what does not matter.
 
 use super::*;
-use crate::index::{BlockId, CopyId, FuncId, ti_vec};
+use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
 use crate::ir::SkipReason;
 use crate::manifest::{ShareEntry, Status};
 use crate::profile::made;
@@ -64,7 +64,7 @@ fn other_control_flow_is_not_compared() {
     assert_eq!(changed(|f| f.succs[BlockId(3)] = vec![BlockId(5)]), other);
     assert_eq!(changed(|f| f.terminators.raw.swap(0, 1)), other);
     let cut = |f: &mut crate::manifest::FunctionEntry| {
-        f.cuts = vec![crate::index::CfgEdge {
+        f.cuts = vec![crate::base::index::CfgEdge {
             block: BlockId(2),
             succ: 1,
         }];

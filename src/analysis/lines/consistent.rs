@@ -5,7 +5,7 @@
 //! on the lines of the function around it, macros and templates put several functions on one line.
 
 use super::SourceFile;
-use crate::names::readable;
+use crate::base::names::readable;
 use crate::profile::left::Range;
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@
 use super::SourceFile;
 use super::unused::is_test_wrapper;
 use crate::analysis::counted::{CountedFunction, Spans};
+use crate::base::index::BlockId;
 use crate::dag::{Dominators, Order};
-use crate::index::BlockId;
 use crate::ir::{Loc, Span};
 use crate::profile::Profile;
 use crate::profile::left::Range;

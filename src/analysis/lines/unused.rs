@@ -1,7 +1,7 @@
 //! Bodies of functions that say nothing of their lines.
 
 use crate::analysis::counted::CountedFunction;
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 use crate::ir::Loc;
 use crate::profile::Profile;
 use std::collections::{HashMap, HashSet};

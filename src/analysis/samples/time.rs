@@ -1,9 +1,9 @@
 //! Samples attributed to the functions of a profile.
 
 use super::{Amount, Sampled, Samples};
-use crate::index::FuncId;
+use crate::base::index::FuncId;
+use crate::base::names::{is_shared_library, readable};
 use crate::ir::Loc;
-use crate::names::{is_shared_library, readable};
 use crate::profile::Profile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};

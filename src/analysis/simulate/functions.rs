@@ -1,17 +1,17 @@
 //! What each function is expected to take in each copy: what a cost model can be held against.
 
 use super::{Ground, local_flow_of};
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::index::{CopyId, FuncId};
+use crate::base::names::shown;
+use crate::base::table::{self, Align, Columns, Layout, exactly};
 use crate::hot::instructions_in_versions;
-use crate::index::{CopyId, FuncId};
 use crate::manifest::Manifest;
-use crate::names::shown;
 use crate::partition::Part;
 use crate::paths::Counted;
 use crate::plan::build::function_code;
 use crate::profile::Profile;
 use crate::strategy::Scheme;
-use crate::table::{self, Align, Columns, Layout, exactly};
 use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;

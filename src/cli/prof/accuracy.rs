@@ -3,11 +3,11 @@
 use super::format::{Format, Render};
 use super::{Outcome, estimates};
 use crate::analysis::accuracy;
-use crate::error::Result;
-use crate::names::parse_function_pattern;
+use crate::base::error::Result;
+use crate::base::names::parse_function_pattern;
+use crate::base::table::Layout;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
-use crate::table::Layout;
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use super::Outcome;
 use crate::analysis::compare::{Finding, compare};
-use crate::error::Result;
-use crate::names::printable;
+use crate::base::error::Result;
+use crate::base::names::printable;
 use crate::profile::verdict::Trust;
 use clap::Args;
 use std::path::PathBuf;

@@ -3,12 +3,12 @@
 use super::Outcome;
 use super::format::{Format, Render};
 use super::sources::SourceArgs;
-use crate::error::{Error, Result};
-use crate::names::parse_function_pattern;
+use crate::base::error::{Error, Result};
+use crate::base::names::parse_function_pattern;
+use crate::base::table::{Layout, number_of};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::report::diff;
-use crate::table::{Layout, number_of};
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;

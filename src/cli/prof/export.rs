@@ -3,10 +3,10 @@
 use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use super::{Outcome, estimates};
+use crate::base::error::{Error, Result};
+use crate::base::names::parse_function_pattern;
 use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
-use crate::error::{Error, Result};
-use crate::names::parse_function_pattern;
 use crate::output::{Content, Destination, Mark};
 use crate::profile::filter::Selection;
 use crate::profile::locate::locate;

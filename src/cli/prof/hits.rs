@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::format::{Format, Render};
 use crate::analysis::hits;
-use crate::error::Result;
+use crate::base::error::Result;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -3,9 +3,9 @@
 use super::Outcome;
 use super::several::libraries_left_out;
 use super::sources::{MarkerArgs, SourceArgs};
+use crate::base::error::{Error, Result};
+use crate::base::names::{parse_function_pattern, printable};
 use crate::cli::ForceArgs;
-use crate::error::{Error, Result};
-use crate::names::{parse_function_pattern, printable};
 use crate::output::{Destination, check_folder, write_files};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;

@@ -1,16 +1,16 @@
 //! `p3-prof merge`: raw profiles of one program into a file, or of many into a folder.
 
 use super::Outcome;
+use crate::base::error::{Error, Result};
+use crate::base::table::number_of;
 use crate::cli::ForceArgs;
 use crate::compiler::unlinked::is_baseline;
-use crate::error::{Error, Result};
 use crate::output::{Destination, check_folder};
 use crate::profile::merge::{
     FailureMode, Merged, Program, Programs, merge_one, merge_programs, summary,
 };
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, file};
-use crate::table::number_of;
 use clap::Args;
 use std::path::{Path, PathBuf};
 

@@ -28,7 +28,7 @@ pub use outcome::Outcome;
 use super::Color;
 use super::help::{Group, HelpArgs, LAST, grouped_template};
 use super::manual::{ManualArgs, write_one};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::profile::verdict::Trust;
 use clap::{Parser, Subcommand};
 

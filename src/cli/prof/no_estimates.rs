@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::format::Format;
 use super::show::Asked;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;

@@ -4,10 +4,10 @@ use super::Outcome;
 use super::format::{Format, Render};
 use super::several::{self, Several};
 use super::sources::SourceArgs;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::table::Layout;
 use crate::profile::verdict::Trust;
 use crate::request::{self, Empty, Request, Target};
-use crate::table::Layout;
 use clap::Args;
 use std::path::PathBuf;
 

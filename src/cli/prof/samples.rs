@@ -2,10 +2,10 @@
 
 use crate::analysis::samples::Samples;
 use crate::analysis::samples::time::Time;
-use crate::error::{Error, Result};
-use crate::names::printable;
+use crate::base::error::{Error, Result};
+use crate::base::names::printable;
+use crate::base::table::number_of;
 use crate::profile::Profile;
-use crate::table::number_of;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

@@ -1,16 +1,16 @@
 //! Several programs in one report: merged profiles, and folders of programs that `p3-rewrite` made.
 
+use crate::base::error::{Error, Result};
+use crate::base::index::{FuncId, TiVec};
+use crate::base::names::{NAMED_PROGRAMS, first_names, printable};
+use crate::base::table::{Align, Columns, Layout, grouped, number_of};
 use crate::compiler::unlinked::is_baseline;
-use crate::error::{Error, Result};
-use crate::index::{FuncId, TiVec};
 use crate::manifest::Manifest;
-use crate::names::{NAMED_PROGRAMS, first_names, printable};
 use crate::profile::Profile;
 use crate::profile::locate::{MERGED, has_never_run, profiles_below};
 use crate::profile::merge::empty;
 use crate::profile::union::{Builds, union_with_baseline};
 use crate::profile::verdict::Trust;
-use crate::table::{Align, Columns, Layout, grouped, number_of};
 use anstyle::Style;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};

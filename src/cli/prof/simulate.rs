@@ -3,11 +3,11 @@
 use super::Outcome;
 use super::format::{Format, Render};
 use crate::analysis::simulate;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::table::Layout;
 use crate::manifest::Manifest;
 use crate::profile::verdict::Trust;
 use crate::strategy::Scheme;
-use crate::table::Layout;
 use clap::Args;
 use std::path::PathBuf;
 

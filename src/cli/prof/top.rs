@@ -1,10 +1,10 @@
 //! `p3-prof top`: what runs most in a program, while it runs.
 
 use super::Outcome;
+use crate::base::error::{Error, Result};
+use crate::base::table::{Layout, wrapped};
 use crate::cli::screen::{Flow, Input, List, Screen, Table, clip, named};
-use crate::error::{Error, Result};
 use crate::live::{Kind, Order, View, Watch, cells, heading, text};
-use crate::table::{Layout, wrapped};
 use clap::Args;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};

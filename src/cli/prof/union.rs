@@ -1,15 +1,15 @@
 //! `p3-prof union`: profiles of programs that share functions into one.
 
 use super::{Outcome, several};
+use crate::base::error::Result;
+use crate::base::names::printable;
+use crate::base::table::{exactly, number_of};
 use crate::cli::ForceArgs;
-use crate::error::Result;
-use crate::names::printable;
 use crate::output::Destination;
 use crate::profile::locate::has_never_run;
 use crate::profile::union::{Union, union};
 use crate::profile::verdict::{Trust, functions};
 use crate::profile::{Profile, file};
-use crate::table::{exactly, number_of};
 use clap::Args;
 use std::path::PathBuf;
 

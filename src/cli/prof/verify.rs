@@ -2,14 +2,14 @@
 
 use super::Outcome;
 use crate::analysis::cause::Causes;
-use crate::error::Result;
-use crate::index::FuncId;
-use crate::names::{NAMED_FUNCTIONS, first_names, printable};
+use crate::base::error::Result;
+use crate::base::index::FuncId;
+use crate::base::names::{NAMED_FUNCTIONS, first_names, printable};
+use crate::base::table::{number_of, times};
 use crate::profile::Profile;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
-use crate::table::{number_of, times};
 use clap::Args;
 use std::cell::LazyCell;
 use std::cmp::Reverse;

@@ -1,6 +1,6 @@
 //! Options of `--scheme subpath`.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::estimate::{Asked, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
 use crate::strategy::Scheme;

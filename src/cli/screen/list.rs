@@ -1,6 +1,6 @@
 //! Long lists of which only what is in sight is made.
 
-use crate::names::{first_columns, fitted, printable};
+use crate::base::names::{first_columns, fitted, printable};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Alignment, Constraint, Rect};

@@ -5,7 +5,7 @@ mod list;
 
 pub(super) use list::{List, Table, clip, moved, named};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use guard::Guard;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::execute;

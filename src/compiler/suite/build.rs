@@ -1,11 +1,11 @@
 //! A command that builds, with our compilers in the places of those that it would find.
 
 use super::{Variables, started, status};
+use crate::base::error::{Error, Result};
+use crate::base::llvm;
 use crate::compiler::record::{self, Failure, Record};
 use crate::compiler::unlinked::{self, Unlinked};
 use crate::compiler::{CALLS, Compiler, LINES_ADDED, Language, in_path, our_program};
-use crate::error::{Error, Result};
-use crate::llvm;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;

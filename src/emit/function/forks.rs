@@ -4,10 +4,10 @@
 //! activation. Both are zero but in children, and what is counted is their sum: a parent adds zeros.
 
 use super::Tails;
+use crate::base::index::{BlockId, CfgEdge};
 use crate::emit::data::Data;
 use crate::emit::place;
 use crate::emit::sys::{self, Blocks};
-use crate::index::{BlockId, CfgEdge};
 use crate::ir::{Cfg, FORK, Terminator};
 use crate::plan::FunctionPlan;
 use crate::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, FirstPath, RETURNED};

@@ -2,7 +2,7 @@
 
 use super::register::Held;
 use super::{Emitter, How, place, sys};
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::plan::Op;
 use crate::runtime::abi;
 use crate::runtime::format::Slot;

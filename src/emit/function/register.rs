@@ -6,8 +6,8 @@
 //! id is before its last increment. A count in the array takes the id from it.
 
 use super::{Emitter, sys};
+use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 use crate::plan::register::{Registers, Value};
 use crate::plan::{FunctionPlan, Op, Site, Table};

@@ -4,7 +4,7 @@ pub(super) mod inlined;
 pub(super) mod sys;
 mod walk;
 
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::ir::lower::view::{
     Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
     may_follow_tail_call,

@@ -13,7 +13,7 @@ pub(crate) use metadata::{
     set_function_profile, set_header_weight,
 };
 
-use crate::index::{BlockId, TiVec};
+use crate::base::index::{BlockId, TiVec};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

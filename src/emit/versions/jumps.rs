@@ -8,7 +8,7 @@
 use super::super::labels::sources;
 use super::super::sys::{self, Blocks};
 use super::super::values::{self, Inst, Value};
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::ir::{Cfg, Terminator};
 use crate::versions::Versions;
 use inkwell::basic_block::BasicBlock;

@@ -1,8 +1,8 @@
 //! What copying blocks takes where functions are large.
 
 use super::*;
+use crate::base::index::CfgEdge;
 use crate::dag::Order;
-use crate::index::CfgEdge;
 use crate::ir::{Block, Terminator};
 use inkwell::memory_buffer::MemoryBuffer;
 use std::fmt::Write;

@@ -1,9 +1,9 @@
 //! Bursts of many processes and runs → what all of them say.
 
 use super::{Burst, Bursts, InBursts, ShadowsOfProcess, tally};
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId, ti_vec};
 use crate::estimate::interface::Overflow;
-use crate::index::{FuncId, PathId, ti_vec};
 use std::collections::BTreeMap;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.

@@ -20,7 +20,7 @@ pub(crate) mod raw;
 pub use raw::{Burst, ShadowsOfProcess};
 
 use super::number::{Estimate, Z95};
-use crate::index::{FuncId, PathId, TiVec, ti_vec};
+use crate::base::index::{FuncId, PathId, TiVec, ti_vec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

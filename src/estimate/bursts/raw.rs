@@ -1,8 +1,8 @@
 //! What shadows counted in bursts.
 
 use super::Shadows;
+use crate::base::index::FuncId;
 use crate::estimate::interface::Place;
-use crate::index::FuncId;
 use crate::runtime::format::{self, Burst as Record, BurstCall, BurstPath, Shadows as Numbers};
 use crate::runtime::problem::{Problem, damaged};
 use crate::runtime::window::{Crc, Window};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 
 /// Bursts with counts of two paths each, of a millisecond.
 fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {

@@ -3,15 +3,15 @@
 use super::Lowered;
 use super::returning;
 use super::view::Alias;
-use crate::error::{Error, Result};
-use crate::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
+use crate::base::error::{Error, Result};
+use crate::base::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
+use crate::base::names::normalised;
 use crate::ir::callgraph;
 use crate::ir::{
     Block, Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
 };
 use crate::load::positions::SourceFile;
 use crate::load::{Admitted, Input};
-use crate::names::normalised;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Assembles the program from the lowered modules of `inputs`. Linear.

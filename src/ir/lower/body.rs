@@ -4,7 +4,7 @@ use super::super::{
     Block, Call, Callee, Cfg, Decided, FunctionBody, Loc, Site, SkipReason, Span, Terminator,
 };
 use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView};
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::load::positions::{BlockPositions, BodyPositions, SourcePosition};
 use std::borrow::Cow;
 use std::collections::HashSet;

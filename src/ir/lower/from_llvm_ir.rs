@@ -10,8 +10,8 @@ use super::view::{
     may_follow_tail_call,
 };
 use super::{LoadOptions, Lowered, lower};
-use crate::error::Result;
-use crate::index::BlockId;
+use crate::base::error::Result;
+use crate::base::index::BlockId;
 use crate::load::Input;
 use crate::load::positions::Positions;
 use either::Either;

@@ -20,10 +20,10 @@ mod tests;
 
 use super::threads::starter;
 use super::{FunctionBody, SkipReason};
-use crate::index::BlockId;
+use crate::base::index::BlockId;
+use crate::base::names::Filter;
 use crate::load::Hidden;
 use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
-use crate::names::Filter;
 use body::LeftByCalls;
 use std::collections::{BTreeSet, HashMap};
 use view::{Alias, ModuleView};

@@ -1,7 +1,7 @@
 //! Parsing by llvm-ir, whose own panics say that it cannot represent a module.
 
 use super::unreadable;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::load::Input;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::cell::Cell;

@@ -16,7 +16,7 @@
 
 use super::assemble::Resolver;
 use super::body::LeftByCalls;
-use crate::index::{BlockId, FuncId, ModuleId, TiSlice, TiVec, ti_vec};
+use crate::base::index::{BlockId, FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::ir::{FunctionBody, Linkage, Program, SkipReason, Terminator};
 
 /// Functions of the C library that leave a function, if at all, only where they are called: none installs a handler of

@@ -1,8 +1,8 @@
 //! Programs made of small modules of text.
 
 use super::{LoadOptions, assemble, by_llvm_ir};
-use crate::error::Result;
-use crate::index::{BlockId, FuncId};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, FuncId};
 use crate::ir::{Callee, FunctionBody, Program, SkipReason, Terminator};
 use crate::load::{Admitted, Hidden, find_inputs};
 use std::path::Path;

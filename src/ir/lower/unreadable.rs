@@ -1,7 +1,7 @@
 //! LLVM's errors become ours.
 
-use crate::error::Error;
-use crate::llvm::{LINKED as LLVM, OLDEST_CLANG};
+use crate::base::error::Error;
+use crate::base::llvm::{LINKED as LLVM, OLDEST_CLANG};
 use crate::load::{Input, Kind};
 
 /// The error for an input that LLVM cannot read ([`Error::Unreadable`]): what it said, in one line.

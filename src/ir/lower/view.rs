@@ -1,7 +1,7 @@
 //! What lowering needs of a module, whichever loader read it: plain data, with nothing of the loader in it.
 
 use super::super::{Linkage, SkipReason, Terminator};
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,9 +1,9 @@
 //! Which values are still needed at the headers of loops.
 
+use crate::base::index::{BlockId, TiSlice, TiVec};
 use crate::dag::Order;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
-use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;

@@ -2,9 +2,9 @@
 
 use super::copy::Copied;
 use super::resume::Handed;
+use crate::base::index::BlockId;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
-use crate::index::BlockId;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::FunctionValue;

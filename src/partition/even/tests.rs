@@ -1,7 +1,7 @@
 //! `p3-weighted`: when it splits, and that it is no worse than the other schemes by its own costs.
 
 use super::*;
-use crate::index::{BlockId, CopyId, FuncId, IdSet};
+use crate::base::index::{BlockId, CopyId, FuncId, IdSet};
 use crate::ir::{Call, Callee, Cfg, SkipReason};
 use crate::partition::Share;
 use crate::partition::cost::{ELSEWHERE, WHOLE};

@@ -4,8 +4,8 @@
 //! them is a selected path, and there are as many: so they are the selected paths.
 
 use super::{Proved, mistake};
+use crate::base::index::{CopyId, EdgeId, IdSet, PathId};
 use crate::dag::{paths_inside, rests_inside, useful_edges};
-use crate::index::{CopyId, EdgeId, IdSet, PathId};
 use crate::ir::Cfg;
 use crate::partition::{Held, Iterations, Local, Ranges, Side};
 use crate::paths::Measuring;

@@ -1,8 +1,8 @@
 //! Sound plans are accepted; plans that an interpreter finds wrong on some walk are refused.
 
 use super::*;
+use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet, LocalId, PathId};
 use crate::dag::Shape;
-use crate::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet, LocalId, PathId};
 use crate::numbering::{ball_larus, enumerate};
 use crate::paths::made::all as all_paths;
 use crate::plan::SiteCode;

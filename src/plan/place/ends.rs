@@ -1,8 +1,8 @@
 //! Where paths are counted, and where increments cost nothing.
 
 use super::{CountCosts, Ground};
+use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// Where paths are counted, whatever their ids.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ pub(crate) use ends::Ends;
 pub(crate) use statements::Increments;
 
 use super::{HASH_INSTRUCTIONS, Op, Site, SiteCode};
+use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::Numbering;
 use crate::versions::Versions;

@@ -1,8 +1,8 @@
 //! Increments on edges → one statement on each edge at most.
 
 use super::{Ends, Placement};
+use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::numbering::Numbering;
 use crate::plan::Op;
 

@@ -1,7 +1,7 @@
 //! Who is believed, and what is said where copies contradict each other.
 
 use super::*;
-use crate::index::{FuncId, ti_vec};
+use crate::base::index::{FuncId, ti_vec};
 use crate::paths::Paths;
 use crate::profile::made;
 use crate::profile::verdict::{Processes, Verdict};

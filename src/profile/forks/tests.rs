@@ -1,7 +1,7 @@
 //! Which functions may be on the stack when a process forks.
 
 use super::*;
-use crate::index::CopyId;
+use crate::base::index::CopyId;
 use crate::ir::{Call, Callee, Cfg};
 use crate::profile::made;
 use crate::random_cfg::cfg;

@@ -11,8 +11,8 @@ use super::super::forks::{FirstPaths, Forked};
 use super::super::measurement::{Exact, Measurement};
 use super::super::{Profile, Structure};
 use super::{Executed, Range};
+use crate::base::index::{BlockId, EdgeId, FuncId};
 use crate::dag::EdgeKind;
-use crate::index::{BlockId, EdgeId, FuncId};
 use crate::ir::FORK;
 use std::collections::BTreeMap;
 

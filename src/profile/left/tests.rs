@@ -1,9 +1,9 @@
 //! Bounds against what walks did, those that were left before their end too.
 
 use super::*;
+use crate::base::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
 use crate::dag::EdgeKind;
 use crate::edges::{counted_edges, propagate};
-use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
 use crate::ir::Cfg;
 use crate::paths::Measuring;
 use crate::profile::flow::blocks;

@@ -2,10 +2,10 @@
 
 use super::files::{base_name, translate};
 use super::{Build, Known};
-use crate::index::FuncId;
+use crate::base::index::FuncId;
+use crate::base::names::without_build_hash;
 use crate::ir::{Cfg, Linkage};
 use crate::manifest::FunctionEntry;
-use crate::names::without_build_hash;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use std::borrow::Cow;

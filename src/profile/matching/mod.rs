@@ -21,7 +21,7 @@ pub use across::{Index, Match};
 pub(super) use files::Files;
 pub(super) use within::Places;
 
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 use crate::ir::{Cfg, FunctionBody, Linkage, Module, Program};
 use crate::manifest::Manifest;
 

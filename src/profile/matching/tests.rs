@@ -1,7 +1,7 @@
 //! Both rules, on programs that are made up. The rule within one set of builds is also tested by what `union` joins.
 
 use super::*;
-use crate::index::{BlockId, FuncId, ModuleId};
+use crate::base::index::{BlockId, FuncId, ModuleId};
 use crate::ir::{Body, Loc, SkipReason};
 use crate::manifest::{FunctionEntry, Status};
 use crate::profile::{Profile, made};

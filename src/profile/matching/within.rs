@@ -2,7 +2,7 @@
 //! function is.
 
 use super::files::base_name;
-use crate::index::{FuncId, ModuleId, TiSlice};
+use crate::base::index::{FuncId, ModuleId, TiSlice};
 use crate::ir::{Linkage, Loc};
 use crate::manifest::{FunctionEntry, ModuleEntry};
 use std::collections::HashMap;

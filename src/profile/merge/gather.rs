@@ -4,9 +4,9 @@
 use super::arguments::ArgumentCounts;
 use super::programs::{Program, Programs};
 use super::{FailureMode, plus};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::index::{CopyId, FuncId};
 use crate::estimate;
-use crate::index::{CopyId, FuncId};
 use crate::profile::combine::LocalCounts;
 use crate::profile::forks::ForkCounts;
 use crate::profile::raw::absent::{self, Absent};

@@ -6,8 +6,8 @@
 
 use super::arguments::{comparable, shell_words};
 use super::gather::{each_file, read};
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::decode::decode_paths;
 use crate::profile::raw::Raw;

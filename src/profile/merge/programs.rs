@@ -1,6 +1,6 @@
 //! The programs whose raw profiles are merged: their manifests, found by id.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::manifest::Manifest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

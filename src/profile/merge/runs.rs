@@ -3,8 +3,8 @@
 use super::arguments::{Arguments, comparable, shell_words};
 use super::gather::{Gathered, Seen, add, check, each_file, read};
 use super::{Programs, put_together};
-use crate::error::Result;
-use crate::index::{CopyId, TiVec};
+use crate::base::error::Result;
+use crate::base::index::{CopyId, TiVec};
 use crate::profile::Profile;
 use crate::profile::verdict::{Processes, Verdict};
 use std::collections::BTreeMap;

@@ -4,9 +4,9 @@
 use super::gather::{Copy, add, add_estimates, check};
 use super::programs::{Program, Programs};
 use super::{check_forks, combine, empty, finish_estimates, foreign};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::index::CopyId;
 use crate::estimate;
-use crate::index::CopyId;
 use crate::manifest::Manifest;
 use crate::profile::Profile;
 use crate::profile::forks::find_forked;

@@ -3,9 +3,9 @@
 use super::arguments::ArgumentCounts;
 use super::gather::{Copy, add, check, each_file, read};
 use super::programs::Programs;
-use crate::error::Result;
-use crate::index::CopyId;
-use crate::table::number_of;
+use crate::base::error::Result;
+use crate::base::index::CopyId;
+use crate::base::table::number_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

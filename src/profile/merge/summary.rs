@@ -1,10 +1,10 @@
 //! What a merge says of its profile, always in the same form: what went into it, what ran, and the verdict.
 
-use crate::names::printable;
+use crate::base::names::printable;
+use crate::base::table::exactly;
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::{copies_named, idle};
-use crate::table::exactly;
 use std::cell::LazyCell;
 
 /// Findings of a verdict that are listed; `p3-prof verify` tells all.

@@ -1,7 +1,7 @@
 //! What a merge takes, adds up and refuses, and what it says of copies that were run otherwise.
 
 use super::*;
-use crate::index::{BlockId, CopyId, FuncId, ti_vec};
+use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
 use crate::profile::made;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;

@@ -1,8 +1,8 @@
 //! Marks that processes leave which cannot write a raw profile (`runtime-c/core/p3_absent.c`): empty files, of which
 //! the name says all.
 
-use crate::error::{Error, Result};
-use crate::index::CopyId;
+use crate::base::error::{Error, Result};
+use crate::base::index::CopyId;
 use std::path::Path;
 
 /// How names of marks end.

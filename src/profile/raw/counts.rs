@@ -1,7 +1,7 @@
 //! Counters of modules, and hash tables in arenas.
 
 use super::{Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add, damaged, sum};
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 use crate::plan::keys::Keys;
 use crate::runtime::abi;
 use crate::runtime::format::{self, Block, Chunk, Function, Slot};

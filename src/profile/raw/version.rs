@@ -40,7 +40,7 @@ pub fn remedy(file: &File) -> &'static str {
     // What is read is not refused for its age.
     let is = is.filter(|v| header_size(*v).is_none()).unwrap_or(VERSION);
     let older = "its copy was made by an older p3-rewrite: run p3-rewrite on the input again, then the copies";
-    crate::error::remedy(is, VERSION, "run this copy again", older)
+    crate::base::error::remedy(is, VERSION, "run this copy again", older)
 }
 
 /// The version of a raw profile that begins so.

@@ -2,7 +2,8 @@
 
 use crate::analysis::accuracy;
 use crate::analysis::hits::{self, Hits};
-use crate::index::{BlockId, CfgEdge, FuncId, PathId, ti_vec};
+use crate::base::index::{BlockId, CfgEdge, FuncId, PathId, ti_vec};
+use crate::base::table::Layout;
 use crate::ir::{Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span};
 use crate::load::positions::SourceFile;
 use crate::manifest::Status;
@@ -14,7 +15,6 @@ use crate::report::{Report, csv, edges, json, text};
 use crate::report::{coverage, diff};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
-use crate::table::Layout;
 use regex::Regex;
 
 const LAYOUT: Layout = Layout {

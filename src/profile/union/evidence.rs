@@ -8,8 +8,8 @@
 
 use super::Joined;
 use super::news::OTHER_RUNS;
-use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, IdSet, PathId};
+use crate::base::error::{Error, Result};
+use crate::base::index::{CopyId, FuncId, IdSet, PathId};
 use crate::manifest::{FunctionEntry, ShareEntry, encode_set};
 use crate::profile::{Profile, Structure, TooManyPaths};
 use crate::selection::CountedPaths;
@@ -24,7 +24,7 @@ pub(super) struct Partial {
     uncounted: u64,
     /// Its share and iterations, which describe what it counted.
     share: ShareEntry,
-    apart: Vec<crate::index::BlockId>,
+    apart: Vec<crate::base::index::BlockId>,
     /// Paths that it counted only in part itself.
     at_least: Vec<PathId>,
 }

@@ -1,6 +1,6 @@
 //! What was new to programs that were built against earlier profiles (`new:`).
 
-use crate::index::PathId;
+use crate::base::index::PathId;
 use crate::manifest::Manifest;
 use std::collections::BTreeSet;
 

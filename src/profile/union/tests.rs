@@ -1,7 +1,7 @@
 //! What makes functions one, and what is then added up.
 
 use super::*;
-use crate::index::{CopyId, FuncId, ModuleId, ti_vec};
+use crate::base::index::{CopyId, FuncId, ModuleId, ti_vec};
 use crate::ir::{Body, Cfg, Linkage, Loc, SkipReason};
 use crate::manifest::{Status, encode_set};
 use crate::profile::made;

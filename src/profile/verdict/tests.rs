@@ -1,7 +1,7 @@
 //! What is said of processes and violations, word by word.
 
 use super::*;
-use crate::index::{CopyId, TiVec, ti_vec};
+use crate::base::index::{CopyId, TiVec, ti_vec};
 use crate::profile::made;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;

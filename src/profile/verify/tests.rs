@@ -1,8 +1,8 @@
 //! Each violation provoked by counts that break one law, and each excuse that makes it none.
 
 use super::*;
+use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, ti_vec};
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, ti_vec};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
 use crate::manifest::ShareEntry;
 use crate::profile::made;

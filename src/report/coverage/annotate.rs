@@ -8,11 +8,12 @@ use super::unasked::Candidates;
 use super::{Scope, file};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_line};
-use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, CfgEdge, FuncId};
+use crate::base::names::{first_columns, printable};
+use crate::base::table::{Layout, display_width, grouped, number_of, wrapped};
 use crate::ir::Terminator;
 use crate::manifest::FunctionEntry;
-use crate::names::{first_columns, printable};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::left::Range;
@@ -20,7 +21,6 @@ use crate::report::steps::Steps;
 use crate::report::words::{Disambiguation, Said, Words};
 use crate::report::{Decision, To};
 use crate::source::{Sources, Text};
-use crate::table::{Layout, display_width, grouped, number_of, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -462,7 +462,7 @@ fn cut_end(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Way, Ways, cut_end};
-    use crate::index::{BlockId, CfgEdge};
+    use crate::base::index::{BlockId, CfgEdge};
 
     /// Two ways to one line are not one, and a copy without an outcome does not say that it never came up.
     #[test]

@@ -3,9 +3,9 @@
 use super::headline::{SourceSums, share_text};
 use super::unasked::Unasked;
 use super::{Coverage, Paths};
-use crate::names::printable;
+use crate::base::names::printable;
+use crate::base::table::{Align, Columns, Layout, grouped, roughly};
 use crate::source::root::Root;
-use crate::table::{Align, Columns, Layout, grouped, roughly};
 use anstyle::Style;
 use std::collections::BTreeMap;
 

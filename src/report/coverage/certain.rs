@@ -11,7 +11,7 @@
 //! Neither is one if code ran that the outcome leads to, or if something else in the program decides the same text.
 
 use crate::analysis::counted::CountedFunction;
-use crate::index::{BlockId, CfgEdge, IdSet};
+use crate::base::index::{BlockId, CfgEdge, IdSet};
 use crate::ir::Loc;
 use crate::load::positions::{Asks, Optimised, Test};
 use crate::manifest::FunctionEntry;

@@ -4,13 +4,13 @@ use super::by_file::{in_all, shares};
 use super::headline::headline;
 use super::render::{explained, left_out, of_patch, of_selection};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
-use crate::index::FuncId;
-use crate::names::printable;
+use crate::base::index::FuncId;
+use crate::base::names::printable;
+use crate::base::table::{Layout, exactly, number_of};
 use crate::profile::Profile;
 use crate::report::steps::Steps;
 use crate::report::words::Words;
 use crate::source::{Sources, repository};
-use crate::table::{Layout, exactly, number_of};
 use std::fmt::Write;
 
 /// GitHub shows so many annotations of a kind of one step.

@@ -3,9 +3,9 @@
 
 use super::Paths;
 use super::through::Through;
+use crate::base::error::Result;
+use crate::base::index::{EdgeId, FuncId, IdSet, PathId};
 use crate::dag::Dag;
-use crate::error::Result;
-use crate::index::{EdgeId, FuncId, IdSet, PathId};
 use crate::paths::Measuring;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};

@@ -4,7 +4,7 @@ use super::Scope;
 use super::annotate::{Ways, conditions};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_line};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::source::Sources;

@@ -6,11 +6,11 @@ use super::unasked::{Candidates, Unasked};
 use super::{Coverage, Paths, Scope};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, UnusedBodies, by_function, by_line};
-use crate::error::Result;
-use crate::index::FuncId;
+use crate::base::error::Result;
+use crate::base::index::FuncId;
+use crate::base::table::{grouped, number_of, percent};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::table::{grouped, number_of, percent};
 use std::collections::BTreeMap;
 
 /// Lines and branches by source file, and by function.

@@ -1,7 +1,7 @@
 //! A path that ran, for programs.
 
-use crate::index::BlockId;
-use crate::names::readable;
+use crate::base::index::BlockId;
+use crate::base::names::readable;
 use crate::report::Line;
 use crate::report::words::{Said, Words};
 use serde::Serialize;

@@ -35,9 +35,9 @@ use scope::LeftOut;
 pub use scope::{Scope, Sort, common_folder};
 
 use crate::analysis::contradiction::Contradictions;
+use crate::base::error::Result;
+use crate::base::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
 use crate::dag::Dag;
-use crate::error::Result;
-use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
 use crate::manifest::Status;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;

@@ -5,8 +5,8 @@
 //! result ran is a look-up by id: no path is enumerated.
 
 use super::through::Through;
+use crate::base::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
 use crate::paths::Measuring;
 use crate::profile::Ran;
 use crate::profile::flow::{add_up, hottest};

@@ -2,8 +2,8 @@
 
 use super::nearest::NotRun;
 use super::through::Through;
+use crate::base::index::{BlockId, EdgeId, IdSet, PathId, TiSlice, TiVec};
 use crate::dag::Dag;
-use crate::index::{BlockId, EdgeId, IdSet, PathId, TiSlice, TiVec};
 use crate::manifest::FunctionEntry;
 use crate::paths::Measuring;
 use crate::profile::Ran;

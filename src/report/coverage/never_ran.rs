@@ -1,9 +1,9 @@
 //! The list of functions that never ran.
 
 use super::{Coverage, file};
+use crate::base::table::{Align, Columns, Layout, grouped, number_of};
 use crate::report::steps::Steps;
 use crate::report::text::short;
-use crate::table::{Align, Columns, Layout, grouped, number_of};
 use anstyle::Style;
 
 const BOLD: Style = Style::new().bold();

@@ -6,8 +6,8 @@
 
 use super::Paths;
 use super::through::Through;
+use crate::base::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::dag::Dag;
-use crate::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::profile::Ran;
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! The lines of a program that a patch touches: its files, found among those that were compiled.
 
-use crate::error::{Error, Result};
-use crate::index::{BlockId, FuncId, IdSet};
+use crate::base::error::{Error, Result};
+use crate::base::index::{BlockId, FuncId, IdSet};
 use crate::ir::Loc;
 use crate::manifest::FunctionEntry;
 use crate::profile::Profile;

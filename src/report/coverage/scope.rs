@@ -2,15 +2,15 @@
 
 use super::patch::Touched;
 use super::{FunctionCoverage, file};
-use crate::index::{BlockId, FuncId, IdSet};
+use crate::base::index::{BlockId, FuncId, IdSet};
+use crate::base::names::may_print;
+use crate::base::table::number_of;
 use crate::ir::Loc;
-use crate::names::may_print;
 use crate::profile::Profile;
 use crate::report::text::short;
 use crate::source::markers::Markers;
 use crate::source::root::Root;
 use crate::source::{is_of_the_system, repository};
-use crate::table::number_of;
 use regex::Regex;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -6,8 +6,8 @@
 
 use super::nearest::{NotRun, sort};
 use crate::analysis::contradiction::Contradictions;
+use crate::base::index::{EdgeId, PathId, TiVec, VertexId};
 use crate::dag::Dag;
-use crate::index::{EdgeId, PathId, TiVec, VertexId};
 use crate::manifest::FunctionEntry;
 use crate::paths::Measuring;
 use crate::profile::Ran;

@@ -1,5 +1,5 @@
 use super::{coverage, text};
-use crate::index::FuncId;
+use crate::base::index::FuncId;
 use crate::ir::{Loc, SkipReason};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
@@ -24,7 +24,7 @@ fn coverage_by_hand() {
         let shown = text(
             &found,
             &crate::source::Sources::none(),
-            crate::table::Layout::default(),
+            crate::base::table::Layout::default(),
         );
         // What is not indented further begins the next path.
         let mut told: Vec<String> = Vec::new();
@@ -87,7 +87,7 @@ fn coverage_of_skipped_functions() {
         text(
             &found,
             &crate::source::Sources::none(),
-            crate::table::Layout::default()
+            crate::base::table::Layout::default()
         )
         .contains("main: skipped(attribute noprofile)")
     );

@@ -1,8 +1,8 @@
 //! Paths through some of a function's blocks and around others: their number, and one by one, without enumerating the rest.
 
 use super::Paths;
+use crate::base::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
 use crate::dag::{Dag, Edge};
-use crate::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
 use crate::profile::Ran;
 
 /// The paths of a DAG through at least one of some vertices and none of others.

@@ -6,7 +6,7 @@
 use super::Scope;
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::SourceFile;
-use crate::index::{BlockId, FuncId};
+use crate::base::index::{BlockId, FuncId};
 use crate::ir::Terminator;
 use crate::profile::Profile;
 use crate::report::words::{Said, Words};

@@ -8,8 +8,8 @@ mod render;
 pub use render::{csv, github, json, markdown, text};
 
 use super::Scope;
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::known::KnownPaths as Known;

@@ -9,8 +9,8 @@ mod tests;
 
 pub use render::{csv, json, text};
 
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::known::KnownPaths;

@@ -1,13 +1,13 @@
 //! Differences as text, JSON and CSV.
 
 use super::{Change, Diff, Frequency};
-use crate::index::BlockId;
-use crate::names::readable;
+use crate::base::index::BlockId;
+use crate::base::names::readable;
+use crate::base::table::{self, Layout, exactly, grouped, number_of};
 use crate::profile::Profile;
 use crate::report::steps::Steps;
 use crate::report::text::{headline, name_lines};
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, grouped, number_of};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
 use super::{Change, Diff, Matched, diff, text};
-use crate::index::{BlockId, CfgEdge, FuncId, ModuleId};
+use crate::base::index::{BlockId, CfgEdge, FuncId, ModuleId};
 use crate::profile::filter::Selection;
 use crate::profile::made;
 use crate::profile::tests::profile;
@@ -24,7 +24,7 @@ fn diff_by_hand() {
         &d,
         5,
         [&crate::source::Sources::none(); 2],
-        crate::table::Layout::default(),
+        crate::base::table::Layout::default(),
     );
     assert!(
         shown.contains("  90 (90.00%) → 50 (50.00%)  ") && shown.contains("    b2  → b3\n"),

@@ -1,13 +1,13 @@
 //! `show --edges` for people.
 
 use super::FunctionEdges;
-use crate::index::{BlockId, TiVec};
+use crate::base::index::{BlockId, TiVec};
+use crate::base::names::{Beside, shown};
+use crate::base::table::{Layout, NARROWEST, display_width, grouped};
 use crate::ir::Loc;
-use crate::names::{Beside, shown};
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::report::text::lines;
-use crate::table::{Layout, NARROWEST, display_width, grouped};
 use std::cmp::Reverse;
 use std::fmt::Write;
 

@@ -7,11 +7,11 @@
 
 use super::{Asked, Counts, Export};
 use crate::analysis::counted::CountedFunction;
-use crate::error::Result;
-use crate::index::FuncId;
+use crate::base::error::Result;
+use crate::base::index::FuncId;
+use crate::base::names::{printable, shown};
 use crate::ir::Loc;
 use crate::ir::callgraph::groups;
-use crate::names::{printable, shown};
 use crate::profile::Profile;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;

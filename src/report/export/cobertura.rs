@@ -6,8 +6,8 @@
 
 use super::{Asked, Counts, Export};
 use crate::analysis::lines::SourceFile;
-use crate::error::Result;
-use crate::names::{printable, readable};
+use crate::base::error::Result;
+use crate::base::names::{printable, readable};
 use crate::source::repository;
 use crate::source::root::Root;
 use quick_xml::Writer;

@@ -2,16 +2,16 @@
 
 use super::{Asked, Counts, Export};
 use crate::analysis::counted::CountedFunction;
+use crate::base::error::Result;
+use crate::base::index::{BlockId, CfgEdge, TiVec};
+use crate::base::names::{dot_escaped, shown};
+use crate::base::table::grouped;
 use crate::dag::{EdgeKind, PathEnd};
-use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, TiVec};
-use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
 use crate::profile::flow::EdgeCount;
 use crate::profile::left::Range;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::report::text::short;
-use crate::table::grouped;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
 use std::collections::HashSet;

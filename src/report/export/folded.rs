@@ -2,7 +2,7 @@
 
 use super::stacks::frames;
 use super::{Asked, Export, Weigh};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::report::Report;
 
 /// See [`Export::ABOUT`].

@@ -6,8 +6,8 @@
 use super::{Asked, Counts, Export};
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, lambda_name};
-use crate::error::Result;
-use crate::names::{escaped, printable, shown};
+use crate::base::error::Result;
+use crate::base::names::{escaped, printable, shown};
 use std::fmt::Write;
 
 /// Of lcov 2: see [`Export::ABOUT`].

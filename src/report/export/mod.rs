@@ -13,15 +13,15 @@ mod tables;
 
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::{SourceFile, by_line};
-use crate::error::{Error, Result};
-use crate::index::FuncId;
-use crate::names::{NAMED_FUNCTIONS, first_names};
+use crate::base::error::{Error, Result};
+use crate::base::index::FuncId;
+use crate::base::names::{NAMED_FUNCTIONS, first_names};
+use crate::base::table::number_of;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::Report;
 use crate::source::Sources;
 use crate::source::is_of_the_system;
-use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The formats, in the order of the help text.

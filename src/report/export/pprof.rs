@@ -6,10 +6,10 @@ use super::{Asked, Export};
 use crate::analysis::samples::messages::{
     File, Function, Label, Location, Sample, SourceLine, ValueType,
 };
-use crate::error::Result;
-use crate::index::FuncId;
+use crate::base::error::Result;
+use crate::base::index::FuncId;
+use crate::base::names::{printable, shown};
 use crate::ir::Loc;
-use crate::names::{printable, shown};
 use crate::profile::Profile;
 use crate::report::{Line, Report};
 use flate2::{Compression, GzBuilder};

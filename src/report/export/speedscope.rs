@@ -2,7 +2,7 @@
 
 use super::stacks::{Frame, frames};
 use super::{Asked, Export};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::profile::Profile;
 use crate::report::Report;
 use serde::Serialize;

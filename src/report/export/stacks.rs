@@ -1,8 +1,8 @@
 //! A path as a stack: the function, where the path starts, then its blocks with the ways taken.
 
+use crate::base::names::shown;
 use crate::dag::PathStart;
 use crate::ir::Loc;
-use crate::names::shown;
 use crate::report::{Line, Report};
 
 /// One frame of a stack.

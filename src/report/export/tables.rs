@@ -1,7 +1,7 @@
 //! All paths in the formats of `p3-prof show`.
 
 use super::{Asked, Export};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::report::{Report, csv, json};
 
 pub(super) struct Csv;

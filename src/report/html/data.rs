@@ -4,9 +4,9 @@
 use super::files::{FileData, Files};
 use super::layout::picture;
 use super::paths::{PathData, RowData, Teller, UncoveredData};
-use crate::error::Result;
-use crate::index::{BlockId, FuncId, PathId};
-use crate::names::readable;
+use crate::base::error::Result;
+use crate::base::index::{BlockId, FuncId, PathId};
+use crate::base::names::readable;
 use crate::profile::filter::Selection;
 use crate::profile::flow::flow;
 use crate::profile::left::{Executed, Range};

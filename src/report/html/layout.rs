@@ -4,8 +4,8 @@
 //! between; within layers, nodes are put in the order of the means of their neighbours, sweep by sweep; then each goes as
 //! near to its neighbours as the order allows, which is isotonic regression.
 
+use crate::base::index::{BlockId, TiSlice, TiVec};
 use crate::dag::Order;
-use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::Cfg;
 
 /// The room of a block, with what is free around it.

@@ -10,7 +10,7 @@ mod paths;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::output::{Content, Mark};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
@@ -172,7 +172,7 @@ fn title_in(part: &str, title: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    crate::names::printable(text)
+    crate::base::names::printable(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
 }

@@ -1,8 +1,8 @@
 //! The paths of one function in the words of [`Steps`].
 
 use super::files::Files;
+use crate::base::index::BlockId;
 use crate::dag::{PathEnd, PathStart};
-use crate::index::BlockId;
 use crate::report::coverage::{Near, Uncovered};
 use crate::report::steps::{Row, Steps};
 use crate::report::words::Said;

@@ -1,7 +1,7 @@
 //! What is sent to the page.
 
 use super::*;
-use crate::index::{CopyId, FuncId};
+use crate::base::index::{CopyId, FuncId};
 use crate::manifest::{ShareEntry, encode_set};
 use crate::profile::filter::Selection;
 use crate::profile::made;

@@ -1,7 +1,7 @@
 //! Rows of paths that are shown one below the other, so that no two are alike.
 
 use super::{Line, Row, Steps, folded, in_a_line};
-use crate::index::{BlockId, FuncId};
+use crate::base::index::{BlockId, FuncId};
 use std::collections::{HashMap, HashSet};
 
 impl Steps<'_> {

@@ -1,8 +1,8 @@
 //! Rows as text.
 
 use super::{Fold, Row, Step, joined};
-use crate::names::first_columns;
-use crate::table::{Layout, cut, display_width, in_columns, number_of, wrapped};
+use crate::base::names::first_columns;
+use crate::base::table::{Layout, cut, display_width, in_columns, number_of, wrapped};
 
 /// The columns that a place takes at most.
 const WIDEST_PLACE: usize = 22;

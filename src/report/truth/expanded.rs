@@ -5,7 +5,7 @@
 //! the text asks for next. Where that is so in more than one way, nothing is said.
 
 use super::{Surroundings, next_question};
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::ir::{Decided, Site, Terminator};
 use crate::load::positions::{Asks, Origin, Test};
 use crate::source::{Branches, Comparison, Condition, Decision, Judged, Sources};

@@ -1,7 +1,7 @@
 //! What tells ways out of one block apart that have the same words.
 
 use super::{Said, Words, shares_label};
-use crate::index::BlockId;
+use crate::base::index::BlockId;
 use crate::ir::{Decided, Terminator};
 use crate::manifest::FunctionEntry;
 

@@ -5,8 +5,8 @@
 //! pays for itself alone: of a loop that goes round once or twice, the copies would all be paid for whenever it is entered.
 
 use super::{can_be_sampled, may_record};
+use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::dag::{EdgeKind, LoopForest, Order};
-use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::{Block, Cfg};
 use crate::paths::Measuring;
 use crate::versions::{Product, Versions, weight};

@@ -1,8 +1,8 @@
 //! In which version control is: an automaton over the edges of the new control flow.
 
 use super::{End, Mode, Node};
+use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::dag::{LoopForest, Order};
-use crate::index::{BlockId, CfgEdge, TiSlice};
 use crate::ir::Cfg;
 
 /// How many loops around each other are copied to be resumed: all blocks are in two versions more

@@ -8,8 +8,8 @@
 //! left is known at run time alone.
 
 use super::has_call_that_may_record;
+use crate::base::index::{BlockId, CfgEdge};
 use crate::dag::{LoopForest, Order};
-use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
 
 /// As many loops around each other are gone on with.

@@ -5,7 +5,7 @@
 //! an edge can be a boundary, too, where what it costs to pay there again is less than what is not paid in vain before.
 
 use super::Flow;
-use crate::index::{BlockId, CfgEdge, TiVec};
+use crate::base::index::{BlockId, CfgEdge, TiVec};
 
 /// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three hundred, and by
 /// default one slot in 20,000 is one.

@@ -1,7 +1,7 @@
 use super::modes::RESUMED;
 use super::*;
+use crate::base::index::BlockId;
 use crate::dag::{Dominators, EdgeKind};
-use crate::index::BlockId;
 use crate::ir::Call;
 use crate::paths::Measuring;
 use crate::random_cfg::{any_cfg, cfg};

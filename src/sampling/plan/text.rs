@@ -1,8 +1,8 @@
 //! How functions are sampled, as text: what `--dump plan` prints, and the figures of `--stats`.
 
 use super::{End, Made, Mode, SubpathPlan};
-use crate::index::{BlockId, CfgEdge};
-use crate::names::printable;
+use crate::base::index::{BlockId, CfgEdge};
+use crate::base::names::printable;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -1,9 +1,9 @@
 //! `show --format csv`: a table of subpaths.
 
 use super::{Report, Row, decisions, locs, phrased};
+use crate::base::table;
 use crate::report::steps::Steps;
 use crate::report::text::lines;
-use crate::table;
 
 /// One record for each selected subpath, hottest first, after a heading.
 pub fn render(report: &Report) -> String {

@@ -1,8 +1,8 @@
 //! `show --format json`: a contract with other programs.
 
 use super::{ProgramBlock, Report, Row, decisions, locs};
+use crate::base::index::BlockId;
 use crate::estimate::subpaths::Sampling;
-use crate::index::BlockId;
 use crate::report::json::{About, about};
 use crate::report::words::Said;
 use serde::Serialize;

@@ -3,15 +3,15 @@
 use super::folded::{Piece, fold};
 use super::groups::{Folded, fold_rotations, longest_short};
 use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
+use crate::base::names::printable;
+use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
 use crate::estimate::subpaths::{HotList, Subpaths};
 use crate::ir::Loc;
-use crate::names::printable;
 use crate::profile::Profile;
 use crate::report::steps::{self, Steps};
 use crate::report::text::lines;
 use crate::report::words::Said;
 use crate::source::Sources;
-use crate::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -195,7 +195,7 @@ fn blocks(profile: &Profile, places: &[ProgramBlock]) -> String {
 fn list(
     profile: &Profile,
     items: &[ProgramBlock],
-    last: &mut Option<crate::index::FuncId>,
+    last: &mut Option<crate::base::index::FuncId>,
     out: &mut String,
 ) {
     for (i, p) in items.iter().enumerate() {

@@ -7,11 +7,11 @@
 //! Where native code has an address that is known, a function that counts notes how often it came by, and what was left the last time: a twin that runs
 //! native code can tell by the address how far it is.
 
+use crate::base::index::{BlockId, TiVec};
 use crate::dag::Order;
 use crate::emit::edit::Edit;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::{place, shared};
-use crate::index::{BlockId, TiVec};
 use crate::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

@@ -16,13 +16,13 @@
 mod budget;
 mod native;
 
+use crate::base::index::{BlockId, FuncId};
 use crate::emit::data::{Additions, Data, description};
 use crate::emit::edit::Edit;
 use crate::emit::layout::is_x86_64_linux;
 use crate::emit::shared::record;
 use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::emit::{function, sys};
-use crate::index::{BlockId, FuncId};
 use crate::ir::{FunctionBody, Linkage};
 use crate::outlined::emit::copy;
 use crate::outlined::emit::live::Saving;

@@ -1,9 +1,9 @@
 //! The places of a native function where control can go over to functions that count.
 
+use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::dag::Order;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
-use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Cfg, Terminator};
 use crate::outlined::emit::copy::forbid_inlining;
 use crate::outlined::emit::resume::{Handed, Tail, place_in, return_call};

@@ -1,8 +1,8 @@
 //! Static weights against examples computed by hand, and against the rules on random graphs.
 
 use super::*;
+use crate::base::index::{BlockId, CfgEdge};
 use crate::dag::Shape;
-use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
 use crate::random_cfg::{any_cfg, cfg, retreating};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use super::{bitcode, one_line_error, snapshot, transcript};
 use crate::support::{PROF, REWRITE, compile, disassemble, rewrite, run};
-use p3_rewrite::llvm::LINKED;
+use p3_rewrite::base::llvm::LINKED;
 use std::process::Command;
 
 /// Of more copies than usual, those without anything to count are named; by default nothing is said.

@@ -3,7 +3,7 @@
 use super::{
     Made, llvm, objects_folder, project, run, runtime_files, runtime_headers, runtime_with,
 };
-use p3_rewrite::index::FuncId;
+use p3_rewrite::base::index::FuncId;
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -12,9 +12,9 @@ pub(crate) mod trace;
 
 use clap::Parser;
 pub(crate) use codegen::accepted_text;
+use p3_rewrite::base::llvm::{self, LINKED, VERSIONS};
 use p3_rewrite::cli::rewrite::Args;
 use p3_rewrite::compiler::Language;
-use p3_rewrite::llvm::{self, LINKED, VERSIONS};
 use p3_rewrite::profile::Profile;
 use p3_rewrite::strategy::{Method, Scheme};
 use rayon::prelude::*;

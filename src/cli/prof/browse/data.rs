@@ -3,16 +3,16 @@
 
 use super::items::{Cells, Items, Sort, share};
 use super::paths::{Paths, Shares};
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
-use crate::names::Filter;
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
+use crate::base::names::Filter;
+use crate::base::table::{exactly, grouped, number_of};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
 use crate::report::steps::Steps;
 use crate::report::{Report, Totals};
 use crate::source::Sources;
-use crate::table::{exactly, grouped, number_of};
 use regex::Regex;
 use std::cmp::Reverse;
 use std::rc::Rc;

@@ -4,14 +4,14 @@ mod subpaths;
 
 use super::data::{Evidence, Function, Told};
 use super::paths::Shares;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId, TiVec};
+use crate::base::table::number_of;
 use crate::estimate::Estimated;
-use crate::index::{FuncId, PathId, TiVec};
 use crate::profile::Profile;
 use crate::report::lines;
 use crate::report::steps::Steps;
 use crate::shadow::profile::BurstProfile;
-use crate::table::number_of;
 use std::rc::Rc;
 
 /// The functions that ran, as far as `estimated` tells of it.

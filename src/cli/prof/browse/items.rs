@@ -1,9 +1,9 @@
 //! What lists on the screen show: items with numbers, in an order.
 
 use super::lit::Lit;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::table::{display_width, percent};
 use crate::report::steps::{Row, fit_in_a_line, least_width};
-use crate::table::{display_width, percent};
 
 /// What comes first in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

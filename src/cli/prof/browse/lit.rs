@@ -1,13 +1,13 @@
 //! A path or subpath in its sources.
 
+use crate::base::names::printable;
+use crate::base::table::display_width;
 use crate::ir::Loc;
-use crate::names::printable;
 use crate::profile::Profile;
 use crate::report::steps::Row;
 use crate::report::text::short;
 use crate::report::words::Said;
 use crate::source::Sources;
-use crate::table::display_width;
 use std::collections::BTreeSet;
 
 /// The files of `locs`, each with its text, the lines in it, and those in which `said` is decided.

@@ -11,8 +11,8 @@ mod view;
 
 use super::Outcome;
 use super::sources::SourceArgs;
+use crate::base::error::Result;
 use crate::cli::screen::{Flow, Input, Screen};
-use crate::error::Result;
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;

@@ -1,7 +1,7 @@
 //! A build without the feature `estimates`: there is nothing else to browse than paths.
 
 use super::data::Told;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
 use crate::report::steps::Steps;

@@ -2,15 +2,15 @@
 
 use super::items::{Described, Items, Sort, share};
 use super::lit::{Lit, files};
-use crate::error::Result;
-use crate::index::{FuncId, PathId};
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
+use crate::base::table::{exactly, grouped, number_of, percent};
 use crate::profile::{Profile, Structure};
 use crate::report::steps::Steps;
 use crate::report::text::short;
 use crate::report::words::Said;
 use crate::report::{Line, line};
 use crate::source::Sources;
-use crate::table::{exactly, grouped, number_of, percent};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;

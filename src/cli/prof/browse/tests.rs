@@ -3,10 +3,10 @@
 use super::items::{Items, Sort};
 use super::view::cut_short;
 use super::*;
+use crate::base::index::{FuncId, PathId};
 use crate::estimate::Estimated;
 use crate::estimate::bursts::{Bursts, InBursts};
 use crate::estimate::subpaths::{HotList, Length, Points, Sampling, Subpaths};
-use crate::index::{FuncId, PathId};
 use crate::manifest::ShareEntry;
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};

@@ -3,10 +3,10 @@
 use super::data::Tour;
 use super::items::{Described, Items};
 use super::lit::{Lit, LitFile};
+use crate::base::error::Result;
+use crate::base::table::{Layout, wrapped};
 use crate::cli::screen::{Flow, List, Table, clip, moved, named};
-use crate::error::Result;
 use crate::report::steps;
-use crate::table::{Layout, wrapped};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Constraint, Layout as Split, Rect};

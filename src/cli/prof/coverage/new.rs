@@ -2,8 +2,9 @@
 
 use super::several::Part;
 use super::{CoverageArgs, CoverageFormat, Outcome, SHOWN};
-use crate::error::{Error, Result};
-use crate::index::{FuncId, PathId, TiVec};
+use crate::base::error::{Error, Result};
+use crate::base::index::{FuncId, PathId, TiVec};
+use crate::base::table::{Layout, number_of};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::merge::origins::find_origins;
@@ -13,7 +14,6 @@ use crate::report::coverage::Scope;
 use crate::report::coverage::fresh::{self, Fresh};
 use crate::request::{Earlier, Seen, Spec, Target};
 use crate::source::Sources;
-use crate::table::{Layout, number_of};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use super::super::tests::diamonds;
 use super::*;
-use crate::index::{FuncId, ti_vec};
+use crate::base::index::{FuncId, ti_vec};
 use crate::manifest::Manifest;
 use crate::profile::made;
 use crate::profile::measurement::{Exact, Measurement};

@@ -9,8 +9,8 @@ pub use render::{csv, github, json, markdown, text};
 
 use super::nearest::Near as Nearest;
 use super::{Near, Scope, near};
-use crate::error::Result;
-use crate::index::{BlockId, EdgeId, FuncId, PathId, TiSlice};
+use crate::base::error::Result;
+use crate::base::index::{BlockId, EdgeId, FuncId, PathId, TiSlice};
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
 use crate::profile::merge::origins::Origin;

@@ -1,7 +1,8 @@
 //! What a run reached first, as text, JSON, CSV, annotations and a summary.
 
 use super::{Fresh, NewPath, ReachedBy, SourceLine};
-use crate::names::printable;
+use crate::base::names::printable;
+use crate::base::table::{self, Layout, exactly, number_of, wrapped};
 use crate::profile::Profile;
 use crate::profile::merge::origins::Origin;
 use crate::report::coverage::ci;
@@ -11,7 +12,6 @@ use crate::report::steps::Steps;
 use crate::report::text::{headline, short};
 use crate::report::words::Words;
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, number_of, wrapped};
 use anstyle::Style;
 use serde::Serialize;
 use std::collections::BTreeSet;

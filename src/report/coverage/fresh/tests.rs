@@ -1,5 +1,5 @@
 use super::*;
-use crate::index::{TiVec, ti_vec};
+use crate::base::index::{TiVec, ti_vec};
 use crate::profile::made;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;

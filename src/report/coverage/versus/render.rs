@@ -1,7 +1,8 @@
 //! Coverage against an earlier profile as text, JSON, CSV, annotations and a summary.
 
 use super::Versus;
-use crate::names::printable;
+use crate::base::names::printable;
+use crate::base::table::{self, Layout, exactly, number_of};
 use crate::report::Line;
 use crate::report::coverage::ci;
 use crate::report::coverage::json_path::JsonPath;
@@ -9,7 +10,6 @@ use crate::report::steps::Steps;
 use crate::report::text::{headline, name_lines};
 use crate::report::words::Words;
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, number_of};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;

@@ -1,18 +1,18 @@
 //! Sampled subpaths, by the functions that they go through.
 
+use crate::base::error::Result;
+use crate::base::index::{FuncId, PathId};
+use crate::base::table::{exactly, grouped, number_of, percent};
 use crate::cli::prof::browse::data::{Evidence, Function, Told, Tour};
 use crate::cli::prof::browse::items::{Described, Items, Sort};
 use crate::cli::prof::browse::lit::{Lit, files};
-use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::estimate::subpaths::Points;
-use crate::index::{FuncId, PathId};
 use crate::profile::filter::Selection;
 use crate::report::steps::Steps;
 use crate::sampling::profile::SampledProfile;
 use crate::sampling::report::{Numbers, Report, Row, Texts, decided, locs};
 use crate::source::Sources;
-use crate::table::{exactly, grouped, number_of, percent};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,6 +1,8 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::names::{Beside, first_columns, fitted_among, fitted_path, last_columns, printable};
+use crate::base::names::{
+    Beside, first_columns, fitted_among, fitted_path, last_columns, printable,
+};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Functions chosen by name: `--function`, `--include`, `--exclude`.
 
 use super::{brief, printable, readable};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use regex::Regex;
 use std::cmp::Ordering;
 use std::collections::HashSet;
