@@ -3,7 +3,7 @@
 use crate::base::index::{EdgeId, VertexId};
 use crate::base::names::{dot_escaped, printable};
 use crate::dag::{Dag, EdgeKind};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::paths::Measuring;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;

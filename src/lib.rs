@@ -10,9 +10,9 @@
 //! base/names     symbols and file names as people and formats take them
 //! base/table     columns for people, CSV for programs
 //! estimate  estimates as profiles hold them: the kinds, and what each says
-//! load      files, folders, magic numbers -> bytes, kind, content hash
-//! engine    programs for each LLVM, and which of them reads the inputs
-//! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
+//! input/load      files, folders, magic numbers -> bytes, kind, content hash
+//! input/engine    programs for each LLVM, and which of them reads the inputs
+//! input/ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
 //! numbering Ball–Larus and PSPP labels, ids by ends, decoding
 //! weights   how often each edge is expected to run
@@ -84,12 +84,10 @@ mod dump;
 mod edges;
 #[cfg(feature = "llvm")]
 pub mod emit;
-pub mod engine;
 pub mod estimate;
 mod hot;
-pub mod ir;
+pub mod input;
 mod live;
-pub mod load;
 pub mod manifest;
 pub mod numbering;
 mod options;

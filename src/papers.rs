@@ -5,7 +5,7 @@
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice};
 use crate::dag::{Dag, EdgeKind, Shape};
 use crate::edges::{counted_edges, propagate};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::{Numbering, ball_larus, enumerate, pspp};
 use crate::partition::distribute;
 use crate::random_cfg::cfg;

@@ -3,7 +3,7 @@
 use crate::base::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
 use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
-use crate::ir::{Block, Cfg, Program, SkipReason};
+use crate::input::ir::{Block, Cfg, Program, SkipReason};
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus, number_by_ends};
 use crate::spantree::SpanningTree;
 use crate::versions::apart;
@@ -17,9 +17,9 @@ use std::sync::{Arc, OnceLock};
 pub struct FunctionInput<'a> {
     /// Its control flow.
     pub cfg: &'a Cfg,
-    /// Functions of one unit are profiled by one copy ([`crate::ir::ProgFunction::unit`]).
+    /// Functions of one unit are profiled by one copy ([`crate::input::ir::ProgFunction::unit`]).
     pub unit: FuncId,
-    /// See [`crate::ir::ProgFunction::call_sites`].
+    /// See [`crate::input::ir::ProgFunction::call_sites`].
     pub call_sites: u32,
     /// Why it is not profiled, if so.
     pub skip: Option<SkipReason>,

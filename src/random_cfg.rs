@@ -2,7 +2,7 @@
 
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice};
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::ir::{Block, Cfg, Terminator};
+use crate::input::ir::{Block, Cfg, Terminator};
 use crate::paths::FunctionInput;
 use proptest::prelude::*;
 

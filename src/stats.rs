@@ -3,7 +3,7 @@
 use crate::base::index::{FuncId, TiSlice};
 use crate::base::names::shown;
 use crate::base::table::{Align, Columns, exactly, grouped, number_of};
-use crate::ir::{ProgFunction, Program, SkipReason};
+use crate::input::ir::{ProgFunction, Program, SkipReason};
 use crate::manifest::{Manifest, Status};
 use crate::partition::Assignment;
 use crate::paths::Measuring;

@@ -206,7 +206,7 @@ mod tests {
     use crate::strategy::Scheme;
     use proptest::prelude::*;
 
-    fn of(graph: crate::ir::Cfg, counts: &[u64]) -> Accuracy {
+    fn of(graph: crate::input::ir::Cfg, counts: &[u64]) -> Accuracy {
         let paths = Measuring::from_cfg(&graph);
         let all = enumerate(&paths.dag)
             .into_iter()

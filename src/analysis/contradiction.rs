@@ -7,7 +7,9 @@
 
 use crate::base::index::{BlockId, EdgeId, PathId};
 use crate::dag::{EdgeKind, Path, PathEnd};
-use crate::load::positions::{BecomesConstant, Choice, Compared, Operand, Predicate, Variable};
+use crate::input::load::positions::{
+    BecomesConstant, Choice, Compared, Operand, Predicate, Variable,
+};
 use crate::manifest::FunctionEntry;
 use crate::paths::Measuring;
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec, ti_vec};
-use crate::ir::{Cfg, Span, Terminator};
+use crate::input::ir::{Cfg, Span, Terminator};
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};

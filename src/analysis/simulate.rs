@@ -3,7 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec, ti_vec};
 use crate::base::table::{self, Align, Columns, exactly};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::numbering::pspp;
 use crate::partition::{Local, Part};

@@ -65,7 +65,7 @@ index!(
     ModuleId
 );
 index!(
-    /// A function of the program (several bodies may share one, see [`crate::ir::Program`]).
+    /// A function of the program (several bodies may share one, see [`crate::input::ir::Program`]).
     FuncId
 );
 index!(

@@ -6,7 +6,7 @@ use anyhow::Result;
 use p3_rewrite::base::error::Error;
 use p3_rewrite::cli::rewrite::{Args, Command, meant};
 use p3_rewrite::cli::{build, doctor, manual, print};
-use p3_rewrite::engine::{self, Request};
+use p3_rewrite::input::engine::{self, Request};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -12,7 +12,7 @@ use crate::compiler::record;
 use crate::compiler::rust::{Rustc, output};
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
-use crate::engine;
+use crate::input::engine;
 use crate::output::check_folder;
 use clap::ValueEnum;
 use std::ffi::OsString;

@@ -33,7 +33,7 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     if matches!(e.downcast_ref(), Some(Error::Unreadable { .. })) {
-        crate::engine::try_next();
+        crate::input::engine::try_next();
     }
     fail(&e)
 }

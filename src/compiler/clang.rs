@@ -3,7 +3,7 @@
 use super::{Language, exit_code, in_path, is_ours, major};
 use crate::base::error::{Error, Result};
 use crate::base::llvm::{self, VERSIONS};
-use crate::engine;
+use crate::input::engine;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

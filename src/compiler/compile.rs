@@ -4,7 +4,7 @@ use super::arguments::Word;
 use super::interrupt::Scratch;
 use super::{Compiler, Given, LINES_ADDED, Settings, unlinked};
 use crate::base::error::{Error, Result};
-use crate::load::container;
+use crate::input::load::container;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

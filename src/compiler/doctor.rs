@@ -3,7 +3,7 @@
 
 use super::{Compiler, Language, in_path, major, our_program};
 use crate::base::llvm::{self, VERSIONS};
-use crate::engine::{self, Engine, Request};
+use crate::input::engine::{self, Engine, Request};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

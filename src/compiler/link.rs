@@ -11,7 +11,7 @@ use super::trace::{self, Linked};
 use super::{Given, LINES_ADDED, Settings, complaint, not_loaded, our_program, unlinked};
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
-use crate::load::container::Member;
+use crate::input::load::container::Member;
 use crate::manifest::Manifest;
 use crate::output;
 use crate::strategy::Scheme;

@@ -9,7 +9,7 @@ use super::clang::is_clang;
 use super::trace::Linked;
 use super::{major, our_program};
 use crate::base::error::{Error, Result};
-use crate::load::container::Embedded;
+use crate::input::load::container::Embedded;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ use super::trace::Linked;
 use super::{Compiler, Language, Settings, not_loaded, our_program};
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
-use crate::load::container::{self, Embedded};
+use crate::input::load::container::{self, Embedded};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
 use rayon::prelude::*;

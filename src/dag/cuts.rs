@@ -2,7 +2,7 @@
 
 use super::order::{Order, Shape};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 /// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits. Only a function with more is cut.
 pub(crate) const MAX_PATHS: u64 = 1 << 62;

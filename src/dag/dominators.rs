@@ -3,7 +3,7 @@
 use super::Order;
 use super::order::predecessors;
 use crate::base::index::BlockId;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 /// Which blocks control passes on every way from the entry to a block.
 pub(crate) struct Dominators {

@@ -3,7 +3,7 @@
 use super::order::Order;
 use super::{Dag, Edge, EdgeKind};
 use crate::base::index::{BlockId, CfgEdge, TiVec, VertexId};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 impl Dag {
     /// The DAG of `cfg`, where the edges in `cuts` (sorted) end paths as back edges do. O(V + E).

@@ -1,7 +1,7 @@
 //! Depth-first orders of a CFG: retreating edges and the loop nesting forest.
 
 use crate::base::index::{BlockId, CfgEdge, TiVec, ti_vec};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use std::sync::Arc;
 
 /// What a depth-first search tells of a control flow. [`crate::paths::Measuring`] has that of its function: whoever

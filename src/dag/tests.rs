@@ -4,7 +4,7 @@ use super::cuts::cuts_by_block;
 use super::reduced::Reduced;
 use super::*;
 use crate::base::index::BlockId;
-use crate::ir::{Block, Cfg, Terminator};
+use crate::input::ir::{Block, Cfg, Terminator};
 use crate::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ fn parallel_edges_stay_apart_and_unreachable_blocks_stay_out() {
 #[test]
 fn repeated_indirectbr_targets_are_one_edge() {
     let mut graph = cfg(&[&[1, 1, 2], &[2], &[]]);
-    graph.blocks[BlockId(0)].terminator = crate::ir::Terminator::IndirectBr;
+    graph.blocks[BlockId(0)].terminator = crate::input::ir::Terminator::IndirectBr;
     let dag = Dag::from_cfg(&graph, &[]);
     assert_eq!(dag.out_degree(VertexId(1)), 2);
     assert_eq!(dag.edge_of(edge(0, 1)), None);
@@ -127,7 +127,7 @@ fn long_rows_of_branches_need_few_cuts() {
 }
 
 /// A CFG of these blocks' successors.
-fn graph(blocks: &[Vec<u32>]) -> crate::ir::Cfg {
+fn graph(blocks: &[Vec<u32>]) -> crate::input::ir::Cfg {
     cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 

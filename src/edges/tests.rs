@@ -8,7 +8,7 @@ use crate::weights::static_weights;
 use proptest::prelude::*;
 
 /// Executions of each edge over complete walks, by brute force.
-fn counts_of(dag: &Dag, graph: &crate::ir::Cfg, choices: &[Vec<u8>]) -> TiVec<EdgeId, u64> {
+fn counts_of(dag: &Dag, graph: &crate::input::ir::Cfg, choices: &[Vec<u8>]) -> TiVec<EdgeId, u64> {
     let mut counts = dag.by_edge(0);
     for choice in choices {
         let Some(w) = walk(graph, choice) else {

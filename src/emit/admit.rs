@@ -5,8 +5,8 @@ use super::optimize::{is_for_lto, optimize};
 use super::{Names, Parsed, bound, hidden, positions, session, sys};
 use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED as LLVM;
-use crate::ir::lower::{remedy_for_old_text, unreadable};
-use crate::load::{Admitted, Input, Kind, Level, Optimize};
+use crate::input::ir::lower::{remedy_for_old_text, unreadable};
+use crate::input::load::{Admitted, Input, Kind, Level, Optimize};
 use inkwell::module::Module;
 use rayon::prelude::*;
 

@@ -4,7 +4,7 @@ use super::sys::{self, Meta};
 use super::{Names, Source, parse};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CopyId};
-use crate::load::{Input, Kind};
+use crate::input::load::{Input, Kind};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::Module;

@@ -5,7 +5,7 @@
 
 use super::values::{self, Inst};
 use crate::base::index::{FuncId, ModuleId, TiVec, ti_vec};
-use crate::ir::{Callee, Linkage, Program};
+use crate::input::ir::{Callee, Linkage, Program};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;

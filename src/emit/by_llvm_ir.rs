@@ -2,10 +2,10 @@
 
 use super::inspect::ATTRIBUTES;
 use crate::base::error::Result;
-use crate::ir::SkipReason;
-use crate::ir::lower::{LoadOptions, Lowered, by_llvm_ir};
-use crate::load::positions::Positions;
-use crate::load::{Admitted, Input};
+use crate::input::ir::SkipReason;
+use crate::input::ir::lower::{LoadOptions, Lowered, by_llvm_ir};
+use crate::input::load::positions::Positions;
+use crate::input::load::{Admitted, Input};
 
 /// Whether llvm-ir can represent a module.
 ///

@@ -7,7 +7,7 @@
 
 use super::conditions;
 use super::read::sys::{Block, Value};
-use crate::load::positions::{
+use crate::input::load::positions::{
     BecomesConstant, BlockPositions, Compared, Operand, Predicate, Variable,
 };
 use inkwell::llvm_sys::LLVMOpcode;

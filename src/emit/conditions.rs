@@ -4,7 +4,7 @@
 //! successors, and joins conditions. Nothing is concluded here; `report::truth` holds this evidence against the text.
 
 use super::read::sys::{Block, Value};
-use crate::load::positions::{Asks, Origin, SourcePosition, Test};
+use crate::input::load::positions::{Asks, Origin, SourcePosition, Test};
 use inkwell::llvm_sys::LLVMOpcode;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;

@@ -19,7 +19,7 @@ use super::sys::{self, Blocks};
 use super::values::Inst;
 use super::versions;
 use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};
-use crate::ir::{Cfg, FunctionBody};
+use crate::input::ir::{Cfg, FunctionBody};
 use crate::plan::keys::Keys;
 use crate::plan::register::Registers;
 use crate::plan::{FunctionPlan, Op, Site, Table};

@@ -6,7 +6,7 @@ use super::inspect::ATTRIBUTES;
 use super::labels;
 use super::pressure;
 use super::read::sys::{self, Block, Value};
-use crate::load::Hidden;
+use crate::input::load::Hidden;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 

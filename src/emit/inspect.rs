@@ -4,9 +4,9 @@
 use super::by_llvm_ir;
 use super::{Parsed, read, session};
 use crate::base::error::Result;
-use crate::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
-use crate::ir::{Program, SkipReason};
-use crate::load::Admitted;
+use crate::input::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
+use crate::input::ir::{Program, SkipReason};
+use crate::input::load::Admitted;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use rayon::prelude::*;

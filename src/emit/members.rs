@@ -1,7 +1,7 @@
 //! Which members of archives a program needs, as linkers find out.
 
 use super::sys::Symbol;
-use crate::load::Admitted;
+use crate::input::load::Admitted;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The names that a module defines for others, and those that it wants from others.

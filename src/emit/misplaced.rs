@@ -42,7 +42,7 @@ pub(super) enum Belongs<'m> {
     AtStartOf(Node<'m>),
 }
 
-/// The values of a `case` that are tested apart from its `switch`, as [`crate::load::positions::Choice::range`].
+/// The values of a `case` that are tested apart from its `switch`, as [`crate::input::load::positions::Choice::range`].
 pub(super) type CaseRange = [String; 2];
 
 /// The instructions of a function whose position is not theirs.
@@ -266,7 +266,7 @@ fn range_test<'m>(block: Block<'m>, over: Value<'m>) -> Option<(CaseRange, [Valu
     let is_range = tested == over
         && compared == difference
         && branch.operands().next() == Some(compare)
-        && compare.predicate() == crate::load::positions::Predicate::Ule;
+        && compare.predicate() == crate::input::load::positions::Predicate::Ule;
     let least: i128 = least.number()?.parse().ok().filter(|_| is_range)?;
     let span: i128 = span.number()?.parse().ok()?;
     // The distance has no sign.

@@ -53,8 +53,8 @@ pub use session::set_up;
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, ModuleId};
-use crate::ir::FunctionBody;
-use crate::load::{Input, Kind};
+use crate::input::ir::FunctionBody;
+use crate::input::load::{Input, Kind};
 use edit::Edit;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;

@@ -3,7 +3,7 @@
 
 use super::values::Inst;
 use super::{Names, attributes, session};
-use crate::load::Kind;
+use crate::input::load::Kind;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMDisposeModule;
 use inkwell::llvm_sys::prelude::LLVMModuleRef;

@@ -5,7 +5,7 @@
 use super::{Names, Source, parse, sys};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CfgEdge, CopyId};
-use crate::load::Input;
+use crate::input::load::Input;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, InstructionValue};
 use std::collections::HashMap;

@@ -2,8 +2,8 @@
 
 use super::{sys, values};
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
-use crate::ir::Cfg;
-use crate::ir::lower::view::may_follow_tail_call;
+use crate::input::ir::Cfg;
+use crate::input::ir::lower::view::may_follow_tail_call;
 use crate::plan::{FunctionPlan, Op, Site};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;

@@ -5,7 +5,7 @@ use super::comparisons;
 use super::conditions::{self, Blocks};
 use super::misplaced::{self, Belongs, Misplaced, TYPE_ID};
 use super::read::sys::{self, Block, Node, Value};
-use crate::load::positions::{
+use crate::input::load::positions::{
     BlockPositions, BodyPositions, Choice, Inlined, Optimised, Positions, SourceFile,
     SourcePosition, Test,
 };

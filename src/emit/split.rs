@@ -4,7 +4,7 @@ use super::function::Tails;
 use super::place::{self, Place};
 use super::sys;
 use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};
-use crate::ir::{Cfg, Terminator};
+use crate::input::ir::{Cfg, Terminator};
 use crate::plan::{FunctionPlan, Op};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

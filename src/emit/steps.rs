@@ -15,7 +15,7 @@ use super::sys;
 use super::values::{self, Inst, Value};
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::dag::Dominators;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use inkwell::InlineAsmDialect;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;

@@ -7,7 +7,7 @@ use super::shared::declare;
 use super::{place, sys};
 use crate::base::index::{BlockId, FuncId};
 use crate::dag::Order;
-use crate::ir::{FunctionBody, Terminator};
+use crate::input::ir::{FunctionBody, Terminator};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValue};

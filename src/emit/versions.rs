@@ -20,7 +20,7 @@ use super::sys::{self, Blocks};
 use super::values::{self, Inst, Value};
 use crate::base::index::{BlockId, TiVec};
 use crate::dag::Dominators;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::versions::Versions;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

@@ -3,7 +3,7 @@
 use super::edit::Edit;
 use super::{ModuleJob, data, function, trace};
 use crate::base::index::FuncId;
-use crate::ir::FunctionBody;
+use crate::input::ir::FunctionBody;
 use crate::plan::{CopyPlan, FunctionPlan};
 use either::Either;
 use inkwell::values::FunctionValue;

@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::room::LARGE_FUNCTION;
 use super::warm::flow_apart;
 use crate::base::index::EdgeId;
-use crate::ir::{Block, Cfg};
+use crate::input::ir::{Block, Cfg};
 use crate::partition::{Part, Ranges, Units, WHOLE};
 use crate::paths::{FunctionInput, Measuring};
 use crate::plan::build::{FunctionCode, function_code};
@@ -29,7 +29,7 @@ pub(super) struct VersionCosts {
     /// profiles it all.
     pub least_hot_saving: f64,
     /// Instructions that versions for hot paths take for each instruction that the function executes and each value
-    /// that is live there and finds no register ([`crate::ir::Block::pressure`]).
+    /// that is live there and finds no register ([`crate::input::ir::Block::pressure`]).
     pub spilled_value: f64,
     /// Of the paths that start alike, at most this many are hot.
     pub hot_paths: usize,

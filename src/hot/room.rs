@@ -5,7 +5,7 @@
 
 use super::costs::Facts;
 use crate::base::index::{CopyId, PathId, VertexId};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::versions::weight;
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::{ranges, ranges_everywhere};
 use crate::base::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::dag::Path;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::enumerate;
 use crate::partition::{Assignment, Costs, Local, Part, Share, Units, WHOLE};
 use crate::paths::made::all as all_paths;

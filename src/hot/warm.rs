@@ -17,7 +17,7 @@
 
 use crate::base::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::dag::{Dag, EdgeKind};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
 use crate::paths::Measuring;
 use crate::versions::{apart::Apart, weight};

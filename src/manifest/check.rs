@@ -4,8 +4,8 @@ use super::schema::SPAN;
 use super::{FunctionEntry, Manifest, OutOfRange, ShareEntry, Status};
 use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::dag::Order;
-use crate::ir::Terminator;
-use crate::load::positions::{Compared, Inlined};
+use crate::input::ir::Terminator;
+use crate::input::load::positions::{Compared, Inlined};
 use crate::strategy::Measure;
 use crate::versions::can_be_copied;
 

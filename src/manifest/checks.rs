@@ -2,7 +2,7 @@
 
 use super::{FunctionEntry, Manifest};
 use crate::base::index::{BlockId, FuncId};
-use crate::ir::{Site, Span, Terminator};
+use crate::input::ir::{Site, Span, Terminator};
 
 /// What symbols of functions have in them that report a check that failed.
 const REPORTS: [&str; 3] = [

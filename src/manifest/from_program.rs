@@ -5,8 +5,8 @@ use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
 use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
-use crate::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
-use crate::load::positions::{Choice, Optimised, SourceFile};
+use crate::input::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
+use crate::input::load::positions::{Choice, Optimised, SourceFile};
 use crate::partition::{Assignment, Share};
 use crate::paths::{Counted, Measuring};
 use crate::selection::{Asked, Selection};
@@ -35,7 +35,7 @@ impl Manifest {
     /// The manifest of a rewriting.
     pub fn new(parts: &Parts) -> Manifest {
         let p = parts.program;
-        let module = |m: &crate::ir::Module| ModuleEntry {
+        let module = |m: &crate::input::ir::Module| ModuleEntry {
             name: m.name.clone(),
             hash: m.hash.clone(),
             optimized: m.optimized,

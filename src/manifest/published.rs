@@ -4,7 +4,7 @@ use super::Manifest;
 use serde_json::Value;
 use std::path::Path;
 
-/// Links of our documentation, ``[`crate::ir::Body`]``, as a reader of the schema takes them: `Body`.
+/// Links of our documentation, ``[`crate::input::ir::Body`]``, as a reader of the schema takes them: `Body`.
 fn without_links(text: &str) -> String {
     let link = regex::Regex::new(r"\[`(?:[A-Za-z_]+::)*([A-Za-z_]+)`\]").expect("a pattern");
     link.replace_all(text, "`$1`").replace('\n', " ")

@@ -7,12 +7,12 @@ use crate::base::index::{
     BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, PathId, TiSlice, TiVec, ti_vec,
 };
 use crate::estimate::Size;
-use crate::ir::threads::{Starter, starter};
-use crate::ir::{
+use crate::input::ir::threads::{Starter, starter};
+use crate::input::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
 };
-use crate::load::Level;
-use crate::load::positions::{Choice, Inlined, Optimised};
+use crate::input::load::Level;
+use crate::input::load::positions::{Choice, Inlined, Optimised};
 use crate::partition::{Iterations, Ranges, Share};
 use crate::paths::{FunctionInput, Measuring};
 use crate::selection::CountedPaths;
@@ -219,12 +219,12 @@ pub struct FunctionEntry {
     pub linkage: Linkage,
     /// Whether some module takes its address.
     pub address_taken: bool,
-    /// The first function of the same symbol: one copy profiles all of them ([`crate::ir::ProgFunction::unit`]).
+    /// The first function of the same symbol: one copy profiles all of them ([`crate::input::ir::ProgFunction::unit`]).
     pub unit: FuncId,
     /// Its call sites in all modules, and one each if its address is taken and if it can be called from outside
-    /// ([`crate::ir::ProgFunction::call_sites`]).
+    /// ([`crate::input::ir::ProgFunction::call_sites`]).
     pub call_sites: u32,
-    /// Whether it may call itself, through others too ([`crate::ir::ProgFunction::recursive`]).
+    /// Whether it may call itself, through others too ([`crate::input::ir::ProgFunction::recursive`]).
     pub recursive: bool,
     /// Whether its profile is complete.
     pub status: Status,

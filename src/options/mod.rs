@@ -5,7 +5,7 @@ mod select;
 use crate::base::names::Filter;
 use crate::dump::View;
 use crate::estimate::Settings;
-use crate::load::Optimize;
+use crate::input::load::Optimize;
 use crate::plan::{Counters, Names, Update};
 use crate::profile::verdict::Trust;
 use crate::strategy::{Method, Scheme};

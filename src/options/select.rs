@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{EdgeId, FuncId, PathId, TiSlice};
-use crate::ir::Program;
+use crate::input::ir::Program;
 use crate::paths::Paths;
 use crate::selection::{Asked, KnownPath, Selection};
 use serde::Deserialize;

@@ -12,7 +12,7 @@
 
 use crate::base::index::{BlockId, CfgEdge, IdSet, TiSlice, TiVec, ti_vec};
 use crate::dag::Order;
-use crate::ir::{Block, Cfg, Terminator};
+use crate::input::ir::{Block, Cfg, Terminator};
 use crate::plan::{FunctionPlan, Op, Site, SiteCode};
 use crate::versions::Versions;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::dag::Dag;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::paths::Measuring;
 use crate::versions::apart::Apart;
 use std::collections::HashMap;

@@ -7,7 +7,7 @@ use crate::base::index::{
     BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
 };
 use crate::dag::Dag;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, number_by_ends, pspp};
 use crate::paths::Measuring;
 use crate::versions::{Versions, apart::Apart};

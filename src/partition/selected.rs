@@ -16,7 +16,7 @@
 use super::ranges::{Held, Ranges};
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};
 use crate::dag::{Dag, Edge, EdgeKind};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::paths::Measuring;
 use crate::versions::apart::Apart;
 use crate::versions::{Product, Versions};

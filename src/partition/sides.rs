@@ -15,7 +15,7 @@ use super::iterations::Iterations;
 use super::selected::Selected;
 use crate::base::index::{CfgEdge, EdgeId, IdSet};
 use crate::dag::{Dag, Edge, EdgeKind, useful_edges};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::paths::Measuring;
 use crate::versions::apart::Apart;
 use crate::versions::{Product, Versions};

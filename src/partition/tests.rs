@@ -5,7 +5,7 @@ use super::*;
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, LocalId, PathId, TiVec, ti_vec};
 use crate::dag::reduced::Reduced;
 use crate::dag::{Dag, EdgeKind, Path, Shape};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::made::all as all_paths;
 use crate::paths::{Counted, Measuring};

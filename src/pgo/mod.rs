@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::index::{ModuleId, TiSlice};
 use crate::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
 use crate::emit::{self, Admission, Names, pgo::Instrumented};
-use crate::load::{Admitted, Input, Kind, Optimize, find_inputs};
+use crate::input::load::{Admitted, Input, Kind, Optimize, find_inputs};
 use crate::manifest::ModuleEntry;
 use crate::output::{Content, Destination, Mark, check_folder, write_files};
 use crate::profile::Profile;

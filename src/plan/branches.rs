@@ -2,7 +2,7 @@
 
 use crate::base::index::{BlockId, EdgeId, TiSlice};
 use crate::dag::{Dag, EdgeKind};
-use crate::ir::{Cfg, Terminator};
+use crate::input::ir::{Cfg, Terminator};
 use crate::partition::Local;
 use crate::paths::Measuring;
 

@@ -10,7 +10,7 @@ use crate::base::index::{
 };
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::edges_by_counter;
-use crate::ir::{Cfg, Terminator};
+use crate::input::ir::{Cfg, Terminator};
 use crate::numbering::{Numbering, largest_rests, pspp};
 use crate::partition::{Local, Part, Share};
 use crate::paths::{Counted, FunctionInput, Measuring};

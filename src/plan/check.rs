@@ -55,7 +55,7 @@ use super::place::Ground;
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::{Dag, EdgeKind};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::partition::{Part, Share};
 use crate::paths::{Counted, FunctionInput, Measuring};
 use crate::versions::Versions;

@@ -3,7 +3,7 @@
 
 use super::{FunctionPlan, Site, SiteCode};
 use crate::base::index::{CfgEdge, FuncId};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::versions::{Versions, can_be_copied};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@
 
 use crate::base::index::{BlockId, IdSet};
 use crate::dag::Order;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 /// The counter of children in which `fork` returned.
 pub(crate) const FORKED: u64 = 0;

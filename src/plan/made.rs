@@ -3,7 +3,7 @@
 use super::FunctionPlan;
 use super::build::copy_plan;
 use crate::base::index::{BlockId, CopyId};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::partition::Share;
 use crate::paths::Measuring;
 use crate::paths::made::all as all_paths;

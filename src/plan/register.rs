@@ -7,7 +7,7 @@
 use super::{FunctionPlan, Op, Site};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::dag::Order;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 /// A value of the path register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::register::{Registers, Value};
 use super::*;
 use crate::base::index::{BlockId, LocalId, PathId, ti_vec};
 use crate::dag::Order;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, WIDE_SLOTS};
 use crate::partition::{Part, Share};
 use crate::paths::Measuring;

@@ -4,7 +4,7 @@ use super::measurement::{Exact, Measurement};
 use super::tests::use_profile;
 use super::{Profile, made};
 use crate::base::index::{BlockId, CopyId, FuncId, PathId, ti_vec};
-use crate::ir::{Call, Callee, Cfg};
+use crate::input::ir::{Call, Callee, Cfg};
 use crate::paths::function_inputs;
 use crate::paths::made::all as all_paths;
 use crate::plan::build::copy_plan;

@@ -217,7 +217,7 @@ pub fn by_edge<T: Copy + Default>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Cfg;
+    use crate::input::ir::Cfg;
     use crate::paths::Measuring;
     use crate::profile::made;
     use crate::random_cfg::{any_cfg, cfg};

@@ -10,7 +10,7 @@ mod outside;
 
 use super::Profile;
 use crate::base::index::{BlockId, FuncId, TiVec, ti_vec};
-use crate::ir::{Linkage, Terminator};
+use crate::input::ir::{Linkage, Terminator};
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, RETURNED};
 use outside::{Outside, classify};

@@ -6,7 +6,7 @@
 //!
 //! - A profile of paths knows how many were left of those begun at each start, the entry or a loop header: as
 //!   many as were begun there and not completed. Control may have left only blocks that say so
-//!   ([`crate::ir::Block::may_leave`]), and went there from the start. What lies on every such way ran on all
+//!   ([`crate::input::ir::Block::may_leave`]), and went there from the start. What lies on every such way ran on all
 //!   of them, and counts. What lies on some way may have run: the count is the least, and the most is given.
 //! - A profile of edges counted what it counts as it ran. Other counts follow from Kirchhoff's law, which those
 //!   left in a block break: they may be off by as many as were left in all.

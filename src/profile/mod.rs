@@ -33,7 +33,7 @@ use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
 use crate::base::names::{PrintedNames, shown};
 use crate::base::table::{exactly, number_of};
-use crate::ir::{Cfg, inlined_functions};
+use crate::input::ir::{Cfg, inlined_functions};
 use crate::manifest::{FunctionEntry, Manifest, ShareEntry};
 use crate::paths::{Layout, Measuring, Paths};
 use crate::selection::CountedPaths;

@@ -2,8 +2,8 @@
 
 use crate::analysis::simulate::simulate;
 use crate::base::index::*;
-use crate::ir::lower::LoadOptions;
-use crate::load::{Admitted, find_inputs};
+use crate::input::ir::lower::LoadOptions;
+use crate::input::load::{Admitted, find_inputs};
 use crate::manifest::Manifest;
 use crate::paths::made::all as all_paths;
 use crate::plan::build::copy_plan;
@@ -324,7 +324,7 @@ fn simulation_equals_interpretation() {
 }
 
 /// The walk that takes `choices` (successor ordinals) where there is one, to the exit.
-fn follow(cfg: &crate::ir::Cfg, choices: &[u32]) -> Walk {
+fn follow(cfg: &crate::input::ir::Cfg, choices: &[u32]) -> Walk {
     let (mut block, mut choices) = (BlockId(0), choices.iter());
     let mut edges = Vec::new();
     while !cfg.block(block).succs.is_empty() {

@@ -27,7 +27,7 @@ use crate::base::error::Result;
 use crate::base::index::{FuncId, TiVec, ti_vec};
 use crate::base::table::{grouped, times};
 use crate::dag::EdgeKind;
-use crate::ir::Linkage;
+use crate::input::ir::Linkage;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

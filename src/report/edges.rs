@@ -10,7 +10,7 @@ use super::words::site;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, TiVec};
 use crate::base::table;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::manifest::FunctionEntry;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};

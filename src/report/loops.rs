@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
 use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent};
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::ir::{Cfg, Site};
+use crate::input::ir::{Cfg, Site};
 use crate::profile::Structure;
 use crate::profile::measurement::PathProfile;
 use anstyle::Style;

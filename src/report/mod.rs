@@ -20,7 +20,7 @@ use crate::analysis::samples::time::Time;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::dag::{Path, PathEnd};
-use crate::ir::{Cfg, Loc};
+use crate::input::ir::{Cfg, Loc};
 use crate::profile::filter::{Order, Selection};
 use crate::profile::flow::flow;
 use crate::profile::left::Executed;

@@ -11,7 +11,7 @@ use crate::base::table::{
     Align, Columns, Layout, cut, display_width, exact_number_of, exactly, grouped, number_of,
     percent, plural, roughly, wrapped,
 };
-use crate::ir::{Loc, SkipReason};
+use crate::input::ir::{Loc, SkipReason};
 use crate::manifest::Status;
 use crate::profile::Profile;
 use crate::strategy::Scheme;

@@ -16,8 +16,8 @@ mod expanded;
 
 use crate::base::index::{BlockId, TiVec, ti_vec};
 use crate::dag::Order;
-use crate::ir::{Decided, Loc, Site, Span, Terminator};
-use crate::load::positions::{Asks, Inlined, Test};
+use crate::input::ir::{Decided, Loc, Site, Span, Terminator};
+use crate::input::load::positions::{Asks, Inlined, Test};
 use crate::manifest::FunctionEntry;
 use crate::source::{Branches, Bytes, Condition, Judged, Sources, Text};
 use std::collections::HashMap;

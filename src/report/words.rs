@@ -9,7 +9,7 @@ use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{printable, readable};
-use crate::ir::{Decided, Loc, Site, Span, Terminator};
+use crate::input::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
 use crate::source::{Branches, Sources, is_of_the_system};
@@ -55,7 +55,7 @@ pub struct Said {
     /// one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
-    /// Whether the compiler added it ([`crate::load::positions::Choice::generated`]): nothing of the source is asked.
+    /// Whether the compiler added it ([`crate::input::load::positions::Choice::generated`]): nothing of the source is asked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
     /// Whether it is a check by Rust's compiler that did not fail: of overflow, of a divisor, of bounds.

@@ -8,7 +8,7 @@ use crate::base::index::FuncId;
 use crate::base::names::{printable, shown};
 use crate::base::table::number_of;
 use crate::dag::edges_through;
-use crate::ir::{Loc, Span};
+use crate::input::ir::{Loc, Span};
 use crate::profile::COMPILE_WITH_LINES;
 use crate::report::coverage::Touched;
 use crate::selection::Selection;

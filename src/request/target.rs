@@ -4,8 +4,8 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, IdSet, TiVec};
 use crate::base::names::TypedNames;
 use crate::dag::Dag;
-use crate::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span, inlined_functions};
-use crate::load::positions::Inlined;
+use crate::input::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span, inlined_functions};
+use crate::input::load::positions::Inlined;
 use crate::manifest::Status;
 use crate::paths::Paths;
 use crate::profile::Profile;
@@ -53,7 +53,7 @@ impl<'a> Target<'a> {
     /// The functions of a program that is being rewritten; `paths` are those of its functions.
     pub(crate) fn of_program(program: &'a Program, paths: &'a [Option<Arc<Paths>>]) -> Target<'a> {
         let function = |(f, paths): (_, &'a Option<Arc<Paths>>)| {
-            let f: &crate::ir::ProgFunction = f;
+            let f: &crate::input::ir::ProgFunction = f;
             let body = program.body_at(f);
             let module = &program.modules[f.bodies[0].module];
             let known = Known::in_module(program, module, body);

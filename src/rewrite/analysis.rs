@@ -5,9 +5,9 @@ use crate::base::error::Result;
 use crate::base::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::base::names::shown;
 use crate::emit::{self, Callers, Parsed};
-use crate::ir::lower::LoadOptions;
-use crate::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
-use crate::load::Admitted;
+use crate::input::ir::lower::LoadOptions;
+use crate::input::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
+use crate::input::load::Admitted;
 use crate::manifest::{Manifest, Parts};
 use crate::partition::Assignment;
 use crate::paths::{

@@ -8,7 +8,7 @@ use crate::base::index::{CopyId, ModuleId};
 use crate::dump::View;
 use crate::emit::work::{CopyWork, Trace};
 use crate::emit::{self, Affected, Changes, Child, ModuleJob, Parsed, Rewritten, Source};
-use crate::load::Admitted;
+use crate::input::load::Admitted;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
 use crate::strategy::{Method, VersionsOf};

@@ -5,7 +5,7 @@ use crate::base::table::Columns;
 use crate::dag::Order;
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::options::Options;
 use crate::plan::CopyPlan;
 use crate::sampling::emit::Sample;

@@ -5,7 +5,7 @@ use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::options::Options;
 use crate::plan::CopyPlan;
 

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use crate::base::table::number_of;
 use crate::emit::Counters;
-use crate::load::{Admitted, Optimize};
+use crate::input::load::{Admitted, Optimize};
 use crate::options::{Options, Training, WeightsFrom};
 use crate::output::WEIGHTS;
 use crate::profile::Profile;

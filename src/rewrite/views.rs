@@ -5,7 +5,7 @@ use super::{Options, estimates};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
 use crate::dump::{self, View};
-use crate::ir::ProgFunction;
+use crate::input::ir::ProgFunction;
 use crate::output::{Folder, Mark, is_inside, write_files};
 use crate::plan::CopyPlan;
 

@@ -12,7 +12,7 @@ use crate::emit::values::{self, Inst, Value};
 use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::emit::{place, versions};
 use crate::estimate::Settings;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::outlined::emit::live::is_place;
 use crate::runtime::abi;
 use crate::sampling::plan::{Draft, End, Made, Mode, SampledFunction, SubpathPlan};

@@ -24,7 +24,7 @@
 
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::dag::Order;
-use crate::ir::{Block, Call, Callee, Cfg, Terminator};
+use crate::input::ir::{Block, Call, Callee, Cfg, Terminator};
 use crate::outlined::plan::with_entry;
 use crate::paths::Measuring;
 use crate::versions::{Versions, can_be_copied};

@@ -15,7 +15,7 @@ use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::dag::EdgeKind;
 use crate::estimate::Estimate;
 use crate::estimate::subpaths::Points;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::filter::Selection;
 use crate::profile::{Profile, Structure};
 use crate::report::steps::{Row as Step, Steps, in_a_line};

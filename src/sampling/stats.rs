@@ -3,7 +3,7 @@
 use super::plan::SampledFunction;
 use crate::base::names::shown;
 use crate::base::table::{Align, Columns, exactly};
-use crate::ir::Program;
+use crate::input::ir::Program;
 use crate::manifest::{Manifest, Status};
 use crate::stats::{callers, cells, status};
 

@@ -3,7 +3,7 @@
 use super::outside::Outside;
 use crate::base::index::{EdgeId, IdSet, PathId};
 use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::partition::Share;
 use crate::paths::Measuring;
 

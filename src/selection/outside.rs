@@ -2,7 +2,7 @@
 
 use crate::base::index::{EdgeId, IdSet, PathId, VertexId};
 use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::Numbering;
 use crate::partition::{Held, Iterations, NOBODY, Ranges};
 use crate::paths::Measuring;

@@ -13,7 +13,7 @@
 
 use super::KnownPath;
 use crate::base::index::{CopyId, PathId, VertexId};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::partition::Ranges;
 use crate::paths::Measuring;
 use crate::versions::{size, weight};

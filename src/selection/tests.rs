@@ -5,7 +5,7 @@ use super::*;
 use crate::base::index::{CopyId, LocalId};
 use crate::dag::edges_through;
 use crate::dag::{Path, Shape, choose_cuts};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::partition::{Assignment, Iterations, Owners, Part, Share, Side};
 use crate::paths::{Expected, Measuring};
 use crate::plan::build::{copy_plan, function_code};

@@ -12,7 +12,7 @@
 //! wherever it stands, like for lcov; one in a string is reported.
 
 use super::tokens::{Kind, Token, tokens};
-use crate::ir::{Loc, Span};
+use crate::input::ir::{Loc, Span};
 use std::collections::BTreeSet;
 
 /// What markers leave out of one file.

@@ -20,7 +20,7 @@ mod uncounted;
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{normalised, printable};
 use crate::base::table::number_of;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use constants::Definitions;
 pub(crate) use context::{Bytes, Comparison, Condition};
 pub(crate) use expanded::Decision;

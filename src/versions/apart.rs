@@ -24,7 +24,7 @@
 use super::{Product, Versions, can_be_copied, size, weight};
 use crate::base::index::{BlockId, CfgEdge};
 use crate::dag::{LoopForest, Order, Shape};
-use crate::ir::{Cfg, Terminator};
+use crate::input::ir::{Cfg, Terminator};
 
 /// A nest with more instructions than this is no nest: what a path costs is little beside what it does.
 const MAX_NEST: u32 = 256;

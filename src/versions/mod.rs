@@ -14,7 +14,7 @@ mod tests;
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::dag::{Dag, EdgeKind, Order};
-use crate::ir::{Block, Cfg, Terminator};
+use crate::input::ir::{Block, Cfg, Terminator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::hash::Hash;

@@ -1,7 +1,7 @@
 //! How often each function is expected to be entered: static weights over the call graph.
 
 use crate::dag::Dag;
-use crate::ir::{Callee, Cfg};
+use crate::input::ir::{Callee, Cfg};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{DfsPostOrder, EdgeRef};
 
@@ -20,7 +20,7 @@ pub(crate) struct Caller<'a> {
     pub cfg: &'a Cfg,
     /// Its DAG and weights; `None` where it is skipped: its calls count once.
     pub paths: Option<(&'a Dag, &'a Weights)>,
-    /// Its call sites: [`crate::ir::ProgFunction::call_sites`]. Those beyond the direct calls in the
+    /// Its call sites: [`crate::input::ir::ProgFunction::call_sites`]. Those beyond the direct calls in the
     /// program stand for callers that are not seen, each of which calls once.
     pub call_sites: u32,
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::base::index::{BlockId, FuncId};
     use crate::dag::Shape;
-    use crate::ir::Call;
+    use crate::input::ir::Call;
     use crate::random_cfg::cfg;
 
     /// A function of one block that calls these.

@@ -8,9 +8,9 @@ use crate::support::{PROF, execute, generate, link, llvm, profile_with, run, sch
 #[cfg(feature = "llvm-ir")]
 use p3_rewrite::emit::{Admission, Loader, Names, admit, llvm_ir_suffices, load_by};
 #[cfg(feature = "llvm-ir")]
-use p3_rewrite::ir::lower::LoadOptions;
+use p3_rewrite::input::ir::lower::LoadOptions;
 #[cfg(feature = "llvm-ir")]
-use p3_rewrite::load::{Optimize, find_inputs};
+use p3_rewrite::input::load::{Optimize, find_inputs};
 use p3_rewrite::strategy::Scheme;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

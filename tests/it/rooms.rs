@@ -12,8 +12,8 @@ const OWNERS: [(&str, &[&str]); 8] = [
     ("clap", &["cli"]),
     ("ratatui", &["cli"]),
     ("signal_hook", &["cli"]),
-    ("llvm_ir", &["ir/lower"]),
-    ("llvm_ir_analysis", &["ir/lower"]),
+    ("llvm_ir", &["input/ir/lower"]),
+    ("llvm_ir_analysis", &["input/ir/lower"]),
     ("inkwell", LLVM),
     ("llvm_sys", LLVM),
     ("unsafe", &["emit"]),
@@ -394,7 +394,7 @@ fn every_module_is_listed_once() {
 
 #[test]
 fn what_breaks_the_order_is_found() {
-    let order = ["low", "ir", "emit", "high", "cli"].map(str::to_string);
+    let order = ["low", "input", "emit", "high", "cli"].map(str::to_string);
     let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
     let line = "low imports high, which comes after it";
     for text in [
@@ -475,7 +475,7 @@ fn import_of_an_estimate_is_found() {
 
 #[test]
 fn what_is_owned_elsewhere_is_found() {
-    let order = ["low", "ir", "emit", "high", "cli"].map(str::to_string);
+    let order = ["low", "input", "emit", "high", "cli"].map(str::to_string);
     let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
     for (text, name, owner, inside) in [
         ("use clap::Parser;", "clap", "cli", "cli/prof/mod.rs"),
@@ -488,8 +488,8 @@ fn what_is_owned_elsewhere_is_found() {
         (
             "fn f(m: &llvm_ir::Module) {}",
             "llvm_ir",
-            "ir/lower",
-            "ir/lower/mod.rs",
+            "input/ir/lower",
+            "input/ir/lower/mod.rs",
         ),
         (
             "use inkwell::context;",

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
-use crate::ir::SkipReason;
+use crate::input::ir::SkipReason;
 use crate::manifest::{ShareEntry, Status};
 use crate::profile::made;
 use crate::profile::tests::profile;

@@ -12,7 +12,7 @@ use super::unused::is_test_wrapper;
 use crate::analysis::counted::{CountedFunction, Spans};
 use crate::base::index::BlockId;
 use crate::dag::{Dominators, Order};
-use crate::ir::{Loc, Span};
+use crate::input::ir::{Loc, Span};
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;

@@ -20,7 +20,7 @@ mod own;
 mod unused;
 
 use crate::analysis::counted::{CountedFunction, Returns};
-use crate::ir::Site;
+use crate::input::ir::Site;
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;

@@ -7,7 +7,7 @@ use super::functions::{call_sites, inlined_code};
 use super::{SourceFile, UnusedBodies, branches};
 use crate::analysis::counted::{CountedFunction, Returns};
 use crate::base::index::FuncId;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::source::markers::Markers;

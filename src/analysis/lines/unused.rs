@@ -2,7 +2,7 @@
 
 use crate::analysis::counted::CountedFunction;
 use crate::base::index::FuncId;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use std::collections::{HashMap, HashSet};
 

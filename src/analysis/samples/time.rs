@@ -3,7 +3,7 @@
 use super::{Amount, Sampled, Samples};
 use crate::base::index::FuncId;
 use crate::base::names::{is_shared_library, readable};
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};

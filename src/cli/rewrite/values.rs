@@ -2,7 +2,7 @@
 
 use crate::cli::values::values;
 use crate::dump::View;
-use crate::load::{Level, Optimize};
+use crate::input::load::{Level, Optimize};
 use crate::options::Setting;
 use crate::plan::{Counters, Update};
 use clap::ValueEnum;

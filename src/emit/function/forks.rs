@@ -8,7 +8,7 @@ use crate::base::index::{BlockId, CfgEdge};
 use crate::emit::data::Data;
 use crate::emit::place;
 use crate::emit::sys::{self, Blocks};
-use crate::ir::{Cfg, FORK, Terminator};
+use crate::input::ir::{Cfg, FORK, Terminator};
 use crate::plan::FunctionPlan;
 use crate::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, FirstPath, RETURNED};
 use inkwell::basic_block::BasicBlock;

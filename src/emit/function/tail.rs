@@ -8,7 +8,7 @@ use super::super::place;
 use super::super::sys::{self, Blocks};
 use super::super::values::{self, Inst};
 use crate::base::index::BlockId;
-use crate::ir::{Cfg, Terminator};
+use crate::input::ir::{Cfg, Terminator};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::InstructionValue;

@@ -2,7 +2,7 @@
 
 use super::sys::{self, Value};
 use crate::emit::session;
-use crate::load::Admitted;
+use crate::input::load::Admitted;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -5,11 +5,11 @@ pub(super) mod sys;
 mod walk;
 
 use crate::base::index::BlockId;
-use crate::ir::lower::view::{
+use crate::input::ir::lower::view::{
     Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
     may_follow_tail_call,
 };
-use crate::ir::{Linkage, SkipReason, Terminator};
+use crate::input::ir::{Linkage, SkipReason, Terminator};
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::module::Module;
 use rustc_hash::FxHashMap;

@@ -4,7 +4,7 @@
 
 mod nodes;
 
-use crate::load::positions::{Asks, Predicate};
+use crate::input::load::positions::{Asks, Predicate};
 use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMInstructionGetDebugLoc};

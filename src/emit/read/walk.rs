@@ -2,13 +2,13 @@
 
 use super::Names;
 use super::sys::{self, FunctionType, Value};
-use crate::ir::callgraph::MAX_FUNCTIONS;
+use crate::input::ir::callgraph::MAX_FUNCTIONS;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// [`crate::ir::lower::view::ModuleView::taken`]. O(operands); a constant is visited once.
+/// [`crate::input::ir::lower::view::ModuleView::taken`]. O(operands); a constant is visited once.
 pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
     let mut walk = Walk::default();
     sys::variables(module)
@@ -68,7 +68,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// [`crate::ir::lower::view::ModuleView::calls`], as the loader of llvm-ir has them.
+/// [`crate::input::ir::lower::view::ModuleView::calls`], as the loader of llvm-ir has them.
 pub(super) fn calls(module: &Module, names: &Names) -> Vec<(String, String)> {
     let definitions = || sys::functions(module).filter(|f| f.is_definition());
     let unnamed = sys::functions(module).any(|f| f.name().is_empty());

@@ -9,7 +9,7 @@ use super::super::labels::sources;
 use super::super::sys::{self, Blocks};
 use super::super::values::{self, Inst, Value};
 use crate::base::index::BlockId;
-use crate::ir::{Cfg, Terminator};
+use crate::input::ir::{Cfg, Terminator};
 use crate::versions::Versions;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::index::CfgEdge;
 use crate::dag::Order;
-use crate::ir::{Block, Terminator};
+use crate::input::ir::{Block, Terminator};
 use inkwell::memory_buffer::MemoryBuffer;
 use std::fmt::Write;
 

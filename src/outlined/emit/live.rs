@@ -4,7 +4,7 @@ use crate::base::index::{BlockId, TiSlice, TiVec};
 use crate::dag::Order;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::targets::TargetData;
@@ -334,7 +334,7 @@ fn taken_by_phis<'ctx>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Block, Terminator};
+    use crate::input::ir::{Block, Terminator};
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
     use std::fmt::Write;

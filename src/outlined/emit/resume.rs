@@ -15,7 +15,7 @@ use crate::dag::Order;
 use crate::emit::edit::Edit;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;

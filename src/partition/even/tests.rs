@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::index::{BlockId, CopyId, FuncId, IdSet};
-use crate::ir::{Call, Callee, Cfg, SkipReason};
+use crate::input::ir::{Call, Callee, Cfg, SkipReason};
 use crate::partition::Share;
 use crate::partition::cost::{ELSEWHERE, WHOLE};
 use crate::paths::made::all as all_paths;

@@ -6,7 +6,7 @@
 use super::{Proved, mistake};
 use crate::base::index::{CopyId, EdgeId, IdSet, PathId};
 use crate::dag::{paths_inside, rests_inside, useful_edges};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::partition::{Held, Iterations, Local, Ranges, Side};
 use crate::paths::Measuring;
 use std::collections::HashSet;

@@ -16,7 +16,7 @@ pub(crate) use statements::Increments;
 use super::{HASH_INSTRUCTIONS, Op, Site, SiteCode};
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::dag::{Dag, EdgeKind};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::Numbering;
 use crate::versions::Versions;
 use std::collections::BTreeMap;

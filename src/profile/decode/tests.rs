@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::edges::counted_edges;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::numbering::enumerate;
 use crate::partition::Owners;
 use crate::paths::Measuring;

@@ -1,8 +1,8 @@
 //! Functions that no input module defines: whether the process may fork in them, and whether they call functions of the
 //! program.
 
-use crate::ir::FORK;
-use crate::ir::lower::is_harmless;
+use crate::input::ir::FORK;
+use crate::input::ir::lower::is_harmless;
 
 /// What a call outside may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::index::CopyId;
-use crate::ir::{Call, Callee, Cfg};
+use crate::input::ir::{Call, Callee, Cfg};
 use crate::profile::made;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;

@@ -13,7 +13,7 @@ use super::super::{Profile, Structure};
 use super::{Executed, Range};
 use crate::base::index::{BlockId, EdgeId, FuncId};
 use crate::dag::EdgeKind;
-use crate::ir::FORK;
+use crate::input::ir::FORK;
 use std::collections::BTreeMap;
 
 /// A path that children completed on which they were forked.

@@ -4,7 +4,7 @@ use super::*;
 use crate::base::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
 use crate::dag::EdgeKind;
 use crate::edges::{counted_edges, propagate};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::paths::Measuring;
 use crate::profile::flow::blocks;
 use crate::profile::forks::Forked;

@@ -4,7 +4,7 @@ use super::files::{base_name, translate};
 use super::{Build, Known};
 use crate::base::index::FuncId;
 use crate::base::names::without_build_hash;
-use crate::ir::{Cfg, Linkage};
+use crate::input::ir::{Cfg, Linkage};
 use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;

@@ -22,7 +22,7 @@ pub(super) use files::Files;
 pub(super) use within::Places;
 
 use crate::base::index::FuncId;
-use crate::ir::{Cfg, FunctionBody, Linkage, Module, Program};
+use crate::input::ir::{Cfg, FunctionBody, Linkage, Module, Program};
 use crate::manifest::Manifest;
 
 /// What is known of a function that is looked for.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::index::{BlockId, FuncId, ModuleId};
-use crate::ir::{Body, Loc, SkipReason};
+use crate::input::ir::{Body, Loc, SkipReason};
 use crate::manifest::{FunctionEntry, Status};
 use crate::profile::{Profile, made};
 use crate::random_cfg::cfg;

@@ -3,7 +3,7 @@
 
 use super::files::base_name;
 use crate::base::index::{FuncId, ModuleId, TiSlice};
-use crate::ir::{Linkage, Loc};
+use crate::input::ir::{Linkage, Loc};
 use crate::manifest::{FunctionEntry, ModuleEntry};
 use std::collections::HashMap;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::index::{CopyId, FuncId, ModuleId, ti_vec};
-use crate::ir::{Body, Cfg, Linkage, Loc, SkipReason};
+use crate::input::ir::{Body, Cfg, Linkage, Loc, SkipReason};
 use crate::manifest::{Status, encode_set};
 use crate::profile::made;
 use crate::random_cfg::cfg;

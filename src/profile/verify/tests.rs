@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, ti_vec};
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
+use crate::input::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
 use crate::manifest::ShareEntry;
 use crate::profile::made;
 use crate::profile::measurement::{Exact, Measurement};

@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::base::names::{first_columns, printable};
 use crate::base::table::{Layout, display_width, grouped, number_of, wrapped};
-use crate::ir::Terminator;
+use crate::input::ir::Terminator;
 use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;

@@ -12,8 +12,8 @@
 
 use crate::analysis::counted::CountedFunction;
 use crate::base::index::{BlockId, CfgEdge, IdSet};
-use crate::ir::Loc;
-use crate::load::positions::{Asks, Optimised, Test};
+use crate::input::ir::Loc;
+use crate::input::load::positions::{Asks, Optimised, Test};
 use crate::manifest::FunctionEntry;
 use crate::report::loops;
 use crate::report::words::Words;

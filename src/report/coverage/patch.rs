@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, FuncId, IdSet};
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
 use crate::source::Sources;

@@ -9,7 +9,7 @@ use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{NAMED_FUNCTIONS, printable, readable};
 use crate::base::table::{self, Align, Columns, Layout, exactly, number_of, times, wrapped};
 use crate::dag::PathStart;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::report::is_zero;
 use crate::report::steps::{Row, Steps, text as text_of_rows};

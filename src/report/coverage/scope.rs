@@ -5,7 +5,7 @@ use super::{FunctionCoverage, file};
 use crate::base::index::{BlockId, FuncId, IdSet};
 use crate::base::names::may_print;
 use crate::base::table::number_of;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::report::text::short;
 use crate::source::markers::Markers;

@@ -1,6 +1,6 @@
 use super::{coverage, text};
 use crate::base::index::FuncId;
-use crate::ir::{Loc, SkipReason};
+use crate::input::ir::{Loc, SkipReason};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::tests::profile;

@@ -7,7 +7,7 @@ use super::Scope;
 use crate::analysis::counted::CountedFunction;
 use crate::analysis::lines::SourceFile;
 use crate::base::index::{BlockId, FuncId};
-use crate::ir::Terminator;
+use crate::input::ir::Terminator;
 use crate::profile::Profile;
 use crate::report::words::{Said, Words};
 use crate::report::{Decision, To};

@@ -4,7 +4,7 @@ use super::FunctionEdges;
 use crate::base::index::{BlockId, TiVec};
 use crate::base::names::{Beside, shown};
 use crate::base::table::{Layout, NARROWEST, display_width, grouped};
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::report::text::lines;

@@ -9,7 +9,7 @@ use crate::analysis::samples::messages::{
 use crate::base::error::Result;
 use crate::base::index::FuncId;
 use crate::base::names::{printable, shown};
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::report::{Line, Report};
 use flate2::{Compression, GzBuilder};

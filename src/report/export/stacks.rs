@@ -2,7 +2,7 @@
 
 use crate::base::names::shown;
 use crate::dag::PathStart;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::report::{Line, Report};
 
 /// One frame of a stack.

@@ -1,7 +1,7 @@
 //! The source files of a page: each once, however often modules name it.
 
 use super::data::{PlaceData, both};
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::report::coverage::LineSums;
 use crate::source::{Sources, is_of_the_system};
 use serde::Serialize;

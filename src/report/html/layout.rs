@@ -6,7 +6,7 @@
 
 use crate::base::index::{BlockId, TiSlice, TiVec};
 use crate::dag::Order;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 /// The room of a block, with what is free around it.
 pub(super) const WIDTH: f64 = 192.0;

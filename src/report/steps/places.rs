@@ -6,7 +6,7 @@ use super::super::words::site;
 use super::{COMPUTED_GOTO, Steps};
 use crate::base::index::{BlockId, FuncId, TiSlice};
 use crate::dag::{Order, PathStart};
-use crate::ir::{Loc, Site, Span, Terminator};
+use crate::input::ir::{Loc, Site, Span, Terminator};
 use crate::manifest::FunctionEntry;
 use crate::source::{is_of_the_system, library_of};
 use std::collections::{BTreeMap, HashMap, HashSet};

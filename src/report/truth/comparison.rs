@@ -1,7 +1,7 @@
 //! What a branch tests, against the text of the condition.
 
 use super::Branch;
-use crate::load::positions::{Asks, Origin, Test};
+use crate::input::load::positions::{Asks, Origin, Test};
 use crate::source::{Comparison, Condition, Text};
 
 impl Branch<'_> {

@@ -6,8 +6,8 @@
 
 use super::{Surroundings, next_question};
 use crate::base::index::BlockId;
-use crate::ir::{Decided, Site, Terminator};
-use crate::load::positions::{Asks, Origin, Test};
+use crate::input::ir::{Decided, Site, Terminator};
+use crate::input::load::positions::{Asks, Origin, Test};
 use crate::source::{Branches, Comparison, Condition, Decision, Judged, Sources};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use super::{Said, Words, shares_label};
 use crate::base::index::BlockId;
-use crate::ir::{Decided, Terminator};
+use crate::input::ir::{Decided, Terminator};
 use crate::manifest::FunctionEntry;
 
 /// What tells a way out of a block from others out of it with the same words.
@@ -99,7 +99,7 @@ impl Words<'_> {
             .iter()
             .filter(|c| c.block != said.block && entry.terminators[c.block] == Terminator::Invoke);
         let others = others.filter_map(|c| entry.choice(c.block)?.site);
-        let here = |s: &crate::ir::Site| (s.loc, s.inlined) == (site.loc, site.inlined);
+        let here = |s: &crate::input::ir::Site| (s.loc, s.inlined) == (site.loc, site.inlined);
         let columns: Vec<u32> = others.filter(here).map(|s| s.column).collect();
         if columns.is_empty() {
             return None;

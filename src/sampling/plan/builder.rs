@@ -4,7 +4,7 @@ use super::modes::Automaton;
 use super::{End, Made, Mode, Node, Subject, SubpathPlan, has_call_that_may_record};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::dag::Order;
-use crate::ir::{Block, Cfg, Terminator};
+use crate::input::ir::{Block, Cfg, Terminator};
 use crate::versions::Versions;
 
 /// A control flow to which blocks are added.

@@ -7,7 +7,7 @@
 use super::{can_be_sampled, may_record};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::dag::{EdgeKind, LoopForest, Order};
-use crate::ir::{Block, Cfg};
+use crate::input::ir::{Block, Cfg};
 use crate::paths::Measuring;
 use crate::versions::{Product, Versions, weight};
 use std::collections::{BTreeMap, BTreeSet};

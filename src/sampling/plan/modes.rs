@@ -3,7 +3,7 @@
 use super::{End, Mode, Node};
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::dag::{LoopForest, Order};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 /// How many loops around each other are copied to be resumed: all blocks are in two versions more
 /// than that at most.

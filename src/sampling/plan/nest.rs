@@ -10,7 +10,7 @@
 use super::has_call_that_may_record;
 use crate::base::index::{BlockId, CfgEdge};
 use crate::dag::{LoopForest, Order};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 
 /// As many loops around each other are gone on with.
 const DEPTH: usize = 8;

@@ -2,7 +2,7 @@ use super::modes::RESUMED;
 use super::*;
 use crate::base::index::BlockId;
 use crate::dag::{Dominators, EdgeKind};
-use crate::ir::Call;
+use crate::input::ir::Call;
 use crate::paths::Measuring;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;

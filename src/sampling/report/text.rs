@@ -6,7 +6,7 @@ use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
 use crate::base::names::printable;
 use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
 use crate::estimate::subpaths::{HotList, Subpaths};
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::report::steps::{self, Steps};
 use crate::report::text::lines;

@@ -12,7 +12,7 @@ use crate::dag::Order;
 use crate::emit::edit::Edit;
 use crate::emit::sys::{self, Blocks};
 use crate::emit::{place, shared};
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;

@@ -23,7 +23,7 @@ use crate::emit::layout::is_x86_64_linux;
 use crate::emit::shared::record;
 use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::emit::{function, sys};
-use crate::ir::{FunctionBody, Linkage};
+use crate::input::ir::{FunctionBody, Linkage};
 use crate::outlined::emit::copy;
 use crate::outlined::emit::live::Saving;
 use crate::outlined::emit::resume::{self, Buffer, Handed};

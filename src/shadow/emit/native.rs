@@ -4,7 +4,7 @@ use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::dag::Order;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
-use crate::ir::{Cfg, Terminator};
+use crate::input::ir::{Cfg, Terminator};
 use crate::outlined::emit::copy::forbid_inlining;
 use crate::outlined::emit::resume::{Handed, Tail, place_in, return_call};
 use crate::outlined::plan::ResumePoint;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::index::{BlockId, CfgEdge};
 use crate::dag::Shape;
-use crate::ir::Cfg;
+use crate::input::ir::Cfg;
 use crate::random_cfg::{any_cfg, cfg, retreating};
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use crate::base::names::printable;
 use crate::base::table::display_width;
-use crate::ir::Loc;
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::report::steps::Row;
 use crate::report::text::short;

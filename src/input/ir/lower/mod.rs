@@ -22,8 +22,8 @@ use super::threads::starter;
 use super::{FunctionBody, SkipReason};
 use crate::base::index::BlockId;
 use crate::base::names::Filter;
-use crate::load::Hidden;
-use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
+use crate::input::load::Hidden;
+use crate::input::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use body::LeftByCalls;
 use std::collections::{BTreeSet, HashMap};
 use view::{Alias, ModuleView};
@@ -63,7 +63,7 @@ pub struct Lowered {
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,
     cxx: bool,
-    /// [`Program::starters`](crate::ir::Program::starters)
+    /// [`Program::starters`](crate::input::ir::Program::starters)
     starters: Vec<String>,
     /// Functions without a body that are not known to be harmless ([`returning`]).
     doubtful: Vec<String>,

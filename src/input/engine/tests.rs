@@ -3,8 +3,8 @@
 use super::*;
 
 /// The first bytes of modules of LLVM 19 and 22.
-const OF_19: &[u8] = include_bytes!("../../testdata/writers/clang-19.bc");
-const OF_22: &[u8] = include_bytes!("../../testdata/writers/rustc-1.95.bc");
+const OF_19: &[u8] = include_bytes!("../../../testdata/writers/clang-19.bc");
+const OF_22: &[u8] = include_bytes!("../../../testdata/writers/rustc-1.95.bc");
 
 fn engines(versions: &[u32]) -> Vec<Engine> {
     let engine = |&llvm: &u32| Engine {

@@ -2,7 +2,7 @@
 
 use super::unreadable;
 use crate::base::error::{Error, Result};
-use crate::load::Input;
+use crate::input::load::Input;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::cell::Cell;
 use std::fs::File;

@@ -6,12 +6,12 @@ use super::view::Alias;
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::base::names::normalised;
-use crate::ir::callgraph;
-use crate::ir::{
+use crate::input::ir::callgraph;
+use crate::input::ir::{
     Block, Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
 };
-use crate::load::positions::SourceFile;
-use crate::load::{Admitted, Input};
+use crate::input::load::positions::SourceFile;
+use crate::input::load::{Admitted, Input};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Assembles the program from the lowered modules of `inputs`. Linear.

@@ -50,7 +50,7 @@ pub struct FunctionView<'a> {
 pub struct BlockView<'a> {
     /// What ends it.
     pub terminator: Terminator,
-    /// As [`crate::ir::Block::succs`]; none for funclets.
+    /// As [`crate::input::ir::Block::succs`]; none for funclets.
     pub succs: Vec<BlockId>,
     /// All but the φs, the terminator last.
     pub instructions: Vec<InstructionView<'a>>,

@@ -2,8 +2,8 @@
 
 use super::{Cfg, Loc, Site, SkipReason};
 use crate::base::index::{BlockId, FuncId, ModuleId, TiVec};
-use crate::load::Level;
-use crate::load::positions::{Inlined, Optimised, SourceFile};
+use crate::input::load::Level;
+use crate::input::load::positions::{Inlined, Optimised, SourceFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

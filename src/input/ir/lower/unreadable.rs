@@ -2,7 +2,7 @@
 
 use crate::base::error::Error;
 use crate::base::llvm::{LINKED as LLVM, OLDEST_CLANG};
-use crate::load::{Input, Kind};
+use crate::input::load::{Input, Kind};
 
 /// The error for an input that LLVM cannot read ([`Error::Unreadable`]): what it said, in one line.
 pub fn unreadable(input: &Input, message: &str) -> Error {

@@ -2,7 +2,7 @@
 
 use super::Span;
 use crate::base::names::is_closure;
-use crate::load::positions::Inlined;
+use crate::input::load::positions::Inlined;
 use std::collections::HashMap;
 
 /// The functions that `inlined` calls are of, one for each call; closures, which have no name of their own, with their

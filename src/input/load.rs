@@ -93,9 +93,9 @@ pub struct Hidden {
     pub single: bool,
     /// Whether it calls what may return a second time.
     pub returns_twice: bool,
-    /// Whether it jumps to addresses that are all known ([`crate::ir::Block::known_labels`]).
+    /// Whether it jumps to addresses that are all known ([`crate::input::ir::Block::known_labels`]).
     pub known_labels: bool,
-    /// See [`crate::ir::Block::pressure`].
+    /// See [`crate::input::ir::Block::pressure`].
     pub pressure: u32,
 }
 

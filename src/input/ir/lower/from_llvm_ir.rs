@@ -12,8 +12,8 @@ use super::view::{
 use super::{LoadOptions, Lowered, lower};
 use crate::base::error::Result;
 use crate::base::index::BlockId;
-use crate::load::Input;
-use crate::load::positions::Positions;
+use crate::input::load::Input;
+use crate::input::load::positions::Positions;
 use either::Either;
 use llvm_ir::function::FunctionAttribute as Attr;
 use llvm_ir::instruction::InlineAssembly;

@@ -3,8 +3,8 @@
 use super::{LoadOptions, assemble, by_llvm_ir};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId};
-use crate::ir::{Callee, FunctionBody, Program, SkipReason, Terminator};
-use crate::load::{Admitted, Hidden, find_inputs};
+use crate::input::ir::{Callee, FunctionBody, Program, SkipReason, Terminator};
+use crate::input::load::{Admitted, Hidden, find_inputs};
 use std::path::Path;
 
 fn inputs(modules: &[&str], dir: &Path) -> Vec<Admitted> {

@@ -17,7 +17,7 @@
 use super::assemble::Resolver;
 use super::body::LeftByCalls;
 use crate::base::index::{BlockId, FuncId, ModuleId, TiSlice, TiVec, ti_vec};
-use crate::ir::{FunctionBody, Linkage, Program, SkipReason, Terminator};
+use crate::input::ir::{FunctionBody, Linkage, Program, SkipReason, Terminator};
 
 /// Functions of the C library that leave a function, if at all, only where they are called: none installs a handler of
 /// a signal, cancels a thread, or is given a function that it calls later.
@@ -76,7 +76,7 @@ struct Waiting {
     callees: Vec<FuncId>,
 }
 
-/// Takes [`crate::ir::Block::may_leave`] from blocks of an executable whose calls surely come back. `left_by_calls`: by
+/// Takes [`crate::input::ir::Block::may_leave`] from blocks of an executable whose calls surely come back. `left_by_calls`: by
 /// module and body. O(calls + blocks).
 pub(super) fn find(
     resolver: &Resolver,

@@ -1,7 +1,7 @@
 //! The control-flow graph of one function body.
 
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiVec, ti_vec};
-use crate::load::positions::Choice;
+use crate::input::load::positions::Choice;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +119,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Callee {
     /// A function of the program, aliases resolved; of several that share a symbol, the first
-    /// ([`crate::ir::ProgFunction::unit`]).
+    /// ([`crate::input::ir::ProgFunction::unit`]).
     Function(FuncId),
     /// A function that no input module defines, by symbol name.
     External(String),
@@ -129,7 +129,7 @@ pub enum Callee {
     Asm,
 }
 
-/// A source position; `file` is an index into [`crate::ir::Program::files`].
+/// A source position; `file` is an index into [`crate::input::ir::Program::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Loc {
@@ -146,7 +146,7 @@ pub struct Site {
     pub loc: Loc,
     /// The column in bytes, counted from 1; 0 if it is not known.
     pub column: u32,
-    /// The inlined call that it is in: an index into [`crate::ir::Program::inlined`].
+    /// The inlined call that it is in: an index into [`crate::input::ir::Program::inlined`].
     pub inlined: Option<u32>,
     /// Tells blocks of one line apart, where the compiler was asked for that; else 0.
     pub discriminator: u32,
@@ -168,7 +168,7 @@ pub struct Span {
     pub loc: Loc,
     /// The column of the first; 0 if it is not known.
     pub column: u32,
-    /// The inlined call that they are in: an index into [`crate::ir::Program::inlined`].
+    /// The inlined call that they are in: an index into [`crate::input::ir::Program::inlined`].
     pub inlined: Option<u32>,
     /// How many, counted as [`Block::instructions`].
     pub instructions: u32,

@@ -6,8 +6,8 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::llvm::{self, LINKED, VERSIONS};
-use crate::load::container;
-use crate::load::writer::{Writer, writer};
+use crate::input::load::container;
+use crate::input::load::writer::{Writer, writer};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, tee};
 use std::fs::File;
 use std::io::Read;

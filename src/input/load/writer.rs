@@ -196,9 +196,9 @@ mod tests {
     use super::*;
 
     /// The first bytes of a module of clang 19: an abbreviated string.
-    const CLANG_19: &[u8] = include_bytes!("../../testdata/writers/clang-19.bc");
+    const CLANG_19: &[u8] = include_bytes!("../../../testdata/writers/clang-19.bc");
     /// The same of rustc 1.95, whose name has characters for which there is no abbreviation.
-    const RUSTC_1_95: &[u8] = include_bytes!("../../testdata/writers/rustc-1.95.bc");
+    const RUSTC_1_95: &[u8] = include_bytes!("../../../testdata/writers/rustc-1.95.bc");
 
     #[test]
     fn writers_are_named_by_the_identification_block() {

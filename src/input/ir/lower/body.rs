@@ -5,7 +5,7 @@ use super::super::{
 };
 use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView};
 use crate::base::index::BlockId;
-use crate::load::positions::{BlockPositions, BodyPositions, SourcePosition};
+use crate::input::load::positions::{BlockPositions, BodyPositions, SourcePosition};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
