@@ -2,9 +2,9 @@
 
 use crate::base::index::{EdgeId, VertexId};
 use crate::base::names::{dot_escaped, printable};
-use crate::dag::{Dag, EdgeKind};
 use crate::input::ir::Cfg;
-use crate::paths::Measuring;
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::function::Measuring;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;
 use petgraph::visit::EdgeRef;

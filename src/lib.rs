@@ -13,13 +13,13 @@
 //! input/load      files, folders, magic numbers -> bytes, kind, content hash
 //! input/engine    programs for each LLVM, and which of them reads the inputs
 //! input/ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
-//! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
-//! numbering Ball–Larus and PSPP labels, ids by ends, decoding
-//! weights   how often each edge is expected to run
-//! spantree  maximum spanning tree, event counting
-//! versions  control flow with blocks several times: iterations of loops apart
-//! edges     Knuth's edge counters and propagation
-//! paths     what is known of each function, computed once
+//! paths/dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
+//! paths/numbering Ball–Larus and PSPP labels, ids by ends, decoding
+//! paths/weights   how often each edge is expected to run
+//! paths/spantree  maximum spanning tree, event counting
+//! paths/versions  control flow with blocks several times: iterations of loops apart
+//! paths/edges     Knuth's edge counters and propagation
+//! paths/function     what is known of each function, computed once
 //! partition tasks, costs, LPT distribution, shares, owners
 //! plan      what to insert on which edge of which copy
 //! outlined/plan  a function that is entered at its loops
@@ -79,9 +79,7 @@ pub mod analysis;
 pub mod base;
 pub mod cli;
 pub mod compiler;
-mod dag;
 mod dump;
-mod edges;
 #[cfg(feature = "llvm")]
 pub mod emit;
 pub mod estimate;
@@ -89,7 +87,6 @@ mod hot;
 pub mod input;
 mod live;
 pub mod manifest;
-pub mod numbering;
 mod options;
 #[cfg(feature = "estimates")]
 mod outlined;
@@ -111,18 +108,12 @@ mod selection;
 #[cfg(feature = "estimates")]
 mod shadow;
 mod source;
-mod spantree;
 #[cfg(feature = "llvm")]
 mod stats;
 pub mod strategy;
-mod versions;
-mod weights;
 
 #[cfg(test)]
 mod papers;
-
-#[cfg(test)]
-mod random_cfg;
 
 pub use base::error::{Error, Result};
 pub use options::{Options, Select, Setting, Training, WeightsFrom};

@@ -3,14 +3,14 @@
 //! What of the figures is not here, and why, is at the end of `docs/ALGORITHMS.md`.
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice};
-use crate::dag::{Dag, EdgeKind, Shape};
-use crate::edges::{counted_edges, propagate};
 use crate::input::ir::Cfg;
-use crate::numbering::{Numbering, ball_larus, enumerate, pspp};
 use crate::partition::distribute;
-use crate::random_cfg::cfg;
-use crate::spantree::SpanningTree;
-use crate::weights::static_weights;
+use crate::paths::dag::{Dag, EdgeKind, Shape};
+use crate::paths::edges::{counted_edges, propagate};
+use crate::paths::numbering::{Numbering, ball_larus, enumerate, pspp};
+use crate::paths::random_cfg::cfg;
+use crate::paths::spantree::SpanningTree;
+use crate::paths::weights::static_weights;
 
 mod p3;
 

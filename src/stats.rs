@@ -6,7 +6,7 @@ use crate::base::table::{Align, Columns, exactly, grouped, number_of};
 use crate::input::ir::{ProgFunction, Program, SkipReason};
 use crate::manifest::{Manifest, Status};
 use crate::partition::Assignment;
-use crate::paths::Measuring;
+use crate::paths::function::Measuring;
 use crate::plan::CopyPlan;
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's

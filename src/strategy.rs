@@ -10,7 +10,7 @@ use crate::partition::{
     Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, to_the_first,
     whole,
 };
-use crate::paths::{Counted, Expected, FunctionInput, Layout, Measuring, Paths};
+use crate::paths::function::{Counted, Expected, FunctionInput, Layout, Measuring, Paths};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -49,12 +49,12 @@ pub enum Method {
     Trace,
 }
 
-/// Which blocks exist several times ([`crate::versions`]).
+/// Which blocks exist several times ([`crate::paths::versions`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionsOf {
     /// None.
     Nothing,
-    /// Those of innermost loops: their iterations are apart ([`crate::versions::apart`]).
+    /// Those of innermost loops: their iterations are apart ([`crate::paths::versions::apart`]).
     Loops,
     /// Those of all blocks, between which control switches at arbitrary edges ([`crate::plan::double`]).
     Everything,

@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
 use crate::base::names::shown;
 use crate::base::table::{self, Align, Columns, Layout, exactly};
-use crate::dag::Dag;
+use crate::paths::dag::Dag;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{add_up, hottest};
 use crate::profile::measurement::PathProfile;
@@ -199,10 +199,10 @@ impl Accuracy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbering::enumerate;
-    use crate::paths::Measuring;
+    use crate::paths::function::Measuring;
+    use crate::paths::numbering::enumerate;
+    use crate::paths::random_cfg::{any_cfg, cfg};
     use crate::profile::made;
-    use crate::random_cfg::{any_cfg, cfg};
     use crate::strategy::Scheme;
     use proptest::prelude::*;
 

@@ -6,12 +6,12 @@
 //! that they can.
 
 use crate::base::index::{BlockId, EdgeId, PathId};
-use crate::dag::{EdgeKind, Path, PathEnd};
 use crate::input::load::positions::{
     BecomesConstant, Choice, Compared, Operand, Predicate, Variable,
 };
 use crate::manifest::FunctionEntry;
-use crate::paths::Measuring;
+use crate::paths::dag::{EdgeKind, Path, PathEnd};
+use crate::paths::function::Measuring;
 use std::collections::HashMap;
 
 /// Functions with more paths are not looked through.

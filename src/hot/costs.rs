@@ -6,9 +6,9 @@ use super::warm::flow_apart;
 use crate::base::index::EdgeId;
 use crate::input::ir::{Block, Cfg};
 use crate::partition::{Part, Ranges, Units, WHOLE};
-use crate::paths::{FunctionInput, Measuring};
+use crate::paths::function::{FunctionInput, Measuring};
+use crate::paths::versions::{can_be_copied, may_meet, size, weight};
 use crate::plan::build::{FunctionCode, function_code};
-use crate::versions::{can_be_copied, may_meet, size, weight};
 use rayon::prelude::*;
 
 /// What versions take and must save.

@@ -1,8 +1,8 @@
 //! How often paths are expected to run that begin alike.
 
 use crate::base::index::{EdgeId, PathId, VertexId};
-use crate::dag::Dag;
-use crate::paths::Measuring;
+use crate::paths::dag::Dag;
+use crate::paths::function::Measuring;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::AddAssign;

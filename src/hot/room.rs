@@ -6,7 +6,7 @@
 use super::costs::Facts;
 use crate::base::index::{CopyId, PathId, VertexId};
 use crate::input::ir::Cfg;
-use crate::versions::weight;
+use crate::paths::versions::weight;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A copy may hold this many instructions more for each of the program's.

@@ -5,17 +5,17 @@ use super::costs::Splitting;
 use super::flow::Flow;
 use super::{ranges, ranges_everywhere};
 use crate::base::index::{CfgEdge, CopyId, LocalId, PathId};
-use crate::dag::Path;
 use crate::input::ir::Cfg;
-use crate::numbering::enumerate;
 use crate::partition::{Assignment, Costs, Local, Part, Share, Units, WHOLE};
-use crate::paths::made::all as all_paths;
-use crate::paths::{FunctionInput, Measuring};
+use crate::paths::dag::Path;
+use crate::paths::function::made::all as all_paths;
+use crate::paths::function::{FunctionInput, Measuring};
+use crate::paths::numbering::enumerate;
+use crate::paths::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
+use crate::paths::versions::size;
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
-use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use crate::strategy::Scheme;
-use crate::versions::size;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ fn ran(graph: &Cfg, paths: &Measuring, walks: &[Walk]) -> BTreeMap<PathId, u64> 
 /// As `--profile` does with a profile of these paths.
 fn measure(paths: &mut Measuring, counts: &BTreeMap<PathId, u64>) {
     let counts: Vec<(PathId, u64)> = counts.iter().map(|(&id, &n)| (id, n)).collect();
-    let measured = crate::weights::measured_weights(&paths.dag, &paths.numbering, &counts);
+    let measured = crate::paths::weights::measured_weights(&paths.dag, &paths.numbering, &counts);
     paths.ran = paths.that_ran(counts);
     for (w, n) in paths.weights.iter_mut().zip(measured) {
         *w = n + *w * 1e-12;
@@ -366,5 +366,5 @@ proptest! {
 }
 
 fn size_of(graph: &Cfg) -> u64 {
-    size(graph, &crate::dag::Order::new(graph))
+    size(graph, &crate::paths::dag::Order::new(graph))
 }

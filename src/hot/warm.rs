@@ -4,7 +4,7 @@
 //! A function with more paths than an array has room for counts them in a hash table, at a dozen
 //! instructions each. Most of its executions keep to a small part of its edges. The paths inside
 //! that part are few; with blocks of their own, which they leave by the first edge that is not
-//! warm, few ways lead to their ends, so their ids are the lowest ([`crate::numbering::number_by_ends`]):
+//! warm, few ways lead to their ends, so their ids are the lowest ([`crate::paths::numbering::number_by_ends`]):
 //!
 //! ```text
 //! warm ──warm edge──▶ warm        rest ──any edge──▶ rest        at a path's end, both go to the next start's warm version
@@ -16,11 +16,11 @@
 //! in the table, as before.
 
 use crate::base::index::{BlockId, EdgeId, IdSet, VertexId};
-use crate::dag::{Dag, EdgeKind};
 use crate::input::ir::Cfg;
-use crate::numbering::MAX_ARRAY_SLOTS;
-use crate::paths::Measuring;
-use crate::versions::{apart::Apart, weight};
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::function::Measuring;
+use crate::paths::numbering::MAX_ARRAY_SLOTS;
+use crate::paths::versions::{apart::Apart, weight};
 
 /// An edge that is taken less often than once in `2^RARELY` paths is not warm.
 const RARELY: u32 = 16;

@@ -8,7 +8,7 @@ use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice
 use crate::input::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
 use crate::input::load::positions::{Choice, Optimised, SourceFile};
 use crate::partition::{Assignment, Share};
-use crate::paths::{Counted, Measuring};
+use crate::paths::function::{Counted, Measuring};
 use crate::selection::{Asked, Selection};
 use crate::strategy::Scheme;
 use std::collections::HashMap;

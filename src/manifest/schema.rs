@@ -14,7 +14,7 @@ use crate::input::ir::{
 use crate::input::load::Level;
 use crate::input::load::positions::{Choice, Inlined, Optimised};
 use crate::partition::{Iterations, Ranges, Share};
-use crate::paths::{FunctionInput, Measuring};
+use crate::paths::function::{FunctionInput, Measuring};
 use crate::selection::CountedPaths;
 use crate::strategy::Scheme;
 use base64::Engine;

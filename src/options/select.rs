@@ -3,7 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::index::{EdgeId, FuncId, PathId, TiSlice};
 use crate::input::ir::Program;
-use crate::paths::Paths;
+use crate::paths::function::Paths;
 use crate::selection::{Asked, KnownPath, Selection};
 use serde::Deserialize;
 use std::collections::BTreeMap;

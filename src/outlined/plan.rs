@@ -11,10 +11,10 @@
 //! nothing else leads.
 
 use crate::base::index::{BlockId, CfgEdge, IdSet, TiSlice, TiVec, ti_vec};
-use crate::dag::Order;
 use crate::input::ir::{Block, Cfg, Terminator};
+use crate::paths::dag::Order;
+use crate::paths::versions::Versions;
 use crate::plan::{FunctionPlan, Op, Site, SiteCode};
-use crate::versions::Versions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -274,10 +274,10 @@ fn probes(plan: &FunctionPlan, starts: &[Start], order: &Order) -> Vec<SiteCode>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paths::random_cfg::{Walk, any_cfg, walk};
     use crate::plan::interp::{Activation, Outcome};
     use crate::plan::made::whole_plan;
     use crate::plan::register::Registers;
-    use crate::random_cfg::{Walk, any_cfg, walk};
     use proptest::prelude::*;
 
     /// What the plan counts along the walk, on edges from number `from` on.
@@ -336,7 +336,7 @@ mod tests {
             operations in proptest::collection::vec(0usize..4, 0..60),
             terminator in proptest::sample::select(vec![Terminator::IndirectBr, Terminator::Switch]),
         ) {
-            let mut graph = crate::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[6, 1], &[1], &[1]]);
+            let mut graph = crate::paths::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[6, 1], &[1], &[1]]);
             if terminator == Terminator::Switch {
                 graph.blocks[BlockId(1)].succs[3] = BlockId(7);
             }
@@ -368,7 +368,8 @@ mod tests {
     /// An interpreter: block 1 leads to three operations, of which two come back. Some may be another's target, too.
     #[test]
     fn interpreters_are_entered_behind_their_jump() {
-        let mut graph = crate::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
+        let mut graph =
+            crate::paths::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
         graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
         let places = |graph: &Cfg| {
             let places = resumed(graph, &whole_plan(graph))
@@ -388,7 +389,7 @@ mod tests {
     /// 7, 8 and 1.
     #[test]
     fn large_switches_are_interpreters() {
-        let mut graph = crate::random_cfg::cfg(&[
+        let mut graph = crate::paths::random_cfg::cfg(&[
             &[1],
             &[2, 3, 4, 5, 6, 2],
             &[1],
@@ -414,7 +415,7 @@ mod tests {
 
     #[test]
     fn without_loops_there_is_nothing_to_resume() {
-        let graph = crate::random_cfg::cfg(&[&[1, 2], &[2], &[]]);
+        let graph = crate::paths::random_cfg::cfg(&[&[1, 2], &[2], &[]]);
         assert!(resumed(&graph, &whole_plan(&graph)).is_none());
     }
 }

@@ -6,10 +6,10 @@
 
 use super::printed;
 use crate::base::index::{EdgeId, IdSet, TiVec, VertexId};
-use crate::dag::Dag;
-use crate::dag::reduced::Reduced;
-use crate::numbering::{ball_larus, enumerate, pspp};
 use crate::partition::{distribute, find_partition};
+use crate::paths::dag::Dag;
+use crate::paths::dag::reduced::Reduced;
+use crate::paths::numbering::{ball_larus, enumerate, pspp};
 use std::cmp::Reverse;
 
 /// ENTRY is 0, `v0` 1, `v21` 22, EXIT 23.

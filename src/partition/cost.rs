@@ -1,9 +1,9 @@
 //! What profiling costs: probes that are there, or probes that are expected to run.
 
 use crate::base::index::{EdgeId, IdSet};
-use crate::numbering::Numbering;
-use crate::paths::{Counted, FunctionInput, Measuring};
-use crate::weights::{Caller, call_frequencies};
+use crate::paths::function::{Counted, FunctionInput, Measuring};
+use crate::paths::numbering::Numbering;
+use crate::paths::weights::{Caller, call_frequencies};
 
 /// What profiling is taken to cost, given all functions and their paths.
 pub type Cost = fn(&[FunctionInput], &[Option<Measuring>]) -> Costs;

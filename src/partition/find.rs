@@ -2,8 +2,8 @@
 //! `docs/ALGORITHMS.md` §5).
 
 use crate::base::index::{EdgeId, IdSet, TiVec, VertexId};
-use crate::dag::Dag;
-use crate::dag::reduced::Reduced;
+use crate::paths::dag::Dag;
+use crate::paths::dag::reduced::Reduced;
 
 /// Splits the paths of `graph`'s DAG into tasks: the edge sets partition the paths (each path
 /// has all its edges in exactly one of them).

@@ -1,10 +1,10 @@
 //! A function's control flow with iterations of loops apart, as sets of edges see it.
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
-use crate::dag::Dag;
 use crate::input::ir::Cfg;
-use crate::paths::Measuring;
-use crate::versions::apart::Apart;
+use crate::paths::dag::Dag;
+use crate::paths::function::Measuring;
+use crate::paths::versions::apart::Apart;
 use std::collections::HashMap;
 
 /// The DAG of a function in which the nests of [`Measuring::apart`] have their iterations apart. Its paths are those of

@@ -6,12 +6,12 @@ use super::{Part, Ranges};
 use crate::base::index::{
     BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
 };
-use crate::dag::Dag;
 use crate::input::ir::Cfg;
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, number_by_ends, pspp};
-use crate::paths::Measuring;
-use crate::versions::{Versions, apart::Apart};
-use crate::weights::Weights;
+use crate::paths::dag::Dag;
+use crate::paths::function::Measuring;
+use crate::paths::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, number_by_ends, pspp};
+use crate::paths::versions::{Versions, apart::Apart};
+use crate::paths::weights::Weights;
 
 /// At least this part of weights is guessed where paths were counted, so that edges which never ran still differ.
 const LEAST_GUESSED: f64 = 1e-6;
@@ -168,7 +168,7 @@ impl Local {
 }
 
 /// Ids of all paths: Ball–Larus ids where they fit an array of `slots`, else by ends, those at `preferred` vertices in a
-/// window of up to `window`. `None` when there are more than [`crate::dag::MAX_PATHS`].
+/// window of up to `window`. `None` when there are more than [`crate::paths::dag::MAX_PATHS`].
 fn all(
     dag: &Dag,
     preferred: &IdSet<VertexId>,

@@ -15,11 +15,11 @@
 
 use super::ranges::{Held, Ranges};
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};
-use crate::dag::{Dag, Edge, EdgeKind};
 use crate::input::ir::Cfg;
-use crate::paths::Measuring;
-use crate::versions::apart::Apart;
-use crate::versions::{Product, Versions};
+use crate::paths::dag::{Dag, Edge, EdgeKind};
+use crate::paths::function::Measuring;
+use crate::paths::versions::apart::Apart;
+use crate::paths::versions::{Product, Versions};
 
 /// What is known of the path that control is on. `version` is that of iterations apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ pub(super) struct Selected {
     pub open: IdSet<VertexId>,
     /// The edges that end paths which are not counted, and where the next one begins.
     pub foreign_ends: Vec<(CfgEdge, BlockId)>,
-    /// The vertices of `dag` whose ends come first ([`crate::numbering::number_by_ends`]).
+    /// The vertices of `dag` whose ends come first ([`crate::paths::numbering::number_by_ends`]).
     pub preferred: IdSet<VertexId>,
 }
 

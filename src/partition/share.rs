@@ -2,8 +2,8 @@
 
 use super::{Ranges, Side};
 use crate::base::index::{CopyId, EdgeId, FuncId, IdSet, TiVec};
-use crate::dag::Dag;
-use crate::paths::FunctionInput;
+use crate::paths::dag::Dag;
+use crate::paths::function::FunctionInput;
 
 /// Something that one copy will profile.
 #[derive(Clone, Debug)]

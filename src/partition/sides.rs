@@ -14,11 +14,11 @@
 use super::iterations::Iterations;
 use super::selected::Selected;
 use crate::base::index::{CfgEdge, EdgeId, IdSet};
-use crate::dag::{Dag, Edge, EdgeKind, useful_edges};
 use crate::input::ir::Cfg;
-use crate::paths::Measuring;
-use crate::versions::apart::Apart;
-use crate::versions::{Product, Versions};
+use crate::paths::dag::{Dag, Edge, EdgeKind, useful_edges};
+use crate::paths::function::Measuring;
+use crate::paths::versions::apart::Apart;
+use crate::paths::versions::{Product, Versions};
 
 /// Which paths are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,16 +3,16 @@
 
 use super::*;
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, LocalId, PathId, TiVec, ti_vec};
-use crate::dag::reduced::Reduced;
-use crate::dag::{Dag, EdgeKind, Path, Shape};
 use crate::input::ir::Cfg;
-use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
-use crate::paths::made::all as all_paths;
-use crate::paths::{Counted, Measuring};
+use crate::paths::dag::reduced::Reduced;
+use crate::paths::dag::{Dag, EdgeKind, Path, Shape};
+use crate::paths::function::made::all as all_paths;
+use crate::paths::function::{Counted, Measuring};
+use crate::paths::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
+use crate::paths::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use crate::plan::Table;
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
-use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use crate::strategy::{Measure, Scheme};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -248,7 +248,7 @@ proptest! {
 
     #[test]
     fn tasks_partition_the_paths(graph in any_cfg(16), k in 1..9usize) {
-        let dag = crate::dag::Dag::from_cfg(&graph, &[]);
+        let dag = crate::paths::dag::Dag::from_cfg(&graph, &[]);
         prop_assume!(ball_larus(&dag).unwrap().total() <= 2000);
         let threshold = dag.out_degree(dag.entry()).max(k);
         let tasks = find_partition(&dag, &Reduced::new(&dag), threshold);
@@ -306,7 +306,7 @@ proptest! {
         bits in 11..16u32,
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
-        let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
+        let cuts = crate::paths::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
         let apart = cut.choose_apart(&graph);
         let paths = [Some(cut.with_apart(apart))];
@@ -348,7 +348,7 @@ proptest! {
         bits in 8..20u32,
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
     ) {
-        let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
+        let cuts = crate::paths::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
         let apart = cut.choose_apart(&graph);
         let paths = cut.with_apart(apart);

@@ -6,9 +6,9 @@ use super::{
     refined,
 };
 use crate::base::index::{CopyId, EdgeId, FuncId, IdSet, TiVec, ti_vec};
-use crate::dag::reduced::Reduced;
-use crate::numbering::pspp;
-use crate::paths::{FunctionInput, Measuring};
+use crate::paths::dag::reduced::Reduced;
+use crate::paths::function::{FunctionInput, Measuring};
+use crate::paths::numbering::pspp;
 use rayon::prelude::*;
 
 /// A function whose tasks would take more than this many edge visits stays whole. (The paper's
@@ -54,7 +54,7 @@ pub struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
-    /// For so many copies. `paths` is [`crate::paths::all_paths`] of `functions`. Linear.
+    /// For so many copies. `paths` is [`crate::paths::function::all_paths`] of `functions`. Linear.
     pub fn new(
         functions: &'a [FunctionInput<'a>],
         paths: &'a [Option<Measuring>],

@@ -1,10 +1,10 @@
 //! Counts of an earlier run → branch weights, by which LLVM lays out the code of a copy.
 
 use crate::base::index::{BlockId, EdgeId, TiSlice};
-use crate::dag::{Dag, EdgeKind};
 use crate::input::ir::{Cfg, Terminator};
 use crate::partition::Local;
-use crate::paths::Measuring;
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::function::Measuring;
 
 /// What the largest weight of a block becomes. The sum of up to 255 ways has 32 bits then, and LLVM scales none of them.
 const LARGEST: f64 = (1 << 24) as f64;
@@ -114,11 +114,11 @@ fn version_ways(
 mod tests {
     use super::*;
     use crate::base::index::{CfgEdge, PathId};
-    use crate::dag::edges_through;
     use crate::partition::{Part, Side};
+    use crate::paths::dag::edges_through;
+    use crate::paths::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
+    use crate::paths::weights::measured_weights;
     use crate::plan::build::ids;
-    use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
-    use crate::weights::measured_weights;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

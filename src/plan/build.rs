@@ -8,15 +8,15 @@ use super::{CopyPlan, FunctionPlan, HASH_INSTRUCTIONS, Op, Site, SiteCode, Table
 use crate::base::index::{
     BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
 };
-use crate::dag::{Dag, EdgeKind};
-use crate::edges::edges_by_counter;
 use crate::input::ir::{Cfg, Terminator};
-use crate::numbering::{Numbering, largest_rests, pspp};
 use crate::partition::{Local, Part, Share};
-use crate::paths::{Counted, FunctionInput, Measuring};
-use crate::spantree::SpanningTree;
-use crate::versions::Versions;
-use crate::weights::Weights;
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::edges::edges_by_counter;
+use crate::paths::function::{Counted, FunctionInput, Measuring};
+use crate::paths::numbering::{Numbering, largest_rests, pspp};
+use crate::paths::spantree::SpanningTree;
+use crate::paths::versions::Versions;
+use crate::paths::weights::Weights;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -459,8 +459,8 @@ fn count_edges(cfg: &Cfg, paths: &Measuring, counted: &IdSet<EdgeId>) -> Countin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dag::Order;
-    use crate::random_cfg::cfg;
+    use crate::paths::dag::Order;
+    use crate::paths::random_cfg::cfg;
 
     /// Block 1 jumps to block 2, which it alone leads to, and to block 3, as block 2 does.
     #[test]

@@ -54,11 +54,11 @@ use super::build::{Ids, ids};
 use super::place::Ground;
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::{Dag, EdgeKind};
 use crate::input::ir::Cfg;
 use crate::partition::{Part, Share};
-use crate::paths::{Counted, FunctionInput, Measuring};
-use crate::versions::Versions;
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::function::{Counted, FunctionInput, Measuring};
+use crate::paths::versions::Versions;
 use state::{Prefixes, Register, State, meet};
 use std::fmt;
 

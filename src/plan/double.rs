@@ -4,7 +4,7 @@
 use super::{FunctionPlan, Site, SiteCode};
 use crate::base::index::{CfgEdge, FuncId};
 use crate::input::ir::Cfg;
-use crate::versions::{Versions, can_be_copied};
+use crate::paths::versions::{Versions, can_be_copied};
 use std::sync::Arc;
 
 /// `plan`, of a function with control flow `cfg` and no versions yet, with two versions of every block that can be
@@ -63,10 +63,10 @@ fn in_all_versions(plan: &FunctionPlan, versions: &Versions) -> Vec<SiteCode> {
 mod tests {
     use super::*;
     use crate::base::index::BlockId;
+    use crate::paths::random_cfg::{any_cfg, cfg, walk};
     use crate::plan::interp::{self, Outcome};
     use crate::plan::made::plan_of_one_version;
     use crate::plan::register::Registers;
-    use crate::random_cfg::{any_cfg, cfg, walk};
     use proptest::prelude::*;
 
     #[test]

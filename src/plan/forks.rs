@@ -5,8 +5,8 @@
 //! activation, and at each block on the first path behind the `fork`.
 
 use crate::base::index::{BlockId, IdSet};
-use crate::dag::Order;
 use crate::input::ir::Cfg;
+use crate::paths::dag::Order;
 
 /// The counter of children in which `fork` returned.
 pub(crate) const FORKED: u64 = 0;

@@ -2,7 +2,7 @@
 
 use super::{FunctionPlan, Op, Site, Table};
 use crate::base::index::{BlockId, CfgEdge};
-use crate::random_cfg::Walk;
+use crate::paths::random_cfg::Walk;
 use std::collections::BTreeMap;
 
 /// Counts and cost of running a plan.

@@ -5,9 +5,9 @@ use super::build::copy_plan;
 use crate::base::index::{BlockId, CopyId};
 use crate::input::ir::Cfg;
 use crate::partition::Share;
-use crate::paths::Measuring;
-use crate::paths::made::all as all_paths;
-use crate::random_cfg::input;
+use crate::paths::function::Measuring;
+use crate::paths::function::made::all as all_paths;
+use crate::paths::random_cfg::input;
 
 /// One copy counts all paths of the function with control flow `graph`, where iterations of loops are apart.
 pub(crate) fn whole_plan(graph: &Cfg) -> FunctionPlan {

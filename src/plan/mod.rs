@@ -8,8 +8,8 @@
 //! activation of the function and holds the label sum since the path began.
 
 use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet};
-use crate::dag::Order;
-use crate::versions::Versions;
+use crate::paths::dag::Order;
+use crate::paths::versions::Versions;
 use std::sync::Arc;
 
 mod branches;

@@ -6,8 +6,8 @@
 
 use super::{FunctionPlan, Op, Site};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
-use crate::dag::Order;
 use crate::input::ir::Cfg;
+use crate::paths::dag::Order;
 
 /// A value of the path register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

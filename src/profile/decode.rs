@@ -2,9 +2,9 @@
 
 use super::{Structure, TooManyPaths};
 use crate::base::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
-use crate::edges::edges_by_counter;
 use crate::manifest::ShareProblem;
 use crate::partition::{Part, Share};
+use crate::paths::edges::edges_by_counter;
 use crate::plan::build::ids;
 use std::collections::BTreeMap;
 

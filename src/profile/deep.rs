@@ -5,10 +5,10 @@ use super::tests::use_profile;
 use super::{Profile, made};
 use crate::base::index::{BlockId, CopyId, FuncId, PathId, ti_vec};
 use crate::input::ir::{Call, Callee, Cfg};
-use crate::paths::function_inputs;
-use crate::paths::made::all as all_paths;
+use crate::paths::function::function_inputs;
+use crate::paths::function::made::all as all_paths;
+use crate::paths::random_cfg::cfg;
 use crate::plan::build::copy_plan;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 /// A program of functions with this control flow, through all of its stages to a profile in which the first path

@@ -4,8 +4,8 @@ use super::measurement::{Exact, Measurement};
 use super::{Profile, Ran, Structure};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec, ti_vec};
-use crate::dag::{Dag, EdgeKind};
-use crate::edges::{Propagated, propagate};
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::edges::{Propagated, propagate};
 use std::cmp::Reverse;
 
 /// The executions of everything in one function. Paths that were begun and not completed (left by
@@ -71,7 +71,7 @@ fn propagated(
     let exits = exits(dag, &counts);
     let entry = profile.entries[f].unwrap_or(counts[dag.enter()]);
     counts[dag.enter()] = entry;
-    let all = counted.len() + 1 == crate::edges::edges(dag).count();
+    let all = counted.len() + 1 == crate::paths::edges::edges(dag).count();
     Ok(Flow {
         entry,
         exits,
@@ -218,9 +218,9 @@ pub fn by_edge<T: Copy + Default>(
 mod tests {
     use super::*;
     use crate::input::ir::Cfg;
-    use crate::paths::Measuring;
+    use crate::paths::function::Measuring;
+    use crate::paths::random_cfg::{any_cfg, cfg};
     use crate::profile::made;
-    use crate::random_cfg::{any_cfg, cfg};
     use crate::strategy::Scheme;
     use proptest::prelude::*;
 

@@ -19,7 +19,7 @@ use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};
 use crate::base::index::{BlockId, EdgeId, FuncId, IdSet, TiVec, VertexId};
-use crate::dag::Dag;
+use crate::paths::dag::Dag;
 use crate::selection::CountedPaths;
 use children::{find_forks, find_more_returns};
 use std::collections::BTreeMap;

@@ -35,7 +35,7 @@ use crate::base::names::{PrintedNames, shown};
 use crate::base::table::{exactly, number_of};
 use crate::input::ir::{Cfg, inlined_functions};
 use crate::manifest::{FunctionEntry, Manifest, ShareEntry};
-use crate::paths::{Layout, Measuring, Paths};
+use crate::paths::function::{Layout, Measuring, Paths};
 use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
 use forks::{AllForked, ForkCounts};

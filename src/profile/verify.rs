@@ -26,8 +26,8 @@ use super::{Profile, Structure};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, TiVec, ti_vec};
 use crate::base::table::{grouped, times};
-use crate::dag::EdgeKind;
 use crate::input::ir::Linkage;
+use crate::paths::dag::EdgeKind;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,9 +6,9 @@ use super::matching::{Build, Index, Known, Match};
 use super::measurement::{Exact, Measurement};
 use crate::base::error::{Error, Result};
 use crate::base::index::PathId;
-use crate::dag::Dag;
-use crate::paths::{Expected, Paths};
-use crate::weights::{Weights, measured_weights};
+use crate::paths::dag::Dag;
+use crate::paths::function::{Expected, Paths};
+use crate::paths::weights::{Weights, measured_weights};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -125,9 +125,9 @@ fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
 mod tests {
     use super::*;
     use crate::base::index::{BlockId, FuncId, ti_vec};
-    use crate::paths::{Measuring, guess_all};
+    use crate::paths::function::{Measuring, guess_all};
+    use crate::paths::random_cfg::cfg;
     use crate::profile::made;
-    use crate::random_cfg::cfg;
     use crate::strategy::Scheme;
 
     /// A diamond whose static weights are halves, of which one side ran: one path more goes half to either side. Flow that arrives

@@ -4,7 +4,7 @@ use super::steps::{Steps, in_a_line};
 use super::text::lines;
 use super::{Line, Report};
 use crate::base::table;
-use crate::dag::{PathEnd, PathStart};
+use crate::paths::dag::{PathEnd, PathStart};
 
 /// One record for each selected path, hottest first, after a heading.
 pub fn render(report: &Report) -> String {

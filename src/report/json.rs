@@ -8,7 +8,7 @@ use super::{Line, Report};
 use crate::analysis::samples::time::Time;
 use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::base::names::readable;
-use crate::dag::{PathEnd, PathStart};
+use crate::paths::dag::{PathEnd, PathStart};
 use crate::profile::Profile;
 use crate::profile::known::KnownAgain;
 use crate::profile::verdict::Violation;

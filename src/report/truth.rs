@@ -15,10 +15,10 @@ mod comparison;
 mod expanded;
 
 use crate::base::index::{BlockId, TiVec, ti_vec};
-use crate::dag::Order;
 use crate::input::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::input::load::positions::{Asks, Inlined, Test};
 use crate::manifest::FunctionEntry;
+use crate::paths::dag::Order;
 use crate::source::{Branches, Bytes, Condition, Judged, Sources, Text};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, PathId};
 use crate::base::names::readable;
 use crate::base::table::{self, Layout, exactly, number_of};
-use crate::paths::Paths;
+use crate::paths::function::Paths;
 use crate::profile::Profile;
 use crate::profile::measurement::PathProfile;
 use crate::report::steps::Steps;
@@ -105,7 +105,7 @@ fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
 /// At most `top` of the paths inside a set of edges.
 fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) -> Vec<PathId> {
     let dag = &paths.dag;
-    let useful = crate::dag::useful_edges(dag, set);
+    let useful = crate::paths::dag::useful_edges(dag, set);
     let mut found = Vec::new();
     let mut open = vec![(dag.entry(), 0u64)];
     while let Some((v, sum)) = open.pop() {

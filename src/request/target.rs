@@ -3,11 +3,11 @@
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, IdSet, TiVec};
 use crate::base::names::TypedNames;
-use crate::dag::Dag;
 use crate::input::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span, inlined_functions};
 use crate::input::load::positions::Inlined;
 use crate::manifest::Status;
-use crate::paths::Paths;
+use crate::paths::dag::Dag;
+use crate::paths::function::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::{Build, Known};
 use std::borrow::Cow;

@@ -10,9 +10,10 @@ use crate::input::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::input::load::Admitted;
 use crate::manifest::{Manifest, Parts};
 use crate::partition::Assignment;
-use crate::paths::{
+use crate::paths::function::{
     Expected, FunctionInput, Measuring, Paths, all_paths, function_inputs, guess_all, layouts,
 };
+use crate::paths::versions::has_no_copy;
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
 use crate::plan::{CopyPlan, FunctionPlan, check};
@@ -20,7 +21,6 @@ use crate::profile::matching::{Build, Known};
 use crate::profile::{self, Profile};
 use crate::selection::{self, Asked};
 use crate::strategy::{Method, Scheme};
-use crate::versions::has_no_copy;
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -12,10 +12,10 @@ pub use json::render as json;
 pub use text::{Texts, decided, render as text};
 
 use crate::base::index::{BlockId, CfgEdge, FuncId};
-use crate::dag::EdgeKind;
 use crate::estimate::Estimate;
 use crate::estimate::subpaths::Points;
 use crate::input::ir::Loc;
+use crate::paths::dag::EdgeKind;
 use crate::profile::filter::Selection;
 use crate::profile::{Profile, Structure};
 use crate::report::steps::{Row as Step, Steps, in_a_line};

@@ -16,17 +16,17 @@ use super::known::known_edges;
 use super::ranges::ranges_without_known;
 use super::{KnownPath, Selection};
 use crate::base::index::{CopyId, EdgeId, FuncId, IdSet, TiSlice, TiVec};
-use crate::dag::reduced::Reduced;
-use crate::numbering::ball_larus;
 use crate::partition::{
     Assignment, Costs, Distribution, Iterations, Part, Ranges, Share, Side, distribute,
     find_partition,
 };
-use crate::paths::{Expected, FunctionInput, Measuring, Paths};
+use crate::paths::dag::reduced::Reduced;
+use crate::paths::function::{Expected, FunctionInput, Measuring, Paths};
+use crate::paths::numbering::ball_larus;
+use crate::paths::versions::may_meet;
+use crate::paths::weights::measured_weights;
 use crate::plan::build::{function_code, ids};
 use crate::strategy::Scheme;
-use crate::versions::may_meet;
-use crate::weights::measured_weights;
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 
 use super::outside::Outside;
 use crate::base::index::{EdgeId, IdSet, PathId};
-use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
 use crate::input::ir::Cfg;
 use crate::partition::Share;
-use crate::paths::Measuring;
+use crate::paths::dag::{Dag, edges_through, paths_inside, useful_edges};
+use crate::paths::function::Measuring;
 
 /// The paths of a function that some copy counts: of all others nothing is known.
 #[derive(Clone, Debug)]
@@ -118,9 +118,9 @@ impl CountedPaths {
 mod tests {
     use super::*;
     use crate::base::index::CopyId;
-    use crate::numbering::enumerate;
     use crate::partition::{Iterations, Ranges};
-    use crate::random_cfg::any_cfg;
+    use crate::paths::numbering::enumerate;
+    use crate::paths::random_cfg::any_cfg;
     use proptest::prelude::*;
 
     proptest! {

@@ -7,9 +7,9 @@
 
 use super::KnownPath;
 use crate::base::index::{EdgeId, IdSet, TiVec};
-use crate::dag::{paths_inside, useful_edges};
 use crate::partition::Iterations;
-use crate::paths::Measuring;
+use crate::paths::dag::{paths_inside, useful_edges};
+use crate::paths::function::Measuring;
 use std::cmp::Reverse;
 
 /// What is spent on one function, in steps over edges: some 50 ms.

@@ -22,8 +22,8 @@ pub(crate) use assign::{assign, weigh};
 pub(crate) use counted::CountedPaths;
 
 use crate::base::index::{EdgeId, FuncId, IdSet, PathId, TiVec};
-use crate::dag::{paths_inside, useful_edges};
-use crate::paths::Paths;
+use crate::paths::dag::{paths_inside, useful_edges};
+use crate::paths::function::Paths;
 use serde::{Deserialize, Serialize};
 
 /// The selection of each function of a program.

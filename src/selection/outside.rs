@@ -1,11 +1,11 @@
 //! The paths that a residual run counts: all but those that one of two descriptions names, a known sub-DAG or ranges of ids.
 
 use crate::base::index::{EdgeId, IdSet, PathId, VertexId};
-use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
 use crate::input::ir::Cfg;
-use crate::numbering::Numbering;
 use crate::partition::{Held, Iterations, NOBODY, Ranges};
-use crate::paths::Measuring;
+use crate::paths::dag::{Dag, edges_through, paths_inside, useful_edges};
+use crate::paths::function::Measuring;
+use crate::paths::numbering::Numbering;
 
 /// All paths of a function but known ones.
 #[derive(Clone, Debug)]

@@ -15,8 +15,8 @@ use super::KnownPath;
 use crate::base::index::{CopyId, PathId, VertexId};
 use crate::input::ir::Cfg;
 use crate::partition::Ranges;
-use crate::paths::Measuring;
-use crate::versions::{size, weight};
+use crate::paths::function::Measuring;
+use crate::paths::versions::{size, weight};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 

@@ -3,14 +3,14 @@
 
 use super::*;
 use crate::base::index::{CopyId, LocalId};
-use crate::dag::edges_through;
-use crate::dag::{Path, Shape, choose_cuts};
 use crate::input::ir::Cfg;
 use crate::partition::{Assignment, Iterations, Owners, Part, Share, Side};
-use crate::paths::{Expected, Measuring};
+use crate::paths::dag::edges_through;
+use crate::paths::dag::{Path, Shape, choose_cuts};
+use crate::paths::function::{Expected, Measuring};
+use crate::paths::random_cfg::{Walk, any_cfg, input, paths_of, retreating, walk};
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
-use crate::random_cfg::{Walk, any_cfg, input, paths_of, retreating, walk};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -280,13 +280,14 @@ proptest! {
 /// 1, 1 → 5.
 #[test]
 fn known_iterations_run_no_statement() {
-    let graph = crate::random_cfg::cfg(&[&[1], &[2, 5], &[3, 4], &[6], &[6], &[], &[1]]);
+    let graph = crate::paths::random_cfg::cfg(&[&[1], &[2, 5], &[3, 4], &[6], &[6], &[], &[1]]);
     let paths = paths_with_cuts(&graph, 10);
     assert!(!paths.apart.is_empty());
     let iteration = |id: &PathId| {
         let edges = paths.decode(*id).unwrap();
         let path = paths.dag.path(&edges);
-        path.start == crate::dag::PathStart::Loop && path.end != crate::dag::PathEnd::Exit
+        path.start == crate::paths::dag::PathStart::Loop
+            && path.end != crate::paths::dag::PathEnd::Exit
     };
     let known = paths
         .ids()
@@ -314,7 +315,7 @@ fn known_iterations_run_no_statement() {
 /// with it has blocks of its own: 0 → {1, 2} → 3 → {4, 5}, where 2 → 3 → 5 is new.
 #[test]
 fn known_paths_that_close_over_a_new_one_run_no_statement() {
-    let graph = crate::random_cfg::cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[], &[]]);
+    let graph = crate::paths::random_cfg::cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[], &[]]);
     let paths = paths_with_cuts(&graph, 10);
     let new = PathId(3);
     let known: Vec<PathId> = paths.ids().filter(|id| *id != new).collect();

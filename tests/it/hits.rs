@@ -4,9 +4,9 @@
 
 use crate::support::{Behaviour, PROF, original, parsed, profile, run, schemes};
 use p3_rewrite::base::index::{CopyId, FuncId, TiVec, ti_vec};
-use p3_rewrite::numbering::pspp;
 use p3_rewrite::partition::Share;
-use p3_rewrite::paths::{FunctionInput, Measuring};
+use p3_rewrite::paths::function::{FunctionInput, Measuring};
+use p3_rewrite::paths::numbering::pspp;
 use p3_rewrite::profile::{Profile, Structure, flow::flow};
 use p3_rewrite::strategy::Scheme;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@ use super::*;
 use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
 use crate::input::ir::SkipReason;
 use crate::manifest::{ShareEntry, Status};
+use crate::paths::random_cfg::cfg;
 use crate::profile::made;
 use crate::profile::tests::profile;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 fn differences(a: &Profile, b: &Profile) -> Vec<String> {

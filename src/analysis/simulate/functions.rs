@@ -8,7 +8,7 @@ use crate::base::table::{self, Align, Columns, Layout, exactly};
 use crate::hot::instructions_in_versions;
 use crate::manifest::Manifest;
 use crate::partition::Part;
-use crate::paths::Counted;
+use crate::paths::function::Counted;
 use crate::plan::build::function_code;
 use crate::profile::Profile;
 use crate::strategy::Scheme;

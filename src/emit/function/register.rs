@@ -7,8 +7,8 @@
 
 use super::{Emitter, sys};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
-use crate::dag::Order;
 use crate::input::ir::Cfg;
+use crate::paths::dag::Order;
 use crate::plan::register::{Registers, Value};
 use crate::plan::{FunctionPlan, Op, Site, Table};
 use inkwell::basic_block::BasicBlock;

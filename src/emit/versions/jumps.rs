@@ -10,7 +10,7 @@ use super::super::sys::{self, Blocks};
 use super::super::values::{self, Inst, Value};
 use crate::base::index::BlockId;
 use crate::input::ir::{Cfg, Terminator};
-use crate::versions::Versions;
+use crate::paths::versions::Versions;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::LLVMOpcode;

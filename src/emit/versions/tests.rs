@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::base::index::CfgEdge;
-use crate::dag::Order;
 use crate::input::ir::{Block, Terminator};
+use crate::paths::dag::Order;
 use inkwell::memory_buffer::MemoryBuffer;
 use std::fmt::Write;
 

@@ -5,9 +5,9 @@ use crate::base::index::{BlockId, CopyId, FuncId, IdSet};
 use crate::input::ir::{Call, Callee, Cfg, SkipReason};
 use crate::partition::Share;
 use crate::partition::cost::{ELSEWHERE, WHOLE};
-use crate::paths::made::all as all_paths;
-use crate::paths::{FunctionInput, Measuring};
-use crate::random_cfg::{any_cfg, cfg};
+use crate::paths::function::made::all as all_paths;
+use crate::paths::function::{FunctionInput, Measuring};
+use crate::paths::random_cfg::{any_cfg, cfg};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
 

@@ -5,10 +5,10 @@
 
 use super::{Proved, mistake};
 use crate::base::index::{CopyId, EdgeId, IdSet, PathId};
-use crate::dag::{paths_inside, rests_inside, useful_edges};
 use crate::input::ir::Cfg;
 use crate::partition::{Held, Iterations, Local, Ranges, Side};
-use crate::paths::Measuring;
+use crate::paths::dag::{paths_inside, rests_inside, useful_edges};
+use crate::paths::function::Measuring;
 use std::collections::HashSet;
 
 /// Proves that `local` has the paths on `side`. O(V + E) of the versions · out-degree.

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet, LocalId, PathId};
-use crate::dag::Shape;
-use crate::numbering::{ball_larus, enumerate};
-use crate::paths::made::all as all_paths;
+use crate::paths::dag::Shape;
+use crate::paths::function::made::all as all_paths;
+use crate::paths::numbering::{ball_larus, enumerate};
+use crate::paths::random_cfg::{Walk, any_cfg, cfg, input, paths_of, walk};
 use crate::plan::SiteCode;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
-use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, walk};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -103,7 +103,7 @@ impl<'a> Case<'a> {
     }
 }
 
-fn path_end(edge: &crate::dag::Edge) -> Option<CfgEdge> {
+fn path_end(edge: &crate::paths::dag::Edge) -> Option<CfgEdge> {
     match edge.kind {
         EdgeKind::BackEdge(c) => Some(c),
         _ => None,
@@ -366,7 +366,7 @@ proptest! {
     #[test]
     fn sound_plans_are_accepted(graph in any_cfg(24), copies in 1..6u32, bits in 11..63u32) {
         let functions = [input(&graph)];
-        let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
+        let cuts = crate::paths::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let cut = Measuring::from_cfg_with_cuts(&graph, cuts).unwrap();
         for all in [all_paths(&functions), vec![Some(cut)]] {
             for scheme in Scheme::ALL {

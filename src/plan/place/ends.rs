@@ -2,7 +2,7 @@
 
 use super::{CountCosts, Ground};
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::Dag;
+use crate::paths::dag::Dag;
 
 /// Where paths are counted, whatever their ids.
 #[derive(Clone, Debug)]

@@ -15,10 +15,10 @@ pub(crate) use statements::Increments;
 
 use super::{HASH_INSTRUCTIONS, Op, Site, SiteCode};
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::{Dag, EdgeKind};
 use crate::input::ir::Cfg;
-use crate::numbering::Numbering;
-use crate::versions::Versions;
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::numbering::Numbering;
+use crate::paths::versions::Versions;
 use std::collections::BTreeMap;
 
 /// The control flow that ids are about.

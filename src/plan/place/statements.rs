@@ -2,8 +2,8 @@
 
 use super::{Ends, Placement};
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::Dag;
-use crate::numbering::Numbering;
+use crate::paths::dag::Dag;
+use crate::paths::numbering::Numbering;
 use crate::plan::Op;
 
 /// What is to be computed along the edges of a DAG.

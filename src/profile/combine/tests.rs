@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::base::index::{FuncId, ti_vec};
-use crate::paths::Paths;
+use crate::paths::function::Paths;
+use crate::paths::random_cfg::{any_cfg, cfg};
 use crate::profile::made;
 use crate::profile::verdict::{Processes, Verdict};
-use crate::random_cfg::{any_cfg, cfg};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ fn alike(
     let paths = &structure.paths;
     let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> =
         (0..copies).map(|c| (CopyId(c), BTreeMap::new())).collect();
-    for path in crate::numbering::enumerate(&paths.dag) {
+    for path in crate::paths::numbering::enumerate(&paths.dag) {
         let id = paths.id(&path);
         for c in Owners(share).copies_counting(id, &path) {
             if count(id) > 0 {
@@ -75,7 +75,7 @@ proptest! {
         prop_assume!(numbering.total() <= 300);
         let share = profile.entry(FuncId(0)).share(&structure.cfg, &structure.paths).unwrap();
         let count = |id: PathId| id.0 % 3 * 5;
-        let paths = crate::numbering::enumerate(dag);
+        let paths = crate::paths::numbering::enumerate(dag);
         let all: BTreeMap<PathId, u64> = structure.paths.ids().map(|id| (id, count(id))).filter(|p| p.1 > 0).collect();
         let said = alike(&structure, &share, copies, count);
         let (merged, differences) = agree(&profile, &structure, &share, &said).unwrap();

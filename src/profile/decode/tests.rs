@@ -1,13 +1,13 @@
 //! Local ids become canonical ones; what a copy has no part in is refused.
 
 use super::*;
-use crate::edges::counted_edges;
 use crate::input::ir::Cfg;
-use crate::numbering::enumerate;
 use crate::partition::Owners;
-use crate::paths::Measuring;
-use crate::paths::made::all as all_paths;
-use crate::random_cfg::{any_cfg, cfg, input};
+use crate::paths::edges::counted_edges;
+use crate::paths::function::Measuring;
+use crate::paths::function::made::all as all_paths;
+use crate::paths::numbering::enumerate;
+use crate::paths::random_cfg::{any_cfg, cfg, input};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
 

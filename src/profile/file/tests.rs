@@ -1,9 +1,9 @@
 //! What no merge writes is refused, and what a merge writes is read.
 
 use super::*;
+use crate::paths::random_cfg::cfg;
 use crate::profile::made;
 use crate::profile::tests::profile;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 use serde_json::{Value, json};
 

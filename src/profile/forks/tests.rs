@@ -3,8 +3,8 @@
 use super::*;
 use crate::base::index::CopyId;
 use crate::input::ir::{Call, Callee, Cfg};
+use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 /// A function of one block that makes these calls.

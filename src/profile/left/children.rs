@@ -12,8 +12,8 @@ use super::super::measurement::{Exact, Measurement};
 use super::super::{Profile, Structure};
 use super::{Executed, Range};
 use crate::base::index::{BlockId, EdgeId, FuncId};
-use crate::dag::EdgeKind;
 use crate::input::ir::FORK;
+use crate::paths::dag::EdgeKind;
 use std::collections::BTreeMap;
 
 /// A path that children completed on which they were forked.

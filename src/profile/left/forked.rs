@@ -18,8 +18,8 @@ use super::super::forks::Forked;
 use super::super::verdict::Processes;
 use super::{EACH, Executed, Left, Range, find_ends};
 use crate::base::index::{BlockId, EdgeId, IdSet, TiVec, VertexId, ti_vec};
-use crate::dag::Dag;
-use crate::edges::edges;
+use crate::paths::dag::Dag;
+use crate::paths::edges::edges;
 
 /// What is to be added to the count of a block or of an edge, for paths that were abandoned or forked.
 #[derive(Clone, Copy, Default)]

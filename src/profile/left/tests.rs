@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::base::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
-use crate::dag::EdgeKind;
-use crate::edges::{counted_edges, propagate};
 use crate::input::ir::Cfg;
-use crate::paths::Measuring;
+use crate::paths::dag::EdgeKind;
+use crate::paths::edges::{counted_edges, propagate};
+use crate::paths::function::Measuring;
+use crate::paths::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
 use crate::profile::flow::blocks;
 use crate::profile::forks::Forked;
 use crate::profile::made;
-use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

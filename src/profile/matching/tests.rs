@@ -4,8 +4,8 @@ use super::*;
 use crate::base::index::{BlockId, FuncId, ModuleId};
 use crate::input::ir::{Body, Loc, SkipReason};
 use crate::manifest::{FunctionEntry, Status};
+use crate::paths::random_cfg::cfg;
 use crate::profile::{Profile, made};
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 const GRAPH: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
+use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 use tempfile::TempDir;
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::base::index::{CopyId, TiVec, ti_vec};
+use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 /// As many functions of two paths as copies, one for each.

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, ti_vec};
-use crate::dag::{Path, PathEnd, PathStart};
 use crate::input::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
 use crate::manifest::ShareEntry;
+use crate::paths::dag::{Path, PathEnd, PathStart};
+use crate::paths::random_cfg::cfg;
 use crate::profile::made;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::verdict::Verdict;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 /// A function of a program to profile.

@@ -37,8 +37,8 @@ pub use scope::{Scope, Sort, common_folder};
 use crate::analysis::contradiction::Contradictions;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
-use crate::dag::Dag;
 use crate::manifest::Status;
+use crate::paths::dag::Dag;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure};
@@ -268,7 +268,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let excluded = scope.excluded(&profile, f);
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
-        let paths = crate::paths::Paths::new(&entry.cfg());
+        let paths = crate::paths::function::Paths::new(&entry.cfg());
         let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
         return Ok(FunctionCoverage {
             f,

@@ -6,8 +6,8 @@
 
 use super::through::Through;
 use crate::base::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
-use crate::dag::Dag;
-use crate::paths::Measuring;
+use crate::paths::dag::Dag;
+use crate::paths::function::Measuring;
 use crate::profile::Ran;
 use crate::profile::flow::{add_up, hottest};
 use std::cmp::Reverse;
@@ -211,8 +211,8 @@ fn lowest(paths: &Measuring, search: &Search) -> Option<NotRun> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbering::enumerate;
-    use crate::random_cfg::{any_cfg, cfg};
+    use crate::paths::numbering::enumerate;
+    use crate::paths::random_cfg::{any_cfg, cfg};
     use proptest::prelude::*;
 
     proptest! {

@@ -3,9 +3,9 @@
 use super::nearest::NotRun;
 use super::through::Through;
 use crate::base::index::{BlockId, EdgeId, IdSet, PathId, TiSlice, TiVec};
-use crate::dag::Dag;
 use crate::manifest::FunctionEntry;
-use crate::paths::Measuring;
+use crate::paths::dag::Dag;
+use crate::paths::function::Measuring;
 use crate::profile::Ran;
 use std::cmp::Reverse;
 use std::collections::HashSet;

@@ -7,7 +7,7 @@
 use super::Paths;
 use super::through::Through;
 use crate::base::index::{BlockId, EdgeId, IdSet, VertexId};
-use crate::dag::Dag;
+use crate::paths::dag::Dag;
 use crate::profile::Ran;
 use std::collections::HashSet;
 
@@ -75,9 +75,9 @@ fn all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbering::enumerate;
-    use crate::paths::Measuring;
-    use crate::random_cfg::any_cfg;
+    use crate::paths::function::Measuring;
+    use crate::paths::numbering::enumerate;
+    use crate::paths::random_cfg::any_cfg;
     use proptest::prelude::*;
 
     proptest! {

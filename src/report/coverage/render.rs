@@ -8,8 +8,8 @@ use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{NAMED_FUNCTIONS, printable, readable};
 use crate::base::table::{self, Align, Columns, Layout, exactly, number_of, times, wrapped};
-use crate::dag::PathStart;
 use crate::input::ir::Loc;
+use crate::paths::dag::PathStart;
 use crate::profile::Profile;
 use crate::report::is_zero;
 use crate::report::steps::{Row, Steps, text as text_of_rows};

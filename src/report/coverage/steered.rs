@@ -7,9 +7,9 @@
 use super::nearest::{NotRun, sort};
 use crate::analysis::contradiction::Contradictions;
 use crate::base::index::{EdgeId, PathId, TiVec, VertexId};
-use crate::dag::Dag;
 use crate::manifest::FunctionEntry;
-use crate::paths::Measuring;
+use crate::paths::dag::Dag;
+use crate::paths::function::Measuring;
 use crate::profile::Ran;
 use crate::profile::flow::{add_up, hottest};
 use std::collections::HashSet;

@@ -2,7 +2,7 @@
 
 use super::Paths;
 use crate::base::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
-use crate::dag::{Dag, Edge};
+use crate::paths::dag::{Dag, Edge};
 use crate::profile::Ran;
 
 /// The paths of a DAG through at least one of some vertices and none of others.
@@ -129,9 +129,9 @@ impl<'a> Through<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbering::enumerate;
-    use crate::paths::Measuring;
-    use crate::random_cfg::any_cfg;
+    use crate::paths::function::Measuring;
+    use crate::paths::numbering::enumerate;
+    use crate::paths::random_cfg::any_cfg;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
 use super::{Change, Diff, Matched, diff, text};
 use crate::base::index::{BlockId, CfgEdge, FuncId, ModuleId};
+use crate::paths::random_cfg::cfg;
 use crate::profile::filter::Selection;
 use crate::profile::made;
 use crate::profile::tests::profile;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 #[test]

@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::base::names::{dot_escaped, shown};
 use crate::base::table::grouped;
-use crate::dag::{EdgeKind, PathEnd};
+use crate::paths::dag::{EdgeKind, PathEnd};
 use crate::profile::Profile;
 use crate::profile::flow::EdgeCount;
 use crate::profile::left::Range;

@@ -1,8 +1,8 @@
 //! A path as a stack: the function, where the path starts, then its blocks with the ways taken.
 
 use crate::base::names::shown;
-use crate::dag::PathStart;
 use crate::input::ir::Loc;
+use crate::paths::dag::PathStart;
 use crate::report::{Line, Report};
 
 /// One frame of a stack.

@@ -5,8 +5,8 @@
 //! near to its neighbours as the order allows, which is isotonic regression.
 
 use crate::base::index::{BlockId, TiSlice, TiVec};
-use crate::dag::Order;
 use crate::input::ir::Cfg;
+use crate::paths::dag::Order;
 
 /// The room of a block, with what is free around it.
 pub(super) const WIDTH: f64 = 192.0;
@@ -253,7 +253,7 @@ fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random_cfg::{any_cfg, cfg};
+    use crate::paths::random_cfg::{any_cfg, cfg};
     use proptest::prelude::*;
 
     proptest! {

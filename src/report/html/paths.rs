@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use crate::base::index::BlockId;
-use crate::dag::{PathEnd, PathStart};
+use crate::paths::dag::{PathEnd, PathStart};
 use crate::report::coverage::{Near, Uncovered};
 use crate::report::steps::{Row, Steps};
 use crate::report::words::Said;

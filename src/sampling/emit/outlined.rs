@@ -9,8 +9,8 @@ use crate::outlined::emit::live::Saving;
 use crate::outlined::emit::resume::{
     self, Buffer, Handed, Tail, place_in, return_call, return_value,
 };
+use crate::paths::versions::Versions;
 use crate::sampling::plan::{Loop, Outlining};
-use crate::versions::Versions;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;

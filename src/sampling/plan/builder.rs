@@ -3,9 +3,9 @@
 use super::modes::Automaton;
 use super::{End, Made, Mode, Node, Subject, SubpathPlan, has_call_that_may_record};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
-use crate::dag::Order;
 use crate::input::ir::{Block, Cfg, Terminator};
-use crate::versions::Versions;
+use crate::paths::dag::Order;
+use crate::paths::versions::Versions;
 
 /// A control flow to which blocks are added.
 pub(super) struct Builder {

@@ -6,10 +6,10 @@
 
 use super::{can_be_sampled, may_record};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
-use crate::dag::{EdgeKind, LoopForest, Order};
 use crate::input::ir::{Block, Cfg};
-use crate::paths::Measuring;
-use crate::versions::{Product, Versions, weight};
+use crate::paths::dag::{EdgeKind, LoopForest, Order};
+use crate::paths::function::Measuring;
+use crate::paths::versions::{Product, Versions, weight};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most instructions of all copies of a loop's blocks behind the first iteration: one payment in so many is one percent of them. Most blocks have four of them

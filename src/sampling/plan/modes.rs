@@ -2,8 +2,8 @@
 
 use super::{End, Mode, Node};
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
-use crate::dag::{LoopForest, Order};
 use crate::input::ir::Cfg;
+use crate::paths::dag::{LoopForest, Order};
 
 /// How many loops around each other are copied to be resumed: all blocks are in two versions more
 /// than that at most.

@@ -9,8 +9,8 @@
 
 use super::has_call_that_may_record;
 use crate::base::index::{BlockId, CfgEdge};
-use crate::dag::{LoopForest, Order};
 use crate::input::ir::Cfg;
+use crate::paths::dag::{LoopForest, Order};
 
 /// As many loops around each other are gone on with.
 const DEPTH: usize = 8;

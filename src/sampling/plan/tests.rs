@@ -1,10 +1,10 @@
 use super::modes::RESUMED;
 use super::*;
 use crate::base::index::BlockId;
-use crate::dag::{Dominators, EdgeKind};
 use crate::input::ir::Call;
-use crate::paths::Measuring;
-use crate::random_cfg::{any_cfg, cfg};
+use crate::paths::dag::{Dominators, EdgeKind};
+use crate::paths::function::Measuring;
+use crate::paths::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 
 fn plain(own: &Cfg) -> Flow {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::base::index::{TiVec, ti_vec};
+use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 
 /// New paths: ids, how many pairs are new on each, and the nearest known path with the number of common blocks.

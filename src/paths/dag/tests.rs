@@ -5,7 +5,7 @@ use super::reduced::Reduced;
 use super::*;
 use crate::base::index::BlockId;
 use crate::input::ir::{Block, Cfg, Terminator};
-use crate::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
+use crate::paths::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
 use proptest::prelude::*;
 
 fn kinds(dag: &Dag) -> Vec<(u32, u32, EdgeKind)> {
@@ -121,9 +121,9 @@ fn long_rows_of_branches_need_few_cuts() {
         "{} cuts",
         cuts.len()
     );
-    let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts));
+    let numbering = crate::paths::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts));
     assert!(numbering.is_some());
-    assert!(crate::numbering::ball_larus(&Dag::from_cfg(&graph, &[])).is_none());
+    assert!(crate::paths::numbering::ball_larus(&Dag::from_cfg(&graph, &[])).is_none());
 }
 
 /// A CFG of these blocks' successors.
@@ -188,7 +188,7 @@ fn heavy_edges_are_cut() {
         blocks.extend([vec![34], vec![], vec![36; light], vec![]]);
         let graph = graph(&blocks);
         let (paths, limit) = (5_702_887 + light as u64, 5_702_887);
-        let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &[]));
+        let numbering = crate::paths::numbering::ball_larus(&Dag::from_cfg(&graph, &[]));
         assert_eq!(numbering.unwrap().total(), paths);
         let cuts = cuts_by_block(&graph, &Shape::new(&graph), limit);
         assert_eq!(cuts, [edge(0, 0), edge(0, 1)][..cut]);
@@ -235,7 +235,7 @@ proptest! {
     #[test]
     fn cuts_keep_to_the_limit(graph in any_cfg(60), bits in 11..30u32) {
         let cuts = choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
-        let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts)).unwrap();
+        let numbering = crate::paths::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts)).unwrap();
         prop_assert!(numbering.total() <= 1 << bits, "{} > 2^{bits}", numbering.total());
     }
 

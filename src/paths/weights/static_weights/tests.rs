@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::base::index::{BlockId, CfgEdge};
-use crate::dag::Shape;
 use crate::input::ir::Cfg;
-use crate::random_cfg::{any_cfg, cfg, retreating};
+use crate::paths::dag::Shape;
+use crate::paths::random_cfg::{any_cfg, cfg, retreating};
 use proptest::prelude::*;
 
 /// The weights of CFG edges given as (block, successor ordinal), of `dag` under `weights`.

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::base::index::{IdSet, TiVec, ti_vec};
-use crate::dag::Shape;
-use crate::random_cfg::{any_cfg, cfg, walk};
-use crate::weights::static_weights;
+use crate::paths::dag::Shape;
+use crate::paths::random_cfg::{any_cfg, cfg, walk};
+use crate::paths::weights::static_weights;
 use proptest::prelude::*;
 
 /// Executions of each edge over complete walks, by brute force.

@@ -2,8 +2,8 @@
 
 use super::Weights;
 use crate::base::index::PathId;
-use crate::dag::Dag;
-use crate::numbering::Numbering;
+use crate::paths::dag::Dag;
+use crate::paths::numbering::Numbering;
 
 /// How often each DAG edge ran, from counts of whole paths by Ball–Larus id, ascending. Ids that `numbering`
 /// does not have (a profile of another build) count nothing. O(total length of the paths), where what paths begin alike with is decoded once.
@@ -33,8 +33,8 @@ pub(crate) fn measured_weights(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbering::ball_larus;
-    use crate::random_cfg::{any_cfg, cfg};
+    use crate::paths::numbering::ball_larus;
+    use crate::paths::random_cfg::{any_cfg, cfg};
     use proptest::prelude::*;
 
     /// A diamond: 3 times left, 4 times right, and once by an id that it does not have.

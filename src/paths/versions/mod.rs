@@ -13,8 +13,8 @@ pub(crate) mod apart;
 mod tests;
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
-use crate::dag::{Dag, EdgeKind, Order};
 use crate::input::ir::{Block, Cfg, Terminator};
+use crate::paths::dag::{Dag, EdgeKind, Order};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::hash::Hash;

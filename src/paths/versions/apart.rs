@@ -23,8 +23,8 @@
 
 use super::{Product, Versions, can_be_copied, size, weight};
 use crate::base::index::{BlockId, CfgEdge};
-use crate::dag::{LoopForest, Order, Shape};
 use crate::input::ir::{Cfg, Terminator};
+use crate::paths::dag::{LoopForest, Order, Shape};
 
 /// A nest with more instructions than this is no nest: what a path costs is little beside what it does.
 const MAX_NEST: u32 = 256;

@@ -2,8 +2,8 @@
 
 use super::{edges, ends};
 use crate::base::index::{CounterId, EdgeId, IdSet, TiSlice, TiVec};
-use crate::dag::{Dag, EdgeKind};
-use crate::spantree::{heaviest_first, maximum_tree};
+use crate::paths::dag::{Dag, EdgeKind};
+use crate::paths::spantree::{heaviest_first, maximum_tree};
 
 /// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.
 /// With `may_be_left` all edges to EXIT are among them. O(E log E).

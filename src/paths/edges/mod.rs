@@ -22,7 +22,7 @@ pub(crate) use counters::{all_edges, counted_edges, edges_by_counter};
 pub(crate) use propagate::{Propagated, propagate};
 
 use crate::base::index::EdgeId;
-use crate::dag::{Dag, EdgeKind};
+use crate::paths::dag::{Dag, EdgeKind};
 
 /// The edges of the graph, by ascending id.
 pub(crate) fn edges(dag: &Dag) -> impl Iterator<Item = EdgeId> + '_ {

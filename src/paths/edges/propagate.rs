@@ -2,7 +2,7 @@
 
 use super::{edges, ends};
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec};
-use crate::dag::{Dag, EdgeKind};
+use crate::paths::dag::{Dag, EdgeKind};
 
 /// What Kirchhoff's law makes of the counted edges.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use super::Weights;
 use crate::base::index::{EdgeId, TiVec, VertexId};
-use crate::dag::{Dag, EdgeKind, LoopForest};
+use crate::paths::dag::{Dag, EdgeKind, LoopForest};
 
 /// A loop is expected to run this many times per entry.
 const LOOP_MULTIPLIER: f64 = 10.0;

@@ -2,8 +2,8 @@
 
 use super::apart::Apart;
 use super::*;
-use crate::dag::Shape;
-use crate::random_cfg::{any_cfg, cfg};
+use crate::paths::dag::Shape;
+use crate::paths::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -160,14 +160,14 @@ fn paths_inside() {
 
 fn projected(v: &Versions, own: &Dag, dag: &Dag) -> Vec<Vec<EdgeId>> {
     let origins = v.dag_origins(dag, own);
-    let paths = crate::numbering::enumerate(dag).into_iter();
+    let paths = crate::paths::numbering::enumerate(dag).into_iter();
     paths
         .map(|p| p.iter().map(|e| origins[*e]).collect())
         .collect()
 }
 
 fn few_paths(dag: &Dag) -> bool {
-    crate::numbering::ball_larus(dag).is_some_and(|n| n.total() <= 2000)
+    crate::paths::numbering::ball_larus(dag).is_some_and(|n| n.total() <= 2000)
 }
 
 #[test]
@@ -211,7 +211,7 @@ proptest! {
         let dag = v.dag(&Order::new(&graph), &[]);
         let mut found = projected(&v, &own, &dag);
         found.sort();
-        let mut wanted = crate::numbering::enumerate(&own);
+        let mut wanted = crate::paths::numbering::enumerate(&own);
         wanted.sort();
         prop_assert_eq!(found, wanted);
     }
@@ -278,7 +278,7 @@ proptest! {
             path[path.len() - 1 - behind]
         };
         let mut ways: BTreeMap<EdgeId, u64> = BTreeMap::new();
-        for path in crate::numbering::enumerate(&dag) {
+        for path in crate::paths::numbering::enumerate(&dag) {
             *ways.entry(end(&path)).or_default() += 1;
         }
         let is_preferred = |e: &EdgeId| preferred.contains(dag.edge(*e).src);
@@ -288,14 +288,14 @@ proptest! {
         for (_, n) in sizes {
             window += if window + n <= limit { n } else { 0 };
         }
-        let numbering = crate::numbering::number_by_ends(&dag, &preferred, &may_leave, limit);
+        let numbering = crate::paths::numbering::number_by_ends(&dag, &preferred, &may_leave, limit);
         prop_assert_eq!(numbering.is_none(), window == 0);
         let Some(numbering) = numbering else { return Ok(()) };
         let in_window = ways.iter().filter(|(e, _)| numbering.window_up_to(**e).is_some());
         prop_assert_eq!(in_window.map(|(_, n)| n).sum::<u64>(), window);
         let mut ids = BTreeSet::new();
         let mut largest = dag.by_edge(0u64);
-        for path in crate::numbering::enumerate(&dag) {
+        for path in crate::paths::numbering::enumerate(&dag) {
             let id = numbering.id(&path);
             prop_assert!(ids.insert(id));
             prop_assert_eq!(numbering.window_up_to(end(&path)).is_some(), id < window);

@@ -1,7 +1,7 @@
 //! How often each function is expected to be entered: static weights over the call graph.
 
-use crate::dag::Dag;
 use crate::input::ir::{Callee, Cfg};
+use crate::paths::dag::Dag;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{DfsPostOrder, EdgeRef};
 
@@ -124,9 +124,9 @@ fn reverse_postorder(graph: &DiGraph<(), f64>) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::base::index::{BlockId, FuncId};
-    use crate::dag::Shape;
     use crate::input::ir::Call;
-    use crate::random_cfg::cfg;
+    use crate::paths::dag::Shape;
+    use crate::paths::random_cfg::cfg;
 
     /// A function of one block that calls these.
     fn calling(callees: &[u32]) -> Cfg {
@@ -217,7 +217,8 @@ mod tests {
         }
         let dag = Dag::from_cfg(&graph, &[]);
         for unit in [1.0, 4.0] {
-            let mut weights = crate::weights::static_weights(&dag, &Shape::new(&graph).loops);
+            let mut weights =
+                crate::paths::weights::static_weights(&dag, &Shape::new(&graph).loops);
             weights.iter_mut().for_each(|w| *w *= unit);
             let leaf = calling(&[]);
             let called = Caller {

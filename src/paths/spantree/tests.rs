@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::base::index::ti_vec;
-use crate::edges::counted_edges;
-use crate::numbering::{ball_larus, enumerate};
-use crate::random_cfg::{any_cfg, cfg};
+use crate::paths::edges::counted_edges;
+use crate::paths::numbering::{ball_larus, enumerate};
+use crate::paths::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -155,7 +155,7 @@ proptest! {
     fn no_counters_are_cheaper(
         graph in any_cfg(5), weights in few_weights(), may_be_left: bool,
     ) {
-        use crate::dag::EdgeKind;
+        use crate::paths::dag::EdgeKind;
         let dag = Dag::from_cfg(&graph, &[]);
         let exit = dag.exit().index();
         let mut edges: Vec<Undirected> = vec![(exit, dag.edge(dag.enter()).dst.index(), 1e9)];

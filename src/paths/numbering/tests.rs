@@ -1,7 +1,7 @@
 //! Worked cases and properties of both numberings.
 
 use super::*;
-use crate::random_cfg::any_cfg;
+use crate::paths::random_cfg::any_cfg;
 use proptest::prelude::*;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let text = include_str!("../../testdata/vectors/pspp.json");
+    let text = include_str!("../../../testdata/vectors/pspp.json");
     serde_json::from_str(text).expect("vectors parse")
 }
 
@@ -68,7 +68,7 @@ fn vectors_agree_in_every_field() {
             .map(|p| numbering.id(p))
             .collect();
         assert!(ids.iter().eq(&case.interesting_ids), "case {i}");
-        let reduced = crate::dag::reduced::Reduced::unreduced(&dag);
+        let reduced = crate::paths::dag::reduced::Reduced::unreduced(&dag);
         let tasks = crate::partition::find_partition(&dag, &reduced, case.threshold);
         let mut tasks: Vec<Vec<usize>> = tasks
             .iter()
@@ -131,7 +131,7 @@ proptest! {
         let (inside, others): (Vec<_>, Vec<_>) = enumerate(&dag).into_iter().partition(is);
         let ids: BTreeSet<u64> = inside.iter().map(|p| numbering.id(p)).collect();
         prop_assert_eq!(ids.len(), inside.len(), "two interesting paths share an id");
-        prop_assert_eq!(inside.len() as u64, crate::dag::paths_inside(&dag, &interesting));
+        prop_assert_eq!(inside.len() as u64, crate::paths::dag::paths_inside(&dag, &interesting));
         for path in others {
             prop_assert!(!ids.contains(&numbering.id(&path)), "another path has an interesting id");
         }

@@ -4,7 +4,7 @@
 //! Knuth & Stevenson 1973 (`docs/ALGORITHMS.md` §3).
 
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::Dag;
+use crate::paths::dag::Dag;
 use petgraph::unionfind::UnionFind;
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 
 use super::{Decoding, Numbering, largest_rests};
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::{Dag, MAX_PATHS};
+use crate::paths::dag::{Dag, MAX_PATHS};
 
 /// What decoding and placing take beside the labels.
 #[derive(Clone, Debug)]

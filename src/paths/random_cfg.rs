@@ -1,9 +1,9 @@
 //! Random control-flow graphs and walks through them, for property tests.
 
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice};
-use crate::dag::{Path, PathEnd, PathStart};
 use crate::input::ir::{Block, Cfg, Terminator};
-use crate::paths::FunctionInput;
+use crate::paths::dag::{Path, PathEnd, PathStart};
+use crate::paths::function::FunctionInput;
 use proptest::prelude::*;
 
 /// Makes a CFG from the successors of each block; terminators follow from their number.

@@ -5,11 +5,11 @@
 //! out-edge are the interval of `N(target)` numbers from that edge's label on.
 
 use super::Numbering;
-use crate::dag::{Dag, MAX_PATHS};
+use crate::paths::dag::{Dag, MAX_PATHS};
 
 /// Numbers all paths of `dag`: ids are dense in `0 .. total()`. O(V + E).
 ///
-/// `None` when there are more than [`MAX_PATHS`]: cut first ([`crate::dag::choose_cuts`]).
+/// `None` when there are more than [`MAX_PATHS`]: cut first ([`crate::paths::dag::choose_cuts`]).
 pub fn ball_larus(dag: &Dag) -> Option<Numbering> {
     let mut paths = dag.by_vertex(0u64);
     let mut labels = dag.by_edge(0u64);

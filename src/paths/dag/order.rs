@@ -4,7 +4,7 @@ use crate::base::index::{BlockId, CfgEdge, TiVec, ti_vec};
 use crate::input::ir::Cfg;
 use std::sync::Arc;
 
-/// What a depth-first search tells of a control flow. [`crate::paths::Measuring`] has that of its function: whoever
+/// What a depth-first search tells of a control flow. [`crate::paths::function::Measuring`] has that of its function: whoever
 /// asks for an order or for loops takes a reference to it.
 #[derive(Clone, Debug)]
 pub struct Shape {

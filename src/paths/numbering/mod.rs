@@ -17,7 +17,7 @@ pub use pspp::pspp;
 pub(crate) use tests::enumerate;
 
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::Dag;
+use crate::paths::dag::Dag;
 
 /// Functions with at most this many path ids count in an array, most others in a hash table.
 pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;

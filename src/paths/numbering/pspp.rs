@@ -6,7 +6,7 @@
 
 use super::{Decoding, Numbering};
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::dag::Dag;
+use crate::paths::dag::Dag;
 
 /// Labels `dag` for the paths inside `interesting`. O(V + E log out-degree).
 ///

@@ -1,13 +1,13 @@
 //! What is known of one function: its paths, computed once, and how they are measured.
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
-use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
-use crate::edges::{all_edges, counted_edges};
 use crate::input::ir::{Block, Cfg, Program, SkipReason};
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus, number_by_ends};
-use crate::spantree::SpanningTree;
-use crate::versions::apart;
-use crate::weights::{Weights, static_weights};
+use crate::paths::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
+use crate::paths::edges::{all_edges, counted_edges};
+use crate::paths::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus, number_by_ends};
+use crate::paths::spantree::SpanningTree;
+use crate::paths::versions::apart;
+use crate::paths::weights::{Weights, static_weights};
 use rayon::prelude::*;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
