@@ -20,13 +20,13 @@
 //! paths/versions  control flow with blocks several times: iterations of loops apart
 //! paths/edges     Knuth's edge counters and propagation
 //! paths/function     what is known of each function, computed once
-//! partition tasks, costs, LPT distribution, shares, owners
-//! plan      what to insert on which edge of which copy
+//! copies/partition tasks, costs, LPT distribution, shares, owners
+//! copies/plan      what to insert on which edge of which copy
 //! outlined/plan  a function that is entered at its loops
 //! sampling/plan  what sampled functions tell the runtime
-//! hot       p3-hot: ranges of paths over copies, by what the copies would run
-//! strategy  the table of schemes: what is measured, how it is spread, which versions
-//! selection only the paths asked for: what is selected, what is counted, who counts it
+//! copies/hot       p3-hot: ranges of paths over copies, by what the copies would run
+//! copies/strategy  the table of schemes: what is measured, how it is spread, which versions
+//! copies/selection only the paths asked for: what is selected, what is counted, who counts it
 //! emit      the only place that writes LLVM
 //! outlined/emit  functions beside others, in which activations go on
 //! sampling/emit  functions that are sampled
@@ -79,11 +79,11 @@ pub mod analysis;
 pub mod base;
 pub mod cli;
 pub mod compiler;
+pub mod copies;
 mod dump;
 #[cfg(feature = "llvm")]
 pub mod emit;
 pub mod estimate;
-mod hot;
 pub mod input;
 mod live;
 pub mod manifest;
@@ -91,11 +91,9 @@ mod options;
 #[cfg(feature = "estimates")]
 mod outlined;
 mod output;
-pub mod partition;
 pub mod paths;
 #[cfg(feature = "llvm")]
 mod pgo;
-mod plan;
 pub mod profile;
 pub mod report;
 mod request;
@@ -104,16 +102,11 @@ mod rewrite;
 pub mod runtime;
 #[cfg(feature = "estimates")]
 pub mod sampling;
-mod selection;
 #[cfg(feature = "estimates")]
 mod shadow;
 mod source;
 #[cfg(feature = "llvm")]
 mod stats;
-pub mod strategy;
-
-#[cfg(test)]
-mod papers;
 
 pub use base::error::{Error, Result};
 pub use options::{Options, Select, Setting, Training, WeightsFrom};

@@ -12,8 +12,8 @@ pub(crate) use list::is_inside;
 
 use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED;
+use crate::copies::strategy::{Method, Scheme};
 use crate::manifest::Manifest;
-use crate::strategy::{Method, Scheme};
 use list::List;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};

@@ -3,11 +3,11 @@
 use crate::base::index::{FuncId, TiSlice};
 use crate::base::names::shown;
 use crate::base::table::{Align, Columns, exactly, grouped, number_of};
+use crate::copies::partition::Assignment;
+use crate::copies::plan::CopyPlan;
 use crate::input::ir::{ProgFunction, Program, SkipReason};
 use crate::manifest::{Manifest, Status};
-use crate::partition::Assignment;
 use crate::paths::function::Measuring;
-use crate::plan::CopyPlan;
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.

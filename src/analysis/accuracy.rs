@@ -199,11 +199,11 @@ impl Accuracy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::copies::strategy::Scheme;
     use crate::paths::function::Measuring;
     use crate::paths::numbering::enumerate;
     use crate::paths::random_cfg::{any_cfg, cfg};
     use crate::profile::made;
-    use crate::strategy::Scheme;
     use proptest::prelude::*;
 
     fn of(graph: crate::input::ir::Cfg, counts: &[u64]) -> Accuracy {

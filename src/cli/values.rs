@@ -1,9 +1,9 @@
 //! What options take that the core knows: the names that people type, and help.
 
+use crate::copies::strategy::Scheme;
 use crate::profile::merge::FailureMode;
 use crate::report::coverage::{Annotate, Sort};
 use crate::report::export::{EXPORTERS, Exporter, Weigh};
-use crate::strategy::Scheme;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 

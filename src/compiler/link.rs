@@ -11,10 +11,10 @@ use super::trace::{self, Linked};
 use super::{Given, LINES_ADDED, Settings, complaint, not_loaded, our_program, unlinked};
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
+use crate::copies::strategy::Scheme;
 use crate::input::load::container::Member;
 use crate::manifest::Manifest;
 use crate::output;
-use crate::strategy::Scheme;
 use ar_archive_writer::{
     ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream,
 };

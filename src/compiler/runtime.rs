@@ -3,8 +3,8 @@
 use super::Compiler;
 use super::link::succeeded;
 use crate::base::error::{Error, Result};
+use crate::copies::strategy::Scheme;
 use crate::output;
-use crate::strategy::Scheme;
 use rayon::prelude::*;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

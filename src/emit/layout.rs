@@ -1,6 +1,6 @@
 //! Where counters are among those of a module, and how large pages can be.
 
-use crate::plan::FunctionPlan;
+use crate::copies::plan::FunctionPlan;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 

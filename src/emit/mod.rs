@@ -40,7 +40,7 @@ pub(crate) mod values;
 pub(crate) mod versions;
 pub(crate) mod work;
 
-pub use crate::plan::{Counters, Names, Update};
+pub use crate::copies::plan::{Counters, Names, Update};
 pub use admit::{Admission, admit};
 pub use attributes::{Affected, Callers};
 #[cfg(feature = "llvm-ir")]

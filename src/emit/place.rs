@@ -2,9 +2,9 @@
 
 use super::{sys, values};
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
+use crate::copies::plan::{FunctionPlan, Op, Site};
 use crate::input::ir::Cfg;
 use crate::input::ir::lower::view::may_follow_tail_call;
-use crate::plan::{FunctionPlan, Op, Site};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::InstructionValue;

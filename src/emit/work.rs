@@ -3,8 +3,8 @@
 use super::edit::Edit;
 use super::{ModuleJob, data, function, trace};
 use crate::base::index::FuncId;
+use crate::copies::plan::{CopyPlan, FunctionPlan};
 use crate::input::ir::FunctionBody;
-use crate::plan::{CopyPlan, FunctionPlan};
 use either::Either;
 use inkwell::values::FunctionValue;
 use std::borrow::Cow;

@@ -1,5 +1,5 @@
 //! A build without the feature `estimates`: nothing is estimated. Schemes that estimate are refused where they are
-//! named ([`crate::strategy::Scheme::is_built`]), in options and in manifests, so [`Estimated`] has no value.
+//! named ([`crate::copies::strategy::Scheme::is_built`]), in options and in manifests, so [`Estimated`] has no value.
 
 use super::interface::{Asked, Kind, Overflow, Place, Program, Refused, Size};
 use crate::base::index::{CopyId, FuncId};

@@ -3,11 +3,11 @@
 use super::schema::SPAN;
 use super::{FunctionEntry, Manifest, OutOfRange, ShareEntry, Status};
 use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::copies::strategy::Measure;
 use crate::input::ir::Terminator;
 use crate::input::load::positions::{Compared, Inlined};
 use crate::paths::dag::Order;
 use crate::paths::versions::can_be_copied;
-use crate::strategy::Measure;
 
 impl Manifest {
     pub(crate) fn check(&self) -> Result<(), OutOfRange> {

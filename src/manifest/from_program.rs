@@ -5,12 +5,12 @@ use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
 use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
+use crate::copies::partition::{Assignment, Share};
+use crate::copies::selection::{Asked, Selection};
+use crate::copies::strategy::Scheme;
 use crate::input::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
 use crate::input::load::positions::{Choice, Optimised, SourceFile};
-use crate::partition::{Assignment, Share};
 use crate::paths::function::{Counted, Measuring};
-use crate::selection::{Asked, Selection};
-use crate::strategy::Scheme;
 use std::collections::HashMap;
 
 /// Everything that goes into a manifest.

@@ -1,7 +1,7 @@
 //! Why a manifest cannot be used. Messages name no file: whoever opened it knows which.
 
 use super::VERSION;
-use crate::strategy::Scheme;
+use crate::copies::strategy::Scheme;
 
 /// Why a manifest cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -6,6 +6,9 @@ use super::{FORMAT, VERSION};
 use crate::base::index::{
     BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, PathId, TiSlice, TiVec, ti_vec,
 };
+use crate::copies::partition::{Iterations, Ranges, Share};
+use crate::copies::selection::CountedPaths;
+use crate::copies::strategy::Scheme;
 use crate::estimate::Size;
 use crate::input::ir::threads::{Starter, starter};
 use crate::input::ir::{
@@ -13,10 +16,7 @@ use crate::input::ir::{
 };
 use crate::input::load::Level;
 use crate::input::load::positions::{Choice, Inlined, Optimised};
-use crate::partition::{Iterations, Ranges, Share};
 use crate::paths::function::{FunctionInput, Measuring};
-use crate::selection::CountedPaths;
-use crate::strategy::Scheme;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};

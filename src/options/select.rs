@@ -2,9 +2,9 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{EdgeId, FuncId, PathId, TiSlice};
+use crate::copies::selection::{Asked, KnownPath, Selection};
 use crate::input::ir::Program;
 use crate::paths::function::Paths;
-use crate::selection::{Asked, KnownPath, Selection};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -11,10 +11,10 @@
 //! nothing else leads.
 
 use crate::base::index::{BlockId, CfgEdge, IdSet, TiSlice, TiVec, ti_vec};
+use crate::copies::plan::{FunctionPlan, Op, Site, SiteCode};
 use crate::input::ir::{Block, Cfg, Terminator};
 use crate::paths::dag::Order;
 use crate::paths::versions::Versions;
-use crate::plan::{FunctionPlan, Op, Site, SiteCode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -274,10 +274,10 @@ fn probes(plan: &FunctionPlan, starts: &[Start], order: &Order) -> Vec<SiteCode>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::copies::plan::interp::{Activation, Outcome};
+    use crate::copies::plan::made::whole_plan;
+    use crate::copies::plan::register::Registers;
     use crate::paths::random_cfg::{Walk, any_cfg, walk};
-    use crate::plan::interp::{Activation, Outcome};
-    use crate::plan::made::whole_plan;
-    use crate::plan::register::Registers;
     use proptest::prelude::*;
 
     /// What the plan counts along the walk, on edges from number `from` on.
@@ -287,7 +287,7 @@ mod tests {
         for e in &walk.edges[..from] {
             activation.take(e.block, e.succ).unwrap();
         }
-        crate::plan::interp::run(plan, walk, &mut all).unwrap();
+        crate::copies::plan::interp::run(plan, walk, &mut all).unwrap();
         for (id, count) in before.counts {
             *all.counts.get_mut(&id).unwrap() -= count;
         }

@@ -77,7 +77,7 @@ pub struct Expected {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The headers of the loops whose iterations are apart in a copy that profiles all paths
-    /// ([`crate::partition::Local`]), ascending.
+    /// ([`crate::copies::partition::Local`]), ascending.
     pub apart: Vec<BlockId>,
     /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than
     /// [`WIDE_SLOTS`].
@@ -85,7 +85,7 @@ pub struct Layout {
 }
 
 /// How one function is measured: its [`Paths`], which can be read through it, and all that was decided about them. It
-/// is made in one piece when everything is known ([`crate::strategy::Strategy::measure`]), and not changed afterwards.
+/// is made in one piece when everything is known ([`crate::copies::strategy::Strategy::measure`]), and not changed afterwards.
 #[derive(Clone, Debug)]
 pub struct Measuring {
     paths: Arc<Paths>,

@@ -7,7 +7,7 @@ use super::verdict::Violation;
 use super::{Profile, Structure};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, EdgeId, FuncId, PathId};
-use crate::partition::{Owners, Share};
+use crate::copies::partition::{Owners, Share};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,12 +4,12 @@ use super::measurement::{Exact, Measurement};
 use super::tests::use_profile;
 use super::{Profile, made};
 use crate::base::index::{BlockId, CopyId, FuncId, PathId, ti_vec};
+use crate::copies::plan::build::copy_plan;
+use crate::copies::strategy::Scheme;
 use crate::input::ir::{Call, Callee, Cfg};
 use crate::paths::function::function_inputs;
 use crate::paths::function::made::all as all_paths;
 use crate::paths::random_cfg::cfg;
-use crate::plan::build::copy_plan;
-use crate::strategy::Scheme;
 
 /// A program of functions with this control flow, through all of its stages to a profile in which the first path
 /// of each function ran once.

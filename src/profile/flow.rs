@@ -217,11 +217,11 @@ pub fn by_edge<T: Copy + Default>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::copies::strategy::Scheme;
     use crate::input::ir::Cfg;
     use crate::paths::function::Measuring;
     use crate::paths::random_cfg::{any_cfg, cfg};
     use crate::profile::made;
-    use crate::strategy::Scheme;
     use proptest::prelude::*;
 
     /// What five activations that were left somewhere make uncertain under the scheme edge.

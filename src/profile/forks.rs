@@ -10,9 +10,9 @@ mod outside;
 
 use super::Profile;
 use crate::base::index::{BlockId, FuncId, TiVec, ti_vec};
+use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, RETURNED};
 use crate::input::ir::{Linkage, Terminator};
 use crate::manifest::{FunctionEntry, Manifest};
-use crate::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, RETURNED};
 use outside::{Outside, classify};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl Forked {
     }
 }
 
-/// By function that calls `fork`: what children did in it, by counter, zero counts left out ([`crate::plan::forks`]).
+/// By function that calls `fork`: what children did in it, by counter, zero counts left out ([`crate::copies::plan::forks`]).
 pub type ForkCounts = BTreeMap<FuncId, BTreeMap<u64, u64>>;
 
 /// Whether each function of a manifest has the counters that `counts` is of.

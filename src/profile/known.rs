@@ -5,7 +5,7 @@ use super::union::is_residual;
 use super::{Profile, Structure};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
-use crate::selection::CountedPaths;
+use crate::copies::selection::CountedPaths;
 
 /// The paths of a function that were counted.
 pub(crate) struct KnownPaths<'a> {

@@ -19,8 +19,8 @@ use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};
 use crate::base::index::{BlockId, EdgeId, FuncId, IdSet, TiVec, VertexId};
+use crate::copies::selection::CountedPaths;
 use crate::paths::dag::Dag;
-use crate::selection::CountedPaths;
 use children::{find_forks, find_more_returns};
 use std::collections::BTreeMap;
 

@@ -5,12 +5,12 @@ use super::forks::{AllForked, ForkCounts};
 use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::base::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
+use crate::copies::strategy::Scheme;
 use crate::input::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::input::load::positions::Optimised;
 use crate::manifest::{Manifest, Parts};
 use crate::paths::function::function_inputs;
 use crate::paths::function::made::all as all_paths;
-use crate::strategy::Scheme;
 
 /// A function with this control flow that anyone may call.
 pub(crate) fn body(cfg: Cfg) -> FunctionBody {

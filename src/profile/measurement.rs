@@ -3,8 +3,8 @@
 use super::{Profile, Ran, Structure};
 use crate::base::error::{Error, Result};
 use crate::base::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
+use crate::copies::strategy::Measure;
 use crate::estimate::Estimated;
-use crate::strategy::Measure;
 use std::ops::Deref;
 
 /// By function: what ran and how often (never zero), by ascending id. Counted, not estimated.

@@ -105,7 +105,7 @@ pub struct RawFunction {
     pub entries: Option<u64>,
     /// How many probes it executed, if that is counted.
     pub hits: Option<u64>,
-    /// What forked children did in it, by counter ([`crate::plan::forks`]), zero counts left out.
+    /// What forked children did in it, by counter ([`crate::copies::plan::forks`]), zero counts left out.
     pub forks: BTreeMap<u64, u64>,
 }
 

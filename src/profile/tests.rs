@@ -2,19 +2,19 @@
 
 use crate::analysis::simulate::simulate;
 use crate::base::index::*;
+use crate::copies::plan::build::copy_plan;
+use crate::copies::plan::interp::{self, Outcome};
+use crate::copies::plan::keys::Keys;
+use crate::copies::strategy::Scheme;
 use crate::input::ir::lower::LoadOptions;
 use crate::input::load::{Admitted, find_inputs};
 use crate::manifest::Manifest;
 use crate::paths::function::made::all as all_paths;
 use crate::paths::random_cfg::{Walk, input};
-use crate::plan::build::copy_plan;
-use crate::plan::interp::{self, Outcome};
-use crate::plan::keys::Keys;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, made, raw};
 use crate::report::{coverage, diff, export};
-use crate::strategy::Scheme;
 use proptest::prelude::*;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;

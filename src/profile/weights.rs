@@ -125,10 +125,10 @@ fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
 mod tests {
     use super::*;
     use crate::base::index::{BlockId, FuncId, ti_vec};
+    use crate::copies::strategy::Scheme;
     use crate::paths::function::{Measuring, guess_all};
     use crate::paths::random_cfg::cfg;
     use crate::profile::made;
-    use crate::strategy::Scheme;
 
     /// A diamond whose static weights are halves, of which one side ran: one path more goes half to either side. Flow that arrives
     /// leaves again.

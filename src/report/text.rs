@@ -11,10 +11,10 @@ use crate::base::table::{
     Align, Columns, Layout, cut, display_width, exact_number_of, exactly, grouped, number_of,
     percent, plural, roughly, wrapped,
 };
+use crate::copies::strategy::Scheme;
 use crate::input::ir::{Loc, SkipReason};
 use crate::manifest::Status;
 use crate::profile::Profile;
-use crate::strategy::Scheme;
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;

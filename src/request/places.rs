@@ -7,11 +7,11 @@ use crate::base::error::Result;
 use crate::base::index::FuncId;
 use crate::base::names::{printable, shown};
 use crate::base::table::number_of;
+use crate::copies::selection::Selection;
 use crate::input::ir::{Loc, Span};
 use crate::paths::dag::edges_through;
 use crate::profile::COMPILE_WITH_LINES;
 use crate::report::coverage::Touched;
-use crate::selection::Selection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 

@@ -8,12 +8,12 @@ use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
 use crate::base::names::{Naming, TypedNames, nearest_names, printable, shown};
 use crate::base::table::number_of;
+use crate::copies::selection::{KnownPath, Selection, Selections};
 use crate::paths::dag::edges_through;
 use crate::paths::function::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::{Index, Match};
 use crate::profile::union::is_residual;
-use crate::selection::{KnownPath, Selection, Selections};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What was asked for of a program.

@@ -4,23 +4,23 @@ use super::{Clock, Options, estimates};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::base::names::shown;
+use crate::copies::partition::Assignment;
+use crate::copies::plan::build::copy_plan;
+use crate::copies::plan::double::doubled;
+use crate::copies::plan::{CopyPlan, FunctionPlan, check};
+use crate::copies::selection::{self, Asked};
+use crate::copies::strategy::{Method, Scheme};
 use crate::emit::{self, Callers, Parsed};
 use crate::input::ir::lower::LoadOptions;
 use crate::input::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::input::load::Admitted;
 use crate::manifest::{Manifest, Parts};
-use crate::partition::Assignment;
 use crate::paths::function::{
     Expected, FunctionInput, Measuring, Paths, all_paths, function_inputs, guess_all, layouts,
 };
 use crate::paths::versions::has_no_copy;
-use crate::plan::build::copy_plan;
-use crate::plan::double::doubled;
-use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::{Build, Known};
 use crate::profile::{self, Profile};
-use crate::selection::{self, Asked};
-use crate::strategy::{Method, Scheme};
 use rayon::prelude::*;
 use std::sync::Arc;
 

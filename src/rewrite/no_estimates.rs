@@ -1,13 +1,13 @@
 //! A build without the feature `estimates`: schemes that estimate are refused before
-//! ([`crate::strategy::Scheme::must_be_built`]).
+//! ([`crate::copies::strategy::Scheme::must_be_built`]).
 
 use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
+use crate::copies::plan::CopyPlan;
 use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
 use crate::input::ir::Cfg;
 use crate::options::Options;
-use crate::plan::CopyPlan;
 
 pub(super) fn can_be_sampled(_: &Cfg) -> bool {
     unreachable!("nothing is sampled")

@@ -4,10 +4,10 @@ use super::analysis::Analysis;
 use super::{Options, estimates};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
+use crate::copies::plan::CopyPlan;
 use crate::dump::{self, View};
 use crate::input::ir::ProgFunction;
 use crate::output::{Folder, Mark, is_inside, write_files};
-use crate::plan::CopyPlan;
 
 /// Writes what `--dump` asks for.
 pub(super) fn write(

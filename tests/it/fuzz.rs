@@ -9,8 +9,8 @@ use crate::support::{
     Behaviour, PathKey, copy_modules, edges, exact_schemes, execute, link, paths, rewrite, runtime,
     trace, tracer,
 };
+use p3_rewrite::copies::strategy::{Measure, Scheme};
 use p3_rewrite::profile::Profile;
-use p3_rewrite::strategy::{Measure, Scheme};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,11 +4,11 @@
 
 use crate::support::{Behaviour, PROF, original, parsed, profile, run, schemes};
 use p3_rewrite::base::index::{CopyId, FuncId, TiVec, ti_vec};
-use p3_rewrite::partition::Share;
+use p3_rewrite::copies::partition::Share;
+use p3_rewrite::copies::strategy::Scheme;
 use p3_rewrite::paths::function::{FunctionInput, Measuring};
 use p3_rewrite::paths::numbering::pspp;
 use p3_rewrite::profile::{Profile, Structure, flow::flow};
-use p3_rewrite::strategy::Scheme;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -5,7 +5,7 @@
 use crate::support::{
     edges, execute, link, original, paths, profile, project, rewrite, schemes, trace, tracer,
 };
-use p3_rewrite::strategy::{Measure, Scheme};
+use p3_rewrite::copies::strategy::{Measure, Scheme};
 use std::collections::BTreeSet;
 
 fn check(name: &str, optimised: bool) {

@@ -5,13 +5,13 @@
 
 use crate::support::peers::{COPIES, Checked, accepted, check};
 use crate::support::{PROF, execute, generate, link, llvm, profile_with, run, schemes};
+use p3_rewrite::copies::strategy::Scheme;
 #[cfg(feature = "llvm-ir")]
 use p3_rewrite::emit::{Admission, Loader, Names, admit, llvm_ir_suffices, load_by};
 #[cfg(feature = "llvm-ir")]
 use p3_rewrite::input::ir::lower::LoadOptions;
 #[cfg(feature = "llvm-ir")]
 use p3_rewrite::input::load::{Optimize, find_inputs};
-use p3_rewrite::strategy::Scheme;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
+use crate::copies::strategy::Scheme;
 use crate::input::ir::SkipReason;
 use crate::manifest::{ShareEntry, Status};
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
 use crate::profile::tests::profile;
-use crate::strategy::Scheme;
 
 fn differences(a: &Profile, b: &Profile) -> Vec<String> {
     let line = |finding| match finding {

@@ -5,9 +5,9 @@ use super::format::{Format, Render};
 use crate::analysis::simulate;
 use crate::base::error::{Error, Result};
 use crate::base::table::Layout;
+use crate::copies::strategy::Scheme;
 use crate::manifest::Manifest;
 use crate::profile::verdict::Trust;
-use crate::strategy::Scheme;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! Options of `--scheme subpath`.
 
 use crate::base::error::{Error, Result};
+use crate::copies::strategy::Scheme;
 use crate::estimate::{Asked, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
-use crate::strategy::Scheme;
 use clap::{Args, ValueEnum};
 
 /// The mean number of blocks between two samples, at first.

@@ -1,10 +1,10 @@
 //! What options of `p3-rewrite` take that the core knows.
 
 use crate::cli::values::values;
+use crate::copies::plan::{Counters, Update};
 use crate::dump::View;
 use crate::input::load::{Level, Optimize};
 use crate::options::Setting;
-use crate::plan::{Counters, Update};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use std::time::Duration;

@@ -1,16 +1,16 @@
-//! What children do with activations of their parents ([`crate::plan::forks`]).
+//! What children do with activations of their parents ([`crate::copies::plan::forks`]).
 //!
 //! Two variables of the function say whether this process is on the path on which it was forked, and whether it was forked in this
 //! activation. Both are zero but in children, and what is counted is their sum: a parent adds zeros.
 
 use super::Tails;
 use crate::base::index::{BlockId, CfgEdge};
+use crate::copies::plan::FunctionPlan;
+use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, FirstPath, RETURNED};
 use crate::emit::data::Data;
 use crate::emit::place;
 use crate::emit::sys::{self, Blocks};
 use crate::input::ir::{Cfg, FORK, Terminator};
-use crate::plan::FunctionPlan;
-use crate::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, FirstPath, RETURNED};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;

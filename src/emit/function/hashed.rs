@@ -3,7 +3,7 @@
 use super::register::Held;
 use super::{Emitter, How, place, sys};
 use crate::base::index::BlockId;
-use crate::plan::Op;
+use crate::copies::plan::Op;
 use crate::runtime::abi;
 use crate::runtime::format::Slot;
 use inkwell::AtomicOrdering;

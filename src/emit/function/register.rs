@@ -7,10 +7,10 @@
 
 use super::{Emitter, sys};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
+use crate::copies::plan::register::{Registers, Value};
+use crate::copies::plan::{FunctionPlan, Op, Site, Table};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
-use crate::plan::register::{Registers, Value};
-use crate::plan::{FunctionPlan, Op, Site, Table};
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, IntValue};

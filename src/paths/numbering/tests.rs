@@ -69,7 +69,7 @@ fn vectors_agree_in_every_field() {
             .collect();
         assert!(ids.iter().eq(&case.interesting_ids), "case {i}");
         let reduced = crate::paths::dag::reduced::Reduced::unreduced(&dag);
-        let tasks = crate::partition::find_partition(&dag, &reduced, case.threshold);
+        let tasks = crate::copies::partition::find_partition(&dag, &reduced, case.threshold);
         let mut tasks: Vec<Vec<usize>> = tasks
             .iter()
             .map(|t| t.iter().map(EdgeId::index).collect())

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::base::index::{FuncId, ti_vec};
+use crate::copies::strategy::Scheme;
 use crate::paths::function::Paths;
 use crate::paths::random_cfg::{any_cfg, cfg};
 use crate::profile::made;
 use crate::profile::verdict::{Processes, Verdict};
-use crate::strategy::Scheme;
 use proptest::prelude::*;
 
 /// What copies count of path `id`.

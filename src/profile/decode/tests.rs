@@ -1,14 +1,14 @@
 //! Local ids become canonical ones; what a copy has no part in is refused.
 
 use super::*;
+use crate::copies::partition::Owners;
+use crate::copies::strategy::Scheme;
 use crate::input::ir::Cfg;
-use crate::partition::Owners;
 use crate::paths::edges::counted_edges;
 use crate::paths::function::Measuring;
 use crate::paths::function::made::all as all_paths;
 use crate::paths::numbering::enumerate;
 use crate::paths::random_cfg::{any_cfg, cfg, input};
-use crate::strategy::Scheme;
 use proptest::prelude::*;
 
 fn structure(graph: &Cfg) -> Structure {

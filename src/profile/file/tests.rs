@@ -1,10 +1,10 @@
 //! What no merge writes is refused, and what a merge writes is read.
 
 use super::*;
+use crate::copies::strategy::Scheme;
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
 use crate::profile::tests::profile;
-use crate::strategy::Scheme;
 use serde_json::{Value, json};
 
 /// A file with this payload, which is said to unpack to so many bytes.

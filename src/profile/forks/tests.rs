@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::base::index::CopyId;
+use crate::copies::strategy::Scheme;
 use crate::input::ir::{Call, Callee, Cfg};
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::strategy::Scheme;
 
 /// A function of one block that makes these calls.
 fn calling(callees: &[Callee]) -> Cfg {

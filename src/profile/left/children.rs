@@ -1,7 +1,7 @@
 //! What children ran on the paths on which they were forked, where that is counted.
 //!
 //! In a function that calls `fork`, counters say how often children entered each block behind the `fork` on their first path
-//! ([`crate::plan::forks`]), so what they left unfinished is known. Of a first path that a child completed, the blocks in front of
+//! ([`crate::copies::plan::forks`]), so what they left unfinished is known. Of a first path that a child completed, the blocks in front of
 //! the `fork` are counted although the child did not run them. Paths that were children's are recognised by these counters: a path
 //! that a parent took behind the `fork` leads through a block that no child entered. If that tells too few paths apart, counts
 //! are bounds.

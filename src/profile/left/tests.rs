@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
+use crate::copies::strategy::Scheme;
 use crate::input::ir::Cfg;
 use crate::paths::dag::EdgeKind;
 use crate::paths::edges::{counted_edges, propagate};
@@ -10,7 +11,6 @@ use crate::paths::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
 use crate::profile::flow::blocks;
 use crate::profile::forks::Forked;
 use crate::profile::made;
-use crate::strategy::Scheme;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::base::index::{BlockId, FuncId, ModuleId};
+use crate::copies::strategy::Scheme;
 use crate::input::ir::{Body, Loc, SkipReason};
 use crate::manifest::{FunctionEntry, Status};
 use crate::paths::random_cfg::cfg;
 use crate::profile::{Profile, made};
-use crate::strategy::Scheme;
 
 const GRAPH: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
 

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
+use crate::copies::strategy::Scheme;
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::strategy::Scheme;
 use tempfile::TempDir;
 
 /// Two functions of two paths each, of which each of two copies profiles one; the second may be left, so that its

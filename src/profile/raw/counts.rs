@@ -2,7 +2,7 @@
 
 use super::{Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add, damaged, sum};
 use crate::base::index::FuncId;
-use crate::plan::keys::Keys;
+use crate::copies::plan::keys::Keys;
 use crate::runtime::abi;
 use crate::runtime::format::{self, Block, Chunk, Function, Slot};
 use std::collections::BTreeMap;

@@ -4,6 +4,7 @@ use crate::analysis::accuracy;
 use crate::analysis::hits::{self, Hits};
 use crate::base::index::{BlockId, CfgEdge, FuncId, PathId, ti_vec};
 use crate::base::table::Layout;
+use crate::copies::strategy::Scheme;
 use crate::input::ir::{Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span};
 use crate::input::load::positions::SourceFile;
 use crate::manifest::Status;
@@ -14,7 +15,6 @@ use crate::report::export::{Asked, EXPORTERS, Weigh, Writer};
 use crate::report::{Report, csv, edges, json, text};
 use crate::report::{coverage, diff};
 use crate::source::{Search, Sources};
-use crate::strategy::Scheme;
 use regex::Regex;
 
 const LAYOUT: Layout = Layout {

@@ -10,9 +10,9 @@ use super::Joined;
 use super::news::OTHER_RUNS;
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, IdSet, PathId};
+use crate::copies::selection::CountedPaths;
 use crate::manifest::{FunctionEntry, ShareEntry, encode_set};
 use crate::profile::{Profile, Structure, TooManyPaths};
-use crate::selection::CountedPaths;
 use std::collections::BTreeMap;
 
 /// A program that counted some paths of a function.

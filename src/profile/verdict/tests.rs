@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::base::index::{CopyId, TiVec, ti_vec};
+use crate::copies::strategy::Scheme;
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::strategy::Scheme;
 
 /// As many functions of two paths as copies, one for each.
 fn diamonds(copies: u32) -> Profile {

@@ -5,11 +5,11 @@ use super::Paths;
 use super::through::Through;
 use crate::base::error::Result;
 use crate::base::index::{EdgeId, FuncId, IdSet, PathId};
+use crate::copies::selection::CountedPaths;
 use crate::paths::dag::Dag;
 use crate::paths::function::Measuring;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};
-use crate::selection::CountedPaths;
 use std::collections::HashSet;
 
 /// What was counted of a function.

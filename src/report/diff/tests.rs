@@ -1,10 +1,10 @@
 use super::{Change, Diff, Matched, diff, text};
 use crate::base::index::{BlockId, CfgEdge, FuncId, ModuleId};
+use crate::copies::strategy::Scheme;
 use crate::paths::random_cfg::cfg;
 use crate::profile::filter::Selection;
 use crate::profile::made;
 use crate::profile::tests::profile;
-use crate::strategy::Scheme;
 
 #[test]
 fn diff_by_hand() {

@@ -17,6 +17,7 @@ mod budget;
 mod native;
 
 use crate::base::index::{BlockId, FuncId};
+use crate::copies::plan::{CopyPlan, FunctionPlan};
 use crate::emit::data::{Additions, Data, description};
 use crate::emit::edit::Edit;
 use crate::emit::layout::is_x86_64_linux;
@@ -28,7 +29,6 @@ use crate::outlined::emit::copy;
 use crate::outlined::emit::live::Saving;
 use crate::outlined::emit::resume::{self, Buffer, Handed};
 use crate::outlined::emit::shift::Shifts;
-use crate::plan::{CopyPlan, FunctionPlan};
 use crate::runtime::abi;
 use budget::Passes;
 use inkwell::targets::TargetData;

@@ -6,7 +6,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::FileType;
-use p3_rewrite::strategy::Scheme;
+use p3_rewrite::copies::strategy::Scheme;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

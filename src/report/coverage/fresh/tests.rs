@@ -1,8 +1,8 @@
 use super::*;
 use crate::base::index::{TiVec, ti_vec};
+use crate::copies::strategy::Scheme;
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
-use crate::strategy::Scheme;
 
 /// New paths: ids, how many pairs are new on each, and the nearest known path with the number of common blocks.
 type New = Vec<(u64, usize, Option<(u64, usize)>)>;
