@@ -32,7 +32,7 @@
 //! sampling/emit  functions that are sampled
 //! shadow/emit    functions that count, beside functions that do not
 //! source    source files: found, checked, and the text of a condition in them
-//! manifest  what decode, merge, verify and simulate need
+//! profile/manifest  what decode, merge, verify and simulate need
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
 //! sampling/stats  the same of functions that are sampled
@@ -86,7 +86,6 @@ pub mod emit;
 pub mod estimate;
 pub mod input;
 mod live;
-pub mod manifest;
 mod options;
 #[cfg(feature = "estimates")]
 mod outlined;

@@ -13,7 +13,7 @@ pub(crate) use list::is_inside;
 use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED;
 use crate::copies::strategy::{Method, Scheme};
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use list::List;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};

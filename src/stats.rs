@@ -6,8 +6,8 @@ use crate::base::table::{Align, Columns, exactly, grouped, number_of};
 use crate::copies::partition::Assignment;
 use crate::copies::plan::CopyPlan;
 use crate::input::ir::{ProgFunction, Program, SkipReason};
-use crate::manifest::{Manifest, Status};
 use crate::paths::function::Measuring;
+use crate::profile::manifest::{Manifest, Status};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.

@@ -9,9 +9,9 @@ use crate::base::index::{BlockId, EdgeId, PathId};
 use crate::input::load::positions::{
     BecomesConstant, Choice, Compared, Operand, Predicate, Variable,
 };
-use crate::manifest::FunctionEntry;
 use crate::paths::dag::{EdgeKind, Path, PathEnd};
 use crate::paths::function::Measuring;
+use crate::profile::manifest::FunctionEntry;
 use std::collections::HashMap;
 
 /// Functions with more paths are not looked through.

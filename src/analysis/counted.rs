@@ -3,10 +3,10 @@
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec, ti_vec};
 use crate::input::ir::{Cfg, Span, Terminator};
-use crate::manifest::{FunctionEntry, Manifest};
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
+use crate::profile::manifest::{FunctionEntry, Manifest};
 use crate::profile::{Profile, Structure};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};

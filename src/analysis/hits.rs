@@ -5,7 +5,7 @@ use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, TiVec, ti_vec};
 use crate::base::table::{self, Align, Columns, exactly};
 use crate::copies::strategy::Scheme;
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use crate::profile::merge::Programs;
 use crate::profile::merge::gather::{Seen, check, each_file, read};
 use anstyle::Style;

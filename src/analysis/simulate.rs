@@ -8,10 +8,10 @@ use crate::copies::plan::Op;
 use crate::copies::plan::build::{FunctionCode, Ids, function_code};
 use crate::copies::strategy::{Scheme, Strategy};
 use crate::input::ir::Cfg;
-use crate::manifest::{FunctionEntry, Manifest};
 use crate::paths::function::{Counted, Expected, FunctionInput, Measuring, guess_all};
 use crate::paths::numbering::pspp;
 use crate::profile::flow::flow;
+use crate::profile::manifest::{FunctionEntry, Manifest};
 use crate::profile::matching::{Build, Known};
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, Ran, Structure};
@@ -362,7 +362,7 @@ fn change(base: u64, hits: u64) -> String {
 mod tests {
     use super::*;
     use crate::base::index::BlockId;
-    use crate::manifest::FunctionEntry;
+    use crate::profile::manifest::FunctionEntry;
     use crate::profile::tests::profile;
 
     /// Label hits are those of the paths' edges that are not labelled 0.

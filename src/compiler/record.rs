@@ -1,8 +1,8 @@
 //! What was built where: a file in the folder of every program.
 
 use crate::base::error::{Error, Result};
-use crate::manifest::Manifest;
 use crate::output::write_whole;
+use crate::profile::manifest::Manifest;
 use crate::profile::raw::absent;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 use super::record::Record;
 use crate::base::error::Result;
 use crate::base::index::CopyId;
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use crate::profile::merge::{Starts, count_starts};
 use crate::profile::verdict::needed;
 use std::collections::BTreeMap;

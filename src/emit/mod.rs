@@ -100,7 +100,7 @@ pub(crate) struct ModuleJob<'a> {
     pub copy: CopyId,
     /// The number of copies.
     pub copies: u32,
-    /// [`crate::manifest::Manifest::program`].
+    /// [`crate::profile::manifest::Manifest::program`].
     pub program: [u8; 16],
     /// How counts are incremented.
     pub counters: Counters,

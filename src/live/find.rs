@@ -1,7 +1,7 @@
 //! Raw profiles that are being written, by name, process or folder; and the manifest of their program.
 
 use crate::base::error::{Error, Result};
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use crate::profile::merge::Programs;
 use crate::runtime::format::{Header, MAGIC};
 use std::collections::BTreeSet;

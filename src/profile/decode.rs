@@ -4,8 +4,8 @@ use super::{Structure, TooManyPaths};
 use crate::base::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
 use crate::copies::partition::{Part, Share};
 use crate::copies::plan::build::ids;
-use crate::manifest::ShareProblem;
 use crate::paths::edges::edges_by_counter;
+use crate::profile::manifest::ShareProblem;
 use std::collections::BTreeMap;
 
 /// Why counts do not fit the function that they are of.

@@ -12,7 +12,7 @@ use super::Profile;
 use crate::base::index::{BlockId, FuncId, TiVec, ti_vec};
 use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, RETURNED};
 use crate::input::ir::{Linkage, Terminator};
-use crate::manifest::{FunctionEntry, Manifest};
+use crate::profile::manifest::{FunctionEntry, Manifest};
 use outside::{Outside, classify};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -8,9 +8,9 @@ use crate::base::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
 use crate::copies::strategy::Scheme;
 use crate::input::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::input::load::positions::Optimised;
-use crate::manifest::{Manifest, Parts};
 use crate::paths::function::function_inputs;
 use crate::paths::function::made::all as all_paths;
+use crate::profile::manifest::{Manifest, Parts};
 
 /// A function with this control flow that anyone may call.
 pub(crate) fn body(cfg: Cfg) -> FunctionBody {

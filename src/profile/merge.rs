@@ -24,7 +24,7 @@ use crate::base::index::{CopyId, FuncId, PathId, ti_vec};
 use crate::base::table::number_of;
 use crate::copies::strategy::Measure;
 use crate::estimate::{self, Refused};
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use gather::{All, Copy, Gathered, foreign, gather};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

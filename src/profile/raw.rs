@@ -52,7 +52,7 @@ const MOST_TEXT: u64 = 1 << 20;
 /// What one process of one copy counted, or, in a file of a pool, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Raw {
-    /// [`crate::manifest::Manifest::program_bytes`].
+    /// [`crate::profile::manifest::Manifest::program_bytes`].
     pub program: [u8; 16],
     /// Of this file: others with the same one hold the same counts, or an earlier state of them.
     pub unique: [u8; 16],

@@ -21,7 +21,7 @@ use crate::base::names::printable;
 use crate::copies::strategy::Scheme;
 use crate::input::ir::Loc;
 use crate::input::load::positions::Inlined;
-use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
+use crate::profile::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
 use evidence::{Evidence, Partial};
 use news::News;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -14,7 +14,7 @@ use crate::base::index::{CopyId, FuncId, TiSlice};
 use crate::base::names::{NAMED_FUNCTIONS, first_names, shown};
 use crate::base::table::{grouped, number_of, percent};
 use crate::input::ir::threads::Starter;
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -50,7 +50,7 @@ pub struct Line {
     pub instructions: u64,
     /// Source positions along it, repeats folded.
     pub locs: Vec<Loc>,
-    /// The inlined call that each of these is in: an index into [`crate::manifest::Manifest::inlined`].
+    /// The inlined call that each of these is in: an index into [`crate::profile::manifest::Manifest::inlined`].
     pub inlined: Vec<Option<u32>>,
     /// At each of its blocks with several ways out: where it is, and the way taken.
     pub decisions: Vec<Decision>,

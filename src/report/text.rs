@@ -13,8 +13,8 @@ use crate::base::table::{
 };
 use crate::copies::strategy::Scheme;
 use crate::input::ir::{Loc, SkipReason};
-use crate::manifest::Status;
 use crate::profile::Profile;
+use crate::profile::manifest::Status;
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -10,8 +10,8 @@ use super::{Decision, Line, To};
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{printable, readable};
 use crate::input::ir::{Decided, Loc, Site, Span, Terminator};
-use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
+use crate::profile::manifest::FunctionEntry;
 use crate::source::{Branches, Sources, is_of_the_system};
 use serde::Serialize;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct Said {
     /// The functions that it was inlined from, the innermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<String>,
-    /// The innermost of these calls: an index into [`crate::manifest::Manifest::inlined`].
+    /// The innermost of these calls: an index into [`crate::profile::manifest::Manifest::inlined`].
     #[serde(skip)]
     pub within: Option<u32>,
     /// What is asked, in the words of the source, if that is there.

@@ -14,11 +14,11 @@ use crate::emit::{self, Callers, Parsed};
 use crate::input::ir::lower::LoadOptions;
 use crate::input::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::input::load::Admitted;
-use crate::manifest::{Manifest, Parts};
 use crate::paths::function::{
     Expected, FunctionInput, Measuring, Paths, all_paths, function_inputs, guess_all, layouts,
 };
 use crate::paths::versions::has_no_copy;
+use crate::profile::manifest::{Manifest, Parts};
 use crate::profile::matching::{Build, Known};
 use crate::profile::{self, Profile};
 use rayon::prelude::*;

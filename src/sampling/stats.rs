@@ -4,7 +4,7 @@ use super::plan::SampledFunction;
 use crate::base::names::shown;
 use crate::base::table::{Align, Columns, exactly};
 use crate::input::ir::Program;
-use crate::manifest::{Manifest, Status};
+use crate::profile::manifest::{Manifest, Status};
 use crate::stats::{callers, cells, status};
 
 /// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks

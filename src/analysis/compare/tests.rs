@@ -4,9 +4,9 @@ use super::*;
 use crate::base::index::{BlockId, CopyId, FuncId, ti_vec};
 use crate::copies::strategy::Scheme;
 use crate::input::ir::SkipReason;
-use crate::manifest::{ShareEntry, Status};
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
+use crate::profile::manifest::{ShareEntry, Status};
 use crate::profile::tests::profile;
 
 fn differences(a: &Profile, b: &Profile) -> Vec<String> {
@@ -55,7 +55,7 @@ fn functions_of_one_profile_only() {
 #[test]
 fn other_control_flow_is_not_compared() {
     let a = profile(vec![(0, 1)]);
-    let changed = |change: fn(&mut crate::manifest::FunctionEntry)| {
+    let changed = |change: fn(&mut crate::profile::manifest::FunctionEntry)| {
         let mut b = a.clone();
         change(&mut b.manifest.functions[FuncId(0)]);
         differences(&a, &b)
@@ -63,7 +63,7 @@ fn other_control_flow_is_not_compared() {
     let other = ["main: different control flow"];
     assert_eq!(changed(|f| f.succs[BlockId(3)] = vec![BlockId(5)]), other);
     assert_eq!(changed(|f| f.terminators.raw.swap(0, 1)), other);
-    let cut = |f: &mut crate::manifest::FunctionEntry| {
+    let cut = |f: &mut crate::profile::manifest::FunctionEntry| {
         f.cuts = vec![crate::base::index::CfgEdge {
             block: BlockId(2),
             succ: 1,

@@ -6,7 +6,7 @@ use crate::analysis::simulate;
 use crate::base::error::{Error, Result};
 use crate::base::table::Layout;
 use crate::copies::strategy::Scheme;
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use crate::profile::verdict::Trust;
 use clap::Args;
 use std::path::PathBuf;

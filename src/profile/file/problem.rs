@@ -1,7 +1,7 @@
 //! Why a merged profile cannot be read. Messages name no file: whoever opened it knows which.
 
 use super::MAGIC;
-use crate::manifest::{NotBuilt, OutOfRange};
+use crate::profile::manifest::{NotBuilt, OutOfRange};
 use std::io;
 
 /// Why a merged profile cannot be read.

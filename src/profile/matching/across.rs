@@ -5,9 +5,9 @@ use super::{Build, Known};
 use crate::base::index::FuncId;
 use crate::base::names::without_build_hash;
 use crate::input::ir::{Cfg, Linkage};
-use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
+use crate::profile::manifest::FunctionEntry;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

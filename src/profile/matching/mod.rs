@@ -23,7 +23,7 @@ pub(super) use within::Places;
 
 use crate::base::index::FuncId;
 use crate::input::ir::{Cfg, FunctionBody, Linkage, Module, Program};
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 
 /// What is known of a function that is looked for.
 #[derive(Clone, Copy)]

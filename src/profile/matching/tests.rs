@@ -4,8 +4,8 @@ use super::*;
 use crate::base::index::{BlockId, FuncId, ModuleId};
 use crate::copies::strategy::Scheme;
 use crate::input::ir::{Body, Loc, SkipReason};
-use crate::manifest::{FunctionEntry, Status};
 use crate::paths::random_cfg::cfg;
+use crate::profile::manifest::{FunctionEntry, Status};
 use crate::profile::{Profile, made};
 
 const GRAPH: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
@@ -16,7 +16,7 @@ fn profile(names: &[&str], linkage: Linkage) -> Profile {
     let mut p = made::profile(&made::program(bodies), Scheme::Sbl, 1);
     let module = p.manifest.modules[ModuleId(0)].clone();
     p.manifest.modules = (0..names.len())
-        .map(|i| crate::manifest::ModuleEntry {
+        .map(|i| crate::profile::manifest::ModuleEntry {
             name: format!("m{i}"),
             hash: format!("{i:064x}"),
             ..module.clone()

@@ -4,7 +4,7 @@
 use super::files::base_name;
 use crate::base::index::{FuncId, ModuleId, TiSlice};
 use crate::input::ir::{Linkage, Loc};
-use crate::manifest::{FunctionEntry, ModuleEntry};
+use crate::profile::manifest::{FunctionEntry, ModuleEntry};
 use std::collections::HashMap;
 
 /// A symbol, and whether only its module sees it.

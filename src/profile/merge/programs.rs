@@ -1,7 +1,7 @@
 //! The programs whose raw profiles are merged: their manifests, found by id.
 
 use crate::base::error::{Error, Result};
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

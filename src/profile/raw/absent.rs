@@ -13,7 +13,7 @@ pub const FOLDER: &str = ".p3absent";
 /// A process that counted, and whose counts are in no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absent {
-    /// [`crate::manifest::Manifest::program_bytes`].
+    /// [`crate::profile::manifest::Manifest::program_bytes`].
     pub program: [u8; 16],
     /// The copy that it ran.
     pub copy: CopyId,

@@ -11,7 +11,7 @@ use super::news::OTHER_RUNS;
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, IdSet, PathId};
 use crate::copies::selection::CountedPaths;
-use crate::manifest::{FunctionEntry, ShareEntry, encode_set};
+use crate::profile::manifest::{FunctionEntry, ShareEntry, encode_set};
 use crate::profile::{Profile, Structure, TooManyPaths};
 use std::collections::BTreeMap;
 

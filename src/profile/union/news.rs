@@ -1,7 +1,7 @@
 //! What was new to programs that were built against earlier profiles (`new:`).
 
 use crate::base::index::PathId;
-use crate::manifest::Manifest;
+use crate::profile::manifest::Manifest;
 use std::collections::BTreeSet;
 
 /// What a union of residual runs and of others has been built by, besides.

@@ -3,9 +3,9 @@
 use super::*;
 use crate::base::index::{CopyId, FuncId, ModuleId, ti_vec};
 use crate::input::ir::{Body, Cfg, Linkage, Loc, SkipReason};
-use crate::manifest::{Status, encode_set};
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
+use crate::profile::manifest::{Status, encode_set};
 
 const DIAMOND: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
 const LINE: &[&[u32]] = &[&[1], &[]];

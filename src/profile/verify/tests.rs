@@ -4,10 +4,10 @@ use super::*;
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, ti_vec};
 use crate::copies::strategy::Scheme;
 use crate::input::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
-use crate::manifest::ShareEntry;
 use crate::paths::dag::{Path, PathEnd, PathStart};
 use crate::paths::random_cfg::cfg;
 use crate::profile::made;
+use crate::profile::manifest::ShareEntry;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::verdict::Verdict;
 

@@ -14,7 +14,7 @@ use crate::analysis::counted::CountedFunction;
 use crate::base::index::{BlockId, CfgEdge, IdSet};
 use crate::input::ir::Loc;
 use crate::input::load::positions::{Asks, Optimised, Test};
-use crate::manifest::FunctionEntry;
+use crate::profile::manifest::FunctionEntry;
 use crate::report::loops;
 use crate::report::words::Words;
 use crate::source::{Branches, Bytes, Condition, Sources, Text};

@@ -3,10 +3,10 @@
 use super::nearest::NotRun;
 use super::through::Through;
 use crate::base::index::{BlockId, EdgeId, IdSet, PathId, TiSlice, TiVec};
-use crate::manifest::FunctionEntry;
 use crate::paths::dag::Dag;
 use crate::paths::function::Measuring;
 use crate::profile::Ran;
+use crate::profile::manifest::FunctionEntry;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 

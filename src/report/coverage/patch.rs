@@ -3,8 +3,8 @@
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, FuncId, IdSet};
 use crate::input::ir::Loc;
-use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
+use crate::profile::manifest::FunctionEntry;
 use crate::source::Sources;
 use crate::source::markers::Markers;
 use crate::source::patch::{Patch, PatchedFile};

@@ -7,11 +7,11 @@
 use super::nearest::{NotRun, sort};
 use crate::analysis::contradiction::Contradictions;
 use crate::base::index::{EdgeId, PathId, TiVec, VertexId};
-use crate::manifest::FunctionEntry;
 use crate::paths::dag::Dag;
 use crate::paths::function::Measuring;
 use crate::profile::Ran;
 use crate::profile::flow::{add_up, hottest};
+use crate::profile::manifest::FunctionEntry;
 use std::collections::HashSet;
 
 /// So many added choices of one path are led on.

@@ -73,7 +73,7 @@ fn coverage_by_hand() {
 fn coverage_of_skipped_functions() {
     let mut p = profile(vec![]);
     p.manifest.functions[FuncId(0)].status =
-        crate::manifest::Status::Skipped(SkipReason::NoProfile);
+        crate::profile::manifest::Status::Skipped(SkipReason::NoProfile);
     let found = coverage(
         p.paths().unwrap(),
         &Selection::default(),

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::base::index::{CopyId, FuncId};
-use crate::manifest::{ShareEntry, encode_set};
 use crate::profile::filter::Selection;
 use crate::profile::made;
+use crate::profile::manifest::{ShareEntry, encode_set};
 use crate::profile::tests::views;
 use crate::report::Report;
 use crate::report::steps::{Row, Steps};

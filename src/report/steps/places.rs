@@ -6,8 +6,8 @@ use super::super::words::site;
 use super::{COMPUTED_GOTO, Steps};
 use crate::base::index::{BlockId, FuncId, TiSlice};
 use crate::input::ir::{Loc, Site, Span, Terminator};
-use crate::manifest::FunctionEntry;
 use crate::paths::dag::{Order, PathStart};
+use crate::profile::manifest::FunctionEntry;
 use crate::source::{is_of_the_system, library_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// What a loop is called, which no other loop of its function is.
 #[derive(Clone)]
 pub(super) struct LoopName {
-    /// The call that brought it there, if it was inlined: an index into [`crate::manifest::Manifest::inlined`].
+    /// The call that brought it there, if it was inlined: an index into [`crate::profile::manifest::Manifest::inlined`].
     within: Option<u32>,
     /// File and line, and what tells it from other loops there.
     place: String,

@@ -3,7 +3,7 @@
 use super::{Said, Words, shares_label};
 use crate::base::index::BlockId;
 use crate::input::ir::{Decided, Terminator};
-use crate::manifest::FunctionEntry;
+use crate::profile::manifest::FunctionEntry;
 
 /// What tells a way out of a block from others out of it with the same words.
 #[derive(Clone, Debug, PartialEq, Eq)]

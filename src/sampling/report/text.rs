@@ -78,7 +78,7 @@ fn groups<'a>(report: &'a Report) -> Vec<(String, Vec<Folded<'a>>)> {
 
 fn summary(report: &Report) -> String {
     let (sampled, profile) = (report.profile, report.profile.profile);
-    let skipped = |f: &&crate::manifest::FunctionEntry| f.status.is_skipped();
+    let skipped = |f: &&crate::profile::manifest::FunctionEntry| f.status.is_skipped();
     let functions = &profile.manifest.functions;
     let executed = sampled.executed();
     let mut out = format!(

@@ -54,7 +54,7 @@ fn bad_profiles() {
     rewrite(&[input], &["-k", "2"], &dir.join("other"));
     std::fs::copy(out.join("manifest.json"), dir.join("manifest.json")).unwrap();
     let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
-    let current = format!("\"version\":{},", p3_rewrite::manifest::VERSION);
+    let current = format!("\"version\":{},", p3_rewrite::profile::manifest::VERSION);
     write("half.json", &manifest.as_bytes()[..manifest.len() / 2]);
     write(
         "old.json",

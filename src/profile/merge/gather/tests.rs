@@ -3,8 +3,8 @@
 use super::super::tests::diamonds;
 use super::*;
 use crate::base::index::{FuncId, ti_vec};
-use crate::manifest::Manifest;
 use crate::profile::made;
+use crate::profile::manifest::Manifest;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::merge::counted;
 use crate::profile::raw::{RawFunction, Started};
