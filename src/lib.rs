@@ -31,7 +31,7 @@
 //! outlined/emit  functions beside others, in which activations go on
 //! sampling/emit  functions that are sampled
 //! shadow/emit    functions that count, beside functions that do not
-//! source    source files: found, checked, and the text of a condition in them
+//! read/source    source files: found, checked, and the text of a condition in them
 //! profile/manifest  what decode, merge, verify and simulate need
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
@@ -41,13 +41,13 @@
 //! sampling/join  subpaths that overlap, as longer ones
 //! shadow/profile bursts of a profile
 //! shadow/against bursts beside exact counts
-//! analysis  what is computed of merged profiles
-//! report    what people and programs read: paths, coverage, exports, the page
+//! read/analysis  what is computed of merged profiles
+//! read/report    what people and programs read: paths, coverage, exports, the page
 //! sampling/report  what people and programs read of samples
 //! sampling/export  samples for other tools
 //! shadow/report  what people and programs read of bursts
-//! request   what --paths asks for: parsed, and resolved against a program or a profile
-//! live      what programs count while they run: found, read again and again, the hottest first
+//! read/request   what --paths asks for: parsed, and resolved against a program or a profile
+//! read/watch      what programs count while they run: found, read again and again, the hottest first
 //! dump      views of every stage for people
 //! pgo       profiles for LLVM: annotated modules, proftext
 //! options   what a rewriting is asked to do
@@ -75,7 +75,6 @@
     allow(unreachable_code, reason = "estimates have no values")
 )]
 
-pub mod analysis;
 pub mod base;
 pub mod cli;
 pub mod compiler;
@@ -85,7 +84,6 @@ mod dump;
 pub mod emit;
 pub mod estimate;
 pub mod input;
-mod live;
 mod options;
 #[cfg(feature = "estimates")]
 mod outlined;
@@ -94,8 +92,7 @@ pub mod paths;
 #[cfg(feature = "llvm")]
 mod pgo;
 pub mod profile;
-pub mod report;
-mod request;
+pub mod read;
 #[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;
@@ -103,7 +100,6 @@ pub mod runtime;
 pub mod sampling;
 #[cfg(feature = "estimates")]
 mod shadow;
-mod source;
 #[cfg(feature = "llvm")]
 mod stats;
 

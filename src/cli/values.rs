@@ -2,8 +2,8 @@
 
 use crate::copies::strategy::Scheme;
 use crate::profile::merge::FailureMode;
-use crate::report::coverage::{Annotate, Sort};
-use crate::report::export::{EXPORTERS, Exporter, Weigh};
+use crate::read::report::coverage::{Annotate, Sort};
+use crate::read::report::export::{EXPORTERS, Exporter, Weigh};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 

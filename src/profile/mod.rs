@@ -1,5 +1,5 @@
-//! Profiles: what the copies wrote → one merged profile. What is computed of it is in [`crate::analysis`], what
-//! people and programs read in [`crate::report`].
+//! Profiles: what the copies wrote → one merged profile. What is computed of it is in [`crate::read::analysis`], what
+//! people and programs read in [`crate::read::report`].
 //!
 //! Nothing here loads LLVM or a bitcode file: manifest and raw profiles are enough.
 
@@ -38,7 +38,7 @@ use crate::copies::selection::CountedPaths;
 use crate::input::ir::{Cfg, inlined_functions};
 use crate::paths::function::{Layout, Measuring, Paths};
 use crate::profile::manifest::{FunctionEntry, Manifest, ShareEntry};
-use crate::source::{Search, Sources};
+use crate::read::source::{Search, Sources};
 use forks::{AllForked, ForkCounts};
 use measurement::Measurement;
 use std::fmt::Display;

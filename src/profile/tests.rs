@@ -1,6 +1,5 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
-use crate::analysis::simulate::simulate;
 use crate::base::index::*;
 use crate::copies::plan::build::copy_plan;
 use crate::copies::plan::interp::{self, Outcome};
@@ -14,7 +13,8 @@ use crate::profile::filter::Selection;
 use crate::profile::manifest::Manifest;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, made, raw};
-use crate::report::{coverage, diff, export};
+use crate::read::analysis::simulate::simulate;
+use crate::read::report::{coverage, diff, export};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -385,7 +385,7 @@ fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>)
 
 /// Everything that commands do with a profile.
 pub(crate) fn use_profile(p: &Profile) {
-    use crate::report::{Report, csv, edges, json, text};
+    use crate::read::report::{Report, csv, edges, json, text};
     let paths = p.paths().ok();
     if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
@@ -408,7 +408,7 @@ pub(crate) fn use_profile(p: &Profile) {
     let all = Selection::default();
     for exporter in &export::EXPORTERS {
         if let export::Writer::Profile(write) = exporter.writer {
-            let sources = p.sources(crate::source::Search::default());
+            let sources = p.sources(crate::read::source::Search::default());
             let asked = export::Asked {
                 weigh: export::Weigh::Instructions,
                 all: true,
@@ -420,18 +420,18 @@ pub(crate) fn use_profile(p: &Profile) {
         coverage::coverage(
             p,
             &all,
-            &crate::report::coverage::Scope::default(),
-            crate::report::coverage::Sort::Missing,
+            &crate::read::report::coverage::Scope::default(),
+            crate::read::report::coverage::Sort::Missing,
             2,
         )
     }) {
-        let sources = crate::source::Sources::none();
-        let scope = crate::report::coverage::Scope::default();
+        let sources = crate::read::source::Sources::none();
+        let scope = crate::read::report::coverage::Scope::default();
         let counts = coverage::Details::find(p, &sources, &all, &scope);
         let _ = (
             coverage::text(
                 &coverage,
-                &crate::source::Sources::none(),
+                &crate::read::source::Sources::none(),
                 crate::base::table::Layout::default(),
             ),
             counts.map(|counts| coverage::json(&coverage, &counts, &sources)),
@@ -443,7 +443,7 @@ pub(crate) fn use_profile(p: &Profile) {
             diff::text(
                 &diff,
                 3,
-                [&crate::source::Sources::none(); 2],
+                [&crate::read::source::Sources::none(); 2],
                 crate::base::table::Layout::default(),
             ),
             diff::json(&diff),
@@ -452,7 +452,7 @@ pub(crate) fn use_profile(p: &Profile) {
     }
     let _ = super::verify::verify(p);
     let _ = simulate(&p.manifest, p, None, &[Scheme::Sbl, Scheme::P3], &[2, 5]);
-    let _ = crate::analysis::compare::compare(p, p).map(Iterator::count);
+    let _ = crate::read::analysis::compare::compare(p, p).map(Iterator::count);
 }
 
 proptest! {

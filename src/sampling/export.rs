@@ -5,12 +5,12 @@ use super::report::{Piece, ProgramBlock, Report, Row, csv, fold, json};
 use crate::base::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::report::export::pprof::{self, Stack};
-use crate::report::export::speedscope;
-use crate::report::export::stacks::Frame;
-use crate::report::export::{EXPORTERS, Exporter, Written};
-use crate::report::text::short;
-use crate::source::Sources;
+use crate::read::report::export::pprof::{self, Stack};
+use crate::read::report::export::speedscope;
+use crate::read::report::export::stacks::Frame;
+use crate::read::report::export::{EXPORTERS, Exporter, Written};
+use crate::read::report::text::short;
+use crate::read::source::Sources;
 
 type Writer = fn(&Report) -> Vec<u8>;
 

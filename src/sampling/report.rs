@@ -18,12 +18,12 @@ use crate::input::ir::Loc;
 use crate::paths::dag::EdgeKind;
 use crate::profile::filter::Selection;
 use crate::profile::{Profile, Structure};
-use crate::report::steps::{Row as Step, Steps, in_a_line};
-use crate::report::words::{Said, Words};
-use crate::report::{Decision, To, take_up_to_choice};
+use crate::read::report::steps::{Row as Step, Steps, in_a_line};
+use crate::read::report::words::{Said, Words};
+use crate::read::report::{Decision, To, take_up_to_choice};
+use crate::read::source::Sources;
 use crate::sampling::join;
 use crate::sampling::profile::SampledProfile;
-use crate::source::Sources;
 use std::collections::BTreeMap;
 
 /// A block of a subpath.

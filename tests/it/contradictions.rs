@@ -2,9 +2,9 @@
 
 use crate::export::profiled;
 use crate::support::folder;
-use p3_rewrite::analysis::contradiction::Contradictions;
 use p3_rewrite::base::index::BlockId;
 use p3_rewrite::profile::Profile;
+use p3_rewrite::read::analysis::contradiction::Contradictions;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 

@@ -2,11 +2,11 @@
 //! their lines themselves, in memory that all their processes share.
 
 use crate::support::{PROF, copy_modules, link, merge, module, rewrite, run, runtime_with};
-use p3_rewrite::analysis::counted::CountedFunction;
-use p3_rewrite::analysis::lines::by_line;
 use p3_rewrite::profile::Profile;
 use p3_rewrite::profile::filter::Selection;
 use p3_rewrite::profile::left::Range;
+use p3_rewrite::read::analysis::counted::CountedFunction;
+use p3_rewrite::read::analysis::lines::by_line;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Results: what they replace, what they do not, and standard output.
 
 use crate::support::{PROF, REWRITE, compile, copy_modules, link, merge, rewrite, run, runtime};
-use p3_rewrite::report::export::EXPORTERS;
+use p3_rewrite::read::report::export::EXPORTERS;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -36,7 +36,7 @@ const ESTIMATES: [&str; 6] = [
 /// estimate is one of these. In a build without the feature `estimates` others stand in their places.
 const DOORS: [(&str, &str); 4] = [
     ("rewrite/estimates", "what a copy does"),
-    ("live/estimates", "what is looked at"),
+    ("read/watch/estimates", "what is looked at"),
     ("cli/prof/estimates", "commands that show estimates"),
     ("cli/prof/browse/estimates", "estimates on a screen"),
 ];

@@ -2,12 +2,12 @@
 
 use super::format::{Format, Render};
 use super::{Outcome, estimates};
-use crate::analysis::accuracy;
 use crate::base::error::Result;
 use crate::base::names::parse_function_pattern;
 use crate::base::table::Layout;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
+use crate::read::analysis::accuracy;
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! `p3-prof compare`.
 
 use super::Outcome;
-use crate::analysis::compare::{Finding, compare};
 use crate::base::error::Result;
 use crate::base::names::printable;
 use crate::profile::verdict::Trust;
+use crate::read::analysis::compare::{Finding, compare};
 use clap::Args;
 use std::path::PathBuf;
 

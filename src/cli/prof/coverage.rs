@@ -11,11 +11,11 @@ use crate::base::table::{Layout, percent};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
-use crate::report::coverage::{
+use crate::read::report::coverage::{
     self, Annotate, Coverage, Details, Paths, Scope, Sort, Touched, versus,
 };
-use crate::source::Sources;
-use crate::source::patch::Patch;
+use crate::read::source::Sources;
+use crate::read::source::patch::Patch;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::io::Read;

@@ -8,7 +8,7 @@ use crate::base::names::parse_function_pattern;
 use crate::base::table::{Layout, number_of};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
-use crate::report::diff;
+use crate::read::report::diff;
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;

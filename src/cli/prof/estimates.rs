@@ -7,13 +7,13 @@ use crate::base::error::Result;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
-use crate::report::export::{Exporter, Written};
+use crate::read::report::export::{Exporter, Written};
+use crate::read::source::Sources;
 use crate::sampling::export;
 use crate::sampling::profile::SampledProfile;
 use crate::sampling::report::{Report, csv, json, text};
 use crate::shadow::profile::BurstProfile;
 use crate::shadow::{against, report as shadow};
-use crate::source::Sources;
 
 /// `p3-prof show` of a profile, which is estimated.
 pub(super) fn show(

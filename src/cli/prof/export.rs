@@ -12,7 +12,7 @@ use crate::profile::filter::Selection;
 use crate::profile::locate::locate;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
-use crate::report::export::{Asked, Exporter, Weigh, Writer, Written, describe_left_out};
+use crate::read::report::export::{Asked, Exporter, Weigh, Writer, Written, describe_left_out};
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use super::Outcome;
 use super::format::{Format, Render};
-use crate::analysis::hits;
 use crate::base::error::Result;
+use crate::read::analysis::hits;
 use clap::Args;
 use std::path::PathBuf;
 

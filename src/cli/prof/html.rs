@@ -9,7 +9,7 @@ use crate::cli::ForceArgs;
 use crate::output::{Destination, check_folder, write_files};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
-use crate::report::html::{self, PARTS, Page};
+use crate::read::report::html::{self, PARTS, Page};
 use clap::Args;
 use regex::Regex;
 use std::path::{Path, PathBuf};

@@ -7,8 +7,8 @@ use crate::base::error::Result;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::report::export::{Exporter, Written};
-use crate::source::Sources;
+use crate::read::report::export::{Exporter, Written};
+use crate::read::source::Sources;
 
 pub(super) fn show(
     _: &Asked,

@@ -3,7 +3,7 @@
 use super::format::Format;
 use crate::output::Destination;
 use crate::profile::Profile;
-use crate::source::Sources;
+use crate::read::source::Sources;
 
 /// What a command prints, and whether it found something (exit status 1).
 #[derive(Debug, Default)]

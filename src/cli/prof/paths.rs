@@ -7,7 +7,7 @@ use super::sources::SourceArgs;
 use crate::base::error::Result;
 use crate::base::table::Layout;
 use crate::profile::verdict::Trust;
-use crate::request::{self, Empty, Request, Target};
+use crate::read::request::{self, Empty, Request, Target};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,11 +1,11 @@
 //! Samples that `--perf` names.
 
-use crate::analysis::samples::Samples;
-use crate::analysis::samples::time::Time;
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use crate::base::table::number_of;
 use crate::profile::Profile;
+use crate::read::analysis::samples::Samples;
+use crate::read::analysis::samples::time::Time;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

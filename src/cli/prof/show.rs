@@ -10,7 +10,7 @@ use crate::base::table::Layout;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
-use crate::report::{Report, csv, edges, json, text};
+use crate::read::report::{Report, csv, edges, json, text};
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;

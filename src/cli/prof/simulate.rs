@@ -2,12 +2,12 @@
 
 use super::Outcome;
 use super::format::{Format, Render};
-use crate::analysis::simulate;
 use crate::base::error::{Error, Result};
 use crate::base::table::Layout;
 use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::profile::verdict::Trust;
+use crate::read::analysis::simulate;
 use clap::Args;
 use std::path::PathBuf;
 

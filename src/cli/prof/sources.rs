@@ -1,7 +1,7 @@
 //! Options for source files.
 
 use crate::profile::Profile;
-use crate::source::{Search, Sources};
+use crate::read::source::{Search, Sources};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::base::error::{Error, Result};
 use crate::base::table::{Layout, wrapped};
 use crate::cli::screen::{Flow, Input, List, Screen, Table, clip, named};
-use crate::live::{Kind, Order, View, Watch, cells, heading, text};
+use crate::read::watch::{Kind, Order, View, Watch, cells, heading, text};
 use clap::Args;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};

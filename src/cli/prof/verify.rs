@@ -1,7 +1,6 @@
 //! `p3-prof verify`: the stored verdict, the checks once more, and what to do about what they found.
 
 use super::Outcome;
-use crate::analysis::cause::Causes;
 use crate::base::error::Result;
 use crate::base::index::FuncId;
 use crate::base::names::{NAMED_FUNCTIONS, first_names, printable};
@@ -10,6 +9,7 @@ use crate::profile::Profile;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
+use crate::read::analysis::cause::Causes;
 use clap::Args;
 use std::cell::LazyCell;
 use std::cmp::Reverse;

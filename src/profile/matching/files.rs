@@ -1,7 +1,7 @@
 //! Which source files are one, by the names and hashes that debug information has.
 
 use super::Build;
-use crate::source::is_of_the_system;
+use crate::read::source::is_of_the_system;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,7 +1,5 @@
 //! Every view of one profile that has what reports tell apart.
 
-use crate::analysis::accuracy;
-use crate::analysis::hits::{self, Hits};
 use crate::base::index::{BlockId, CfgEdge, FuncId, PathId, ti_vec};
 use crate::base::table::Layout;
 use crate::copies::strategy::Scheme;
@@ -11,10 +9,12 @@ use crate::paths::random_cfg::cfg;
 use crate::profile::filter::Selection;
 use crate::profile::manifest::Status;
 use crate::profile::{Profile, made};
-use crate::report::export::{Asked, EXPORTERS, Weigh, Writer};
-use crate::report::{Report, csv, edges, json, text};
-use crate::report::{coverage, diff};
-use crate::source::{Search, Sources};
+use crate::read::analysis::accuracy;
+use crate::read::analysis::hits::{self, Hits};
+use crate::read::report::export::{Asked, EXPORTERS, Weigh, Writer};
+use crate::read::report::{Report, csv, edges, json, text};
+use crate::read::report::{coverage, diff};
+use crate::read::source::{Search, Sources};
 use regex::Regex;
 
 const LAYOUT: Layout = Layout {
@@ -225,8 +225,8 @@ fn analyses() {
         coverage::coverage(
             paths,
             selection,
-            &crate::report::coverage::Scope::default(),
-            crate::report::coverage::Sort::Missing,
+            &crate::read::report::coverage::Scope::default(),
+            crate::read::report::coverage::Sort::Missing,
             2,
         )
         .unwrap()
@@ -236,7 +236,7 @@ fn analyses() {
         &p,
         &Sources::none(),
         &Selection::default(),
-        &crate::report::coverage::Scope::default(),
+        &crate::read::report::coverage::Scope::default(),
     );
     let counts = counts.unwrap();
     let (rows, sum) = accuracy::accuracy(paths, &Selection::default()).unwrap();

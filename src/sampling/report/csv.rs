@@ -2,8 +2,8 @@
 
 use super::{Report, Row, decisions, locs, phrased};
 use crate::base::table;
-use crate::report::steps::Steps;
-use crate::report::text::lines;
+use crate::read::report::steps::Steps;
+use crate::read::report::text::lines;
 
 /// One record for each selected subpath, hottest first, after a heading.
 pub fn render(report: &Report) -> String {

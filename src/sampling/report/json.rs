@@ -3,8 +3,8 @@
 use super::{ProgramBlock, Report, Row, decisions, locs};
 use crate::base::index::BlockId;
 use crate::estimate::subpaths::Sampling;
-use crate::report::json::{About, about};
-use crate::report::words::Said;
+use crate::read::report::json::{About, about};
+use crate::read::report::words::Said;
 use serde::Serialize;
 
 #[derive(Serialize)]

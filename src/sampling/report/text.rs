@@ -8,10 +8,10 @@ use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, pe
 use crate::estimate::subpaths::{HotList, Subpaths};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
-use crate::report::steps::{self, Steps};
-use crate::report::text::lines;
-use crate::report::words::Said;
-use crate::source::Sources;
+use crate::read::report::steps::{self, Steps};
+use crate::read::report::text::lines;
+use crate::read::report::words::Said;
+use crate::read::source::Sources;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 

@@ -9,8 +9,8 @@ use crate::base::index::{FuncId, PathId, TiVec};
 use crate::base::table::number_of;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
-use crate::report::lines;
-use crate::report::steps::Steps;
+use crate::read::report::lines;
+use crate::read::report::steps::Steps;
 use crate::shadow::profile::BurstProfile;
 use std::rc::Rc;
 

@@ -3,7 +3,7 @@
 use super::lit::Lit;
 use crate::base::error::Result;
 use crate::base::table::{display_width, percent};
-use crate::report::steps::{Row, fit_in_a_line, least_width};
+use crate::read::report::steps::{Row, fit_in_a_line, least_width};
 
 /// What comes first in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

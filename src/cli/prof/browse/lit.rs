@@ -4,10 +4,10 @@ use crate::base::names::printable;
 use crate::base::table::display_width;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
-use crate::report::steps::Row;
-use crate::report::text::short;
-use crate::report::words::Said;
-use crate::source::Sources;
+use crate::read::report::steps::Row;
+use crate::read::report::text::short;
+use crate::read::report::words::Said;
+use crate::read::source::Sources;
 use std::collections::BTreeSet;
 
 /// The files of `locs`, each with its text, the lines in it, and those in which `said` is decided.

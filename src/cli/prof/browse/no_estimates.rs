@@ -4,7 +4,7 @@ use super::data::Told;
 use crate::base::error::Result;
 use crate::estimate::Estimated;
 use crate::profile::Profile;
-use crate::report::steps::Steps;
+use crate::read::report::steps::Steps;
 
 pub(super) fn tell<'a>(_: &'a Profile, estimated: &Estimated, _: &Steps) -> Result<Told<'a>> {
     match *estimated {}

@@ -6,7 +6,7 @@ use super::lit::{Lit, LitFile};
 use crate::base::error::Result;
 use crate::base::table::{Layout, wrapped};
 use crate::cli::screen::{Flow, List, Table, clip, moved, named};
-use crate::report::steps;
+use crate::read::report::steps;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Constraint, Layout as Split, Rect};

@@ -10,10 +10,10 @@ use crate::profile::filter::Selection;
 use crate::profile::merge::origins::find_origins;
 use crate::profile::union::is_residual;
 use crate::profile::verdict::Trust;
-use crate::report::coverage::Scope;
-use crate::report::coverage::fresh::{self, Fresh};
-use crate::request::{Earlier, Seen, Spec, Target};
-use crate::source::Sources;
+use crate::read::report::coverage::Scope;
+use crate::read::report::coverage::fresh::{self, Fresh};
+use crate::read::request::{Earlier, Seen, Spec, Target};
+use crate::read::source::Sources;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The screen, without a terminal.
 
 use super::*;
-use crate::live::Row;
+use crate::read::watch::Row;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 

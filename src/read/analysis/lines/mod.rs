@@ -1,0 +1,141 @@
+//! Executions of functions, lines and branches by source file: what tools that show coverage by lines read.
+//!
+//! A line ran as often as the code on it that ran most, in every function that has code on it added up. The line of a
+//! call that was inlined ran as often as control came to the callee's code, which may be all that is left of it. Of a
+//! branch all ways out of its block are listed. Functions without debug information are not in it.
+//!
+//! Behind a call that may not have come back, code of the block ran as often as control came to the block's end; between two such
+//! calls at least so often ([`CountedFunction::spans`]).
+//!
+//! A body that nothing entered has no lines or branches here if its code ran elsewhere: the optimiser left some lines
+//! in that body alone, and whether those ran where it was inlined is not known ([`UnusedBodies`]).
+//!
+//! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
+//! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is
+//! left out, as is a branch one way of which only such an activation may have taken: nobody knows whether it is covered.
+
+mod consistent;
+mod functions;
+mod own;
+mod unused;
+
+use crate::input::ir::Site;
+use crate::profile::Profile;
+use crate::profile::left::Range;
+use crate::read::analysis::counted::{CountedFunction, Returns};
+use crate::read::source::markers::Markers;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use consistent::lambda_name;
+pub use functions::FunctionLines;
+use functions::InlinedCalls;
+pub use own::by_function;
+pub use unused::UnusedBodies;
+
+/// What is known of one source file.
+#[derive(Default)]
+pub struct SourceFile {
+    /// By symbol.
+    pub functions: BTreeMap<String, FunctionLines>,
+    lines: BTreeMap<u32, Range>,
+    /// By line: each branch on it, with the executions of its ways; `None` where it was never reached.
+    pub branches: BTreeMap<u32, Vec<Vec<Option<u64>>>>,
+}
+
+impl SourceFile {
+    /// Leaves what is on `lines` alone.
+    pub fn keep(&mut self, lines: &BTreeSet<u32>) {
+        self.lines.retain(|line, _| lines.contains(line));
+        self.branches.retain(|line, _| lines.contains(line));
+    }
+
+    /// The lines of which it is known whether they ran, and how often they did: at least so often, where
+    /// [`SourceFile::line_ranges`] is not exact.
+    pub fn lines(&self) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+        self.line_ranges().map(|(line, range)| (line, range.count))
+    }
+
+    /// The same lines with all that is known of how often they ran.
+    pub fn line_ranges(&self) -> impl Iterator<Item = (u32, Range)> + Clone + '_ {
+        let known = self.lines.iter().filter(|(_, r)| !r.may_have_run());
+        known.map(|(line, range)| (*line, *range))
+    }
+
+    /// The functions in the order of their lines, each with its symbol.
+    pub fn functions_in_order(&self) -> Vec<(&str, FunctionLines)> {
+        let mut functions: Vec<(&str, FunctionLines)> = self
+            .functions
+            .iter()
+            .map(|(s, f)| (s.as_str(), *f))
+            .collect();
+        functions.sort_by_key(|(symbol, f)| (f.line, *symbol));
+        functions
+    }
+}
+
+/// The source files that `functions` have code of, by name, but for what `markers` leave out; none without debug information. Near-linear in blocks and positions.
+pub fn by_line<'a>(
+    profile: &'a Profile,
+    functions: &[CountedFunction<'a>],
+    markers: &Markers,
+) -> BTreeMap<&'a str, SourceFile> {
+    let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
+    let name = |file: u32| profile.manifest.files[file as usize].as_str();
+    let returns = Returns::find(profile, functions);
+    let unused = UnusedBodies::find(profile, functions);
+    let mut inlined: Vec<InlinedCalls> = Vec::new();
+    for f in functions {
+        if unused.contains(f.f) {
+            inlined.push(InlinedCalls::new());
+            continue;
+        }
+        let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
+        let spans = f.spans(&returns);
+        for (span, range) in f.spans_on_lines(&spans) {
+            if markers.counts(span) && unused.tells(f.f, span.loc) {
+                let most = lines.entry((span.loc.file, span.loc.line)).or_default();
+                *most = most.larger(range);
+            }
+        }
+        let calls = functions::inlined_code(profile, f, &spans, markers);
+        let sites = functions::call_sites(profile, &calls, markers).into_iter();
+        for (site, range) in sites.filter(|s| unused.tells(f.f, s.0.loc)) {
+            let most = lines.entry((site.loc.file, site.loc.line)).or_default();
+            *most = most.larger(range);
+        }
+        for ((file, line), range) in lines {
+            let lines = &mut sources.entry(name(file)).or_default().lines;
+            let sum = lines.entry(line).or_default();
+            *sum = sum.plus(range);
+        }
+        inlined.push(calls);
+        branches(f, &mut |site, ways| {
+            let (file, line) = (site.loc.file, site.loc.line);
+            if markers.branches(file, line) || !unused.tells(f.f, site.loc) {
+                return;
+            }
+            let branches = &mut sources.entry(name(file)).or_default().branches;
+            branches.entry(line).or_default().push(ways);
+        });
+    }
+    functions::add(profile, functions, &inlined, markers, &mut sources);
+    for (name, source) in &mut sources {
+        source.make_consistent(name);
+    }
+    sources
+}
+
+/// Gives `found` each branch of which it is known what became of it: its position, and the executions of its ways.
+fn branches(f: &CountedFunction, found: &mut impl FnMut(Site, Vec<Option<u64>>)) {
+    for (block, ways) in f.decisions() {
+        if ways.iter().any(|(_, r)| r.may_have_run()) {
+            continue;
+        }
+        let Some(site) = f.entry.decision_site(block) else {
+            continue;
+        };
+        let reached = ways.iter().any(|(w, _)| w.count > 0);
+        let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
+        found(site, ways.collect());
+    }
+}

@@ -1,0 +1,150 @@
+//! The coverage report for a job of CI: annotations and a summary.
+
+use super::by_file::{in_all, shares};
+use super::headline::headline;
+use super::render::{explained, left_out, of_patch, of_selection};
+use super::{Coverage, FunctionCoverage, Uncovered, file};
+use crate::base::index::FuncId;
+use crate::base::names::printable;
+use crate::base::table::{Layout, exactly, number_of};
+use crate::profile::Profile;
+use crate::read::report::steps::Steps;
+use crate::read::report::words::Words;
+use crate::read::source::{Sources, repository};
+use std::fmt::Write;
+
+/// GitHub shows so many annotations of a kind of one step.
+const ANNOTATIONS: usize = 10;
+
+/// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
+/// other way.
+pub fn github(coverage: &Coverage, sources: &Sources) -> String {
+    let steps = Steps::new(coverage.profile, sources, false);
+    let rows = coverage.rows.iter();
+    let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
+    limited(all.map(|(row, uncovered)| annotation(&steps, row, uncovered)))
+}
+
+/// As many annotations as GitHub shows of a step, and how many are left out.
+pub(super) fn limited(mut annotations: impl Iterator<Item = String>) -> String {
+    let mut text: String = annotations.by_ref().take(ANNOTATIONS).collect();
+    let more = annotations.count();
+    if more > 0 {
+        let more = number_of(more as u64, "more path");
+        let _ = writeln!(
+            text,
+            "::notice title={more}::GitHub shows {ANNOTATIONS} warnings of a step; --format text lists others"
+        );
+    }
+    text
+}
+
+fn annotation(steps: &Steps, row: &FunctionCoverage, uncovered: &Uncovered) -> String {
+    let words = steps.words();
+    let profile = words.profile();
+    let said = words.decisions(&uncovered.path);
+    let parts = said.iter().find(|s| Some(s.block) == uncovered.shown);
+    let parts = parts.or(said.first());
+    let rows = steps.rows_with(&uncovered.path, uncovered.shown);
+    let text = explained(steps, uncovered, &rows, Layout::default()).join("\n");
+    let title = format!("{}: a path that did not run", steps.name(row.f));
+    warning(
+        profile,
+        row.f,
+        parts.and_then(|s| s.file.clone().zip(s.line)),
+        &title,
+        &text,
+    )
+}
+
+/// A warning at a file and line, or else where function `f` begins.
+pub(super) fn warning(
+    profile: &Profile,
+    f: FuncId,
+    place: Option<(String, u32)>,
+    title: &str,
+    text: &str,
+) -> String {
+    let begins = || (file(profile, f), profile.entry(f).loc.map_or(1, |l| l.line));
+    let (file, line) = place.unwrap_or_else(begins);
+    format!(
+        "::warning file={},line={line},title={}::{}\n",
+        property(&relative(&file)),
+        property(title),
+        data(text)
+    )
+}
+
+/// A file below the repository, or else the working folder, by its path there: annotations know no other.
+fn relative(file: &str) -> String {
+    let here = || std::env::current_dir().ok();
+    let root = repository().or_else(here).unwrap_or_default();
+    let below = std::path::Path::new(file).strip_prefix(&root);
+    below.map_or(file.to_string(), |p| p.display().to_string())
+}
+
+/// Text as workflow commands have it.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// Likewise in a property.
+fn property(text: &str) -> String {
+    data(&printable(text))
+        .replace(':', "%3A")
+        .replace(',', "%2C")
+}
+
+/// A summary for a job's page or a merge request.
+pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
+    let unasked = coverage
+        .lines
+        .unasked
+        .resolve(Words::new(coverage.profile, sources));
+    let headline = match coverage.patch {
+        None => headline(coverage) + "\n",
+        Some(_) => String::new(),
+    };
+    let mut out = headline
+        + &String::from(
+            "| file | lines | branches | pairs | paths that ran | of |\n|---|---:|---:|---:|---:|---:|\n",
+        );
+    let mut row = |name: &str, cells: [String; 5]| {
+        let name = printable(&relative(name)).replace('|', "\\|");
+        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
+    };
+    for (name, (paths, pairs)) in &coverage.files {
+        let own = coverage.lines.files.get(name);
+        row(name, shares(own, paths, pairs));
+    }
+    row("in all", in_all(coverage));
+    let uncovered = coverage
+        .rows
+        .iter()
+        .filter(|r| r.paths.executed < r.paths.feasible)
+        .count();
+    let all = coverage.rows.len();
+    let _ = writeln!(
+        out,
+        "\n{} of {} {} paths that did not run.",
+        exactly(uncovered as u64),
+        number_of(all as u64, "function"),
+        if uncovered == 1 || all == 1 {
+            "has"
+        } else {
+            "have"
+        },
+    );
+    if coverage.excluded > 0 {
+        let _ = write!(out, "\n{}", left_out(coverage.excluded));
+    }
+    if !coverage.selection.is_empty() {
+        let _ = write!(out, "\n{}", of_selection(coverage).replace('\n', "  \n"));
+    }
+    if let Some(patch) = &coverage.patch {
+        let _ = write!(out, "\n{}", of_patch(patch, &unasked).replace('\n', "  \n"));
+    }
+    out
+}

@@ -1,0 +1,33 @@
+//! The list of functions that never ran.
+
+use super::{Coverage, file};
+use crate::base::table::{Align, Columns, Layout, grouped, number_of};
+use crate::read::report::steps::Steps;
+use crate::read::report::text::short;
+use anstyle::Style;
+
+const BOLD: Style = Style::new().bold();
+
+/// For people: how many they are, and each with its lines, its paths and where it begins.
+pub(super) fn listed(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let all = number_of(coverage.in_scope as u64, "function");
+    let mut out = match coverage.never_ran {
+        0 => return format!("0 of {all} never ran\n"),
+        n => format!("{} of {all} never ran\n\n", grouped(n as u64)),
+    };
+    let mut table = Columns::new([Right, Right, Left]);
+    table.heading(BOLD, &["lines", "paths", "function"]);
+    for row in &coverage.rows {
+        let own = coverage.lines.functions.get(&row.f);
+        let lines = own.map_or("–".into(), |own| grouped(own.lines.feasible));
+        let place = match coverage.profile.entry(row.f).begins() {
+            Some(loc) => format!("  {}:{}", short(&file(coverage.profile, row.f)), loc.line),
+            None => format!("  {}", short(&file(coverage.profile, row.f))),
+        };
+        let cells = [lines, grouped(row.paths.feasible)];
+        table.named(cells, steps.name(row.f), place);
+    }
+    out += &table.render(layout);
+    out
+}

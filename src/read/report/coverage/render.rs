@@ -1,0 +1,585 @@
+//! The coverage report as text, JSON and CSV.
+
+use super::by_file::{by_file, heads, shares};
+use super::details::{Details, FileDetails};
+use super::headline::{SourceSums, headline, optimised_note};
+use super::unasked::Unasked;
+use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
+use crate::base::index::{BlockId, FuncId};
+use crate::base::names::{NAMED_FUNCTIONS, printable, readable};
+use crate::base::table::{self, Align, Columns, Layout, exactly, number_of, times, wrapped};
+use crate::input::ir::Loc;
+use crate::paths::dag::PathStart;
+use crate::profile::Profile;
+use crate::read::report::is_zero;
+use crate::read::report::steps::{Row, Steps, text as text_of_rows};
+use crate::read::report::text::short;
+use crate::read::report::words::{Said, Words};
+use crate::read::report::{Line, Step};
+use crate::read::source::Sources;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+/// Where paths stand below their function.
+const INDENT: usize = 4;
+const WARN: Style = AnsiColor::Yellow.on_default();
+
+impl Paths {
+    /// The executed share; all of nothing.
+    pub fn share(&self) -> f64 {
+        if self.feasible == 0 {
+            return 1.0;
+        }
+        self.executed as f64 / self.feasible as f64
+    }
+}
+
+/// For people, with decisions told by `sources`.
+pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let steps = Steps::new(coverage.profile, sources, layout.full);
+    let unasked = coverage.lines.unasked.resolve(steps.words());
+    let notes = notes(coverage, &unasked, &steps, layout);
+    if coverage.lists_never_ran {
+        return never_ran::listed(coverage, &steps, layout) + &notes;
+    }
+    if coverage.rows.is_empty() {
+        return notes;
+    }
+    let by_file = match coverage.patch {
+        None => {
+            let headline = wrapped(headline(coverage).trim_end(), layout.width, 0);
+            headline + "\n\n" + &by_file(coverage, &unasked, layout)
+        }
+        Some(_) => by_file(coverage, &unasked, layout),
+    };
+    let mut of_functions: BTreeMap<FuncId, Vec<&Unasked>> = BTreeMap::new();
+    for condition in unasked.values().flatten() {
+        of_functions.entry(condition.f).or_default().push(condition);
+    }
+    let optimised = optimised_note(coverage.profile, coverage.rows.iter().map(|row| row.f));
+    let by_file = wrapped_note(&optimised, layout) + &by_file;
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
+    table.heading(BOLD, &heads("function: missing"));
+    let inner = Layout {
+        width: layout.width.saturating_sub(INDENT),
+        ..layout
+    };
+    for row in &coverage.rows {
+        let note = match (row.ran, &coverage.patch) {
+            (true, _) => "",
+            (false, None) => " (no path ran)",
+            (false, Some(_)) => " (none of them ran)",
+        };
+        let name = steps.name(row.f);
+        let own = coverage.lines.functions.get(&row.f);
+        let unasked = of_functions.get(&row.f).into_iter().flatten().copied();
+        let missing = own.filter(|_| row.ran).map(|own| own.missing_text(unasked));
+        let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
+        let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
+        table.named_over_list(shares(own, &row.paths, &row.pairs), name, INDENT, note);
+        if let Some(text) = contradictory(row) {
+            table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
+        }
+        let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
+        let rows = steps.rows_of_each(shown);
+        for (uncovered, rows) in row.uncovered.iter().zip(&rows) {
+            for line in explained(&steps, uncovered, rows, inner) {
+                let text = line.trim_start();
+                let indent = INDENT + line.len() - text.len();
+                table.note(0, Style::new(), wrapped(text, layout.width, indent));
+            }
+        }
+        if row.more_uncovered > 0 {
+            table.note(
+                0,
+                Style::new(),
+                wrapped(&describe_left_out(row), layout.width, INDENT),
+            );
+        }
+    }
+    by_file + "\n" + &table.render(layout) + &notes
+}
+
+/// A note in lines of the width, with an empty one behind; empty if there is none.
+pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
+    match note.trim_end() {
+        "" => String::new(),
+        note => wrapped(note, layout.width, 0) + "\n\n",
+    }
+}
+
+/// How many paths near those that ran are not explained, and what explains them.
+fn describe_left_out(row: &FunctionCoverage) -> String {
+    let more = number_of(row.more_uncovered as u64, "more path");
+    let all = row.uncovered.len() + row.more_uncovered;
+    format!("… and {more} one decision away from paths that ran (--nearest {all})")
+}
+
+/// How many paths are left out since they cannot run, if some cannot: of all, or of those near executed ones where there
+/// are too many to look at each. Why is told once, below all functions.
+fn contradictory(row: &FunctionCoverage) -> Option<String> {
+    let (n, near) = match (row.contradictory, row.contradictory_near) {
+        (0, 0) => return None,
+        (0, near) => (near, " one decision away from paths that ran"),
+        (all, _) => (all, ""),
+    };
+    let paths = number_of(n, "path");
+    Some(format!("left out: {paths}{near}, which cannot run"))
+}
+
+/// What the table does not show, and of which functions it does not know all.
+fn notes(
+    coverage: &Coverage,
+    unasked: &BTreeMap<String, Vec<Unasked>>,
+    steps: &Steps,
+    layout: Layout,
+) -> String {
+    let mut out = String::new();
+    if coverage.rows.len() < coverage.functions {
+        let more = (coverage.functions - coverage.rows.len()) as u64;
+        let more = number_of(more, "more function");
+        let _ = writeln!(out, "… and {more} (--top {})", coverage.functions);
+    }
+    if coverage.rows.iter().any(|row| contradictory(row).is_some()) {
+        out += "a path cannot run if the outcomes on it contradict each other\n";
+    }
+    if coverage.never_ran > 0 && !coverage.lists_never_ran && coverage.patch.is_none() {
+        let n = number_of(coverage.never_ran as u64, "function");
+        let _ = writeln!(out, "{n} never ran (--never-ran lists them)");
+    }
+    if coverage.excluded > 0 {
+        out += &left_out(coverage.excluded);
+    }
+    if !coverage.selection.is_empty() {
+        out += &of_selection(coverage);
+    }
+    if let Some(patch) = &coverage.patch {
+        out += &of_patch(patch, unasked);
+    } else {
+        out += &coverage.out_of_scope.describe();
+    }
+    let mut out: String = out
+        .lines()
+        .map(|line| wrapped(line, layout.width, 0) + "\n")
+        .collect();
+    let most = if layout.full {
+        usize::MAX
+    } else {
+        NAMED_FUNCTIONS
+    };
+    for &f in coverage.incomplete.iter().take(most) {
+        let (name, status) = (steps.name(f), coverage.profile.entry(f).status);
+        let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
+    }
+    let more = coverage.incomplete.len().saturating_sub(most);
+    if more > 0 {
+        let more = number_of(more as u64, "more function");
+        let _ = writeln!(
+            out,
+            "{WARN}… and {more} cut or skipped (--full lists all){WARN:#}"
+        );
+    }
+    out
+}
+
+/// That all numbers are of selected paths, and how many functions have none.
+pub(super) fn of_selection(coverage: &Coverage) -> String {
+    let said = coverage.profile.said_selection().unwrap_or_default();
+    let mut out = format!("{}\n", printable(&said));
+    if coverage.unselected > 0 {
+        let functions = number_of(coverage.unselected as u64, "function");
+        let verb = if coverage.unselected == 1 {
+            "has"
+        } else {
+            "have"
+        };
+        let _ = writeln!(out, "{functions} {verb} no selected path");
+    }
+    out
+}
+
+/// How many paths markers leave out.
+pub(super) fn left_out(paths: u128) -> String {
+    format!("{} excluded by markers\n", number_of(paths, "path"))
+}
+
+/// Which lines these paths run through.
+pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unasked>>) -> String {
+    let n = |n: usize| exactly(n as u64);
+    let names = || {
+        let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
+        names.join(", ")
+    };
+    if patch.lines == 0 && !patch.elsewhere.is_empty() {
+        return format!(
+            "the profile has no file of the patch: {} (if it has them by other names, see --path-map)\n",
+            names()
+        );
+    }
+    let mut out = format!(
+        "the patch adds or changes {}: {} with code, of which {} ran; other paths are left out here\n",
+        number_of(patch.lines as u64, "line"),
+        n(patch.code),
+        n(patch.ran)
+    );
+    if patch.removals > 0 {
+        let removals = n(patch.removals);
+        let _ = writeln!(
+            out,
+            "hunks that only remove lines, through which no path runs now: {removals}"
+        );
+    }
+    if !patch.elsewhere.is_empty() {
+        let _ = writeln!(out, "files that the program has no code of: {}", names());
+    }
+    let unasked = unasked.iter().flat_map(|(file, all)| {
+        let said = |u: &Unasked| format!("{}:{} {}", short(file), u.line, printable(&u.condition));
+        all.iter().map(said)
+    });
+    let unasked: Vec<String> = unasked.collect();
+    if !unasked.is_empty() {
+        let _ = writeln!(
+            out,
+            "conditions never evaluated on lines that ran: {}",
+            unasked.join(", ")
+        );
+    }
+    if !patch.branchless.is_empty() {
+        let _ = writeln!(
+            out,
+            "conditions on these lines that became values and not branches, so no number here shows their outcomes (-O0 has fewest): {}",
+            patch.branchless.join(", ")
+        );
+    }
+    out
+}
+
+/// Which path did not run, in steps; and which executed one is next to it, and where they part.
+pub(super) fn explained(
+    steps: &Steps,
+    uncovered: &Uncovered,
+    rows: &[Row],
+    layout: Layout,
+) -> Vec<String> {
+    let line = &uncovered.path;
+    let mut told = vec![format!("#{} not covered{}", line.id, steps.start(line))];
+    told.extend(text_of_rows(rows, layout, 2));
+    if let Some(near) = &uncovered.near {
+        let each = match uncovered.new_edges {
+            0 => "; each step ran on some path",
+            _ => "",
+        };
+        told.push(format!("  {}{each}", next_to(steps, near, line)));
+    }
+    told
+}
+
+/// The executed path next to one that did not run, and what went another way there.
+fn next_to(steps: &Steps, near: &Near, line: &Line) -> String {
+    let ran = format!("nearest: #{} ran {}", near.id, times(near.count));
+    if near.common == 0 {
+        return format!("{ran} and starts elsewhere");
+    }
+    place_beside(steps, near, line, &ran)
+}
+
+/// `said` of a path, and what went another way where `line` parts from it, behind its start.
+pub(super) fn place_beside(steps: &Steps, near: &Near, line: &Line, said: &str) -> String {
+    let ran = said;
+    let last = near.common - 1;
+    let block = line.path.blocks[last];
+    let other = near
+        .parts
+        .as_ref()
+        .map(|d| steps.words().said(line.func, d));
+    match other {
+        Some(other) => format!("{ran}, with {}", steps.phrase(line.func, &other)),
+        None => format!("{ran} and parts from it at b{block}"),
+    }
+}
+
+/// By block: its last line (or the block), and the way taken where there is a choice.
+fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
+    let line = &uncovered.path;
+    let entry = profile.entry(line.func);
+    let home = entry.begins();
+    let place = |step: Step| place(profile, home, &step);
+    line.steps(profile).map(place).collect()
+}
+
+/// Where a step is, and the way taken; the file is named where it is not that of `home`.
+fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
+    let place = match step.loc {
+        None => format!("b{}", step.block),
+        Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
+        Some(loc) => {
+            let file = short(&profile.manifest.files[loc.file as usize]);
+            format!("{file}:{}", loc.line)
+        }
+    };
+    match &step.taken {
+        Some(taken) => format!("{place} ({taken})"),
+        None => place,
+    }
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    functions: Vec<JsonFunction<'a>>,
+    files: Vec<JsonFile<'a>>,
+    total: Numbers,
+    /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
+    headline: Headline,
+    /// Paths that markers leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<String>,
+    /// What was asked for, where that is not all paths: all numbers are of selected paths.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    selection: &'a [String],
+    /// Functions without a selected path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unselected: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<&'a PatchLines>,
+}
+
+#[derive(Serialize)]
+struct Headline {
+    lines: [u64; 2],
+    branches: [u64; 2],
+    near: [u64; 2],
+}
+
+impl Headline {
+    fn of(coverage: &Coverage) -> Headline {
+        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+        Headline {
+            lines: both(coverage.lines.lines()),
+            branches: both(coverage.lines.branches()),
+            near: both(coverage.near),
+        }
+    }
+}
+
+/// Numbers of feasible paths exceed what JSON numbers hold exactly in many readers.
+#[derive(Serialize)]
+struct Numbers {
+    executed: u64,
+    feasible: String,
+    /// Pairs of edges in turn.
+    executed_pairs: u64,
+    pairs: String,
+}
+
+#[derive(Serialize)]
+struct JsonFile<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    paths: Numbers,
+    #[serde(flatten)]
+    own: Option<JsonLines<'a>>,
+    /// Conditions that were never evaluated, on lines that ran.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    never_evaluated: &'a [Unasked],
+    #[serde(flatten)]
+    details: Option<&'a FileDetails>,
+}
+
+/// Lines and branches: those that ran, and all; and the lines that are missing of each.
+#[derive(Serialize)]
+struct JsonLines<'a> {
+    lines: [u64; 2],
+    branches: [u64; 2],
+    missing_lines: &'a [u32],
+    missing_branches: &'a [u32],
+}
+
+impl JsonLines<'_> {
+    fn of(sums: &SourceSums) -> JsonLines<'_> {
+        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+        JsonLines {
+            lines: both(sums.lines),
+            branches: both(sums.branches),
+            missing_lines: &sums.missing,
+            missing_branches: &sums.missing_branches,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonFunction<'a> {
+    module: &'a str,
+    name: &'a str,
+    readable: String,
+    file: String,
+    status: String,
+    #[serde(flatten)]
+    paths: Numbers,
+    #[serde(flatten)]
+    own: Option<JsonLines<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory: u64,
+    /// How many of these are near those that ran; of functions with more than 4,096 paths, only these are found.
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory_near: u64,
+    uncovered: Vec<JsonPath<'a>>,
+    /// How many paths near those that ran are not among these, where some are asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_uncovered: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    never_ran: bool,
+    /// Whether the compiler optimised it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    optimised: bool,
+}
+
+#[derive(Serialize)]
+struct JsonPath<'a> {
+    id: String,
+    blocks: &'a [BlockId],
+    /// Of each block the file and the line of its last code, where these are known.
+    positions: Vec<Option<(&'a str, u32)>>,
+    starts: &'static str,
+    not_covered: Vec<String>,
+    decisions: Vec<Said>,
+    near: Option<JsonNear>,
+    new_edges: u32,
+}
+
+#[derive(Serialize)]
+struct JsonNear {
+    id: String,
+    count: u64,
+    common_blocks: usize,
+}
+
+fn numbers(paths: &Paths, pairs: &Paths) -> Numbers {
+    Numbers {
+        executed: paths.executed as u64,
+        feasible: paths.feasible.to_string(),
+        executed_pairs: pairs.executed as u64,
+        pairs: pairs.feasible.to_string(),
+    }
+}
+
+/// For other programs.
+pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String {
+    let words = Words::new(coverage.profile, sources);
+    let function = |row| json_function(words, row, coverage);
+    let unasked = coverage.lines.unasked.resolve(words);
+    let files = coverage.files.iter().map(|(file, paths)| JsonFile {
+        never_evaluated: unasked.get(file).map_or(&[][..], Vec::as_slice),
+        file,
+        paths: numbers(&paths.0, &paths.1),
+        own: coverage.lines.files.get(file).map(JsonLines::of),
+        details: details.of(file),
+    });
+    let json = Json {
+        functions: coverage.rows.iter().map(function).collect(),
+        files: files.collect(),
+        total: numbers(&coverage.total, &coverage.total_pairs),
+        headline: Headline::of(coverage),
+        excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),
+        selection: coverage.selection,
+        unselected: (!coverage.selection.is_empty()).then_some(coverage.unselected),
+        patch: coverage.patch.as_ref(),
+    };
+    serde_json::to_string(&json).expect("a report serialises") + "\n"
+}
+
+fn json_function<'a>(
+    words: Words<'a>,
+    row: &'a FunctionCoverage,
+    coverage: &'a Coverage,
+) -> JsonFunction<'a> {
+    let profile = words.profile();
+    let path = |uncovered| json_path(words, uncovered);
+    JsonFunction {
+        module: profile.module(row.f),
+        name: &profile.entry(row.f).name,
+        readable: readable(&profile.entry(row.f).name).into_owned(),
+        file: file(profile, row.f),
+        status: profile.entry(row.f).status.to_string(),
+        paths: numbers(&row.paths, &row.pairs),
+        own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
+        contradictory: row.contradictory,
+        contradictory_near: row.contradictory_near,
+        uncovered: row.uncovered.iter().map(path).collect(),
+        more_uncovered: row.more_uncovered as u64,
+        never_ran: row.never_ran,
+        optimised: profile.entry(row.f).optimised.is_optimised(),
+    }
+}
+
+fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> JsonPath<'a> {
+    let path = &uncovered.path.path;
+    let profile = words.profile();
+    let position = |step: Step| {
+        let loc = step.loc?;
+        Some((profile.manifest.files[loc.file as usize].as_str(), loc.line))
+    };
+    JsonPath {
+        id: uncovered.path.id.to_string(),
+        blocks: &path.blocks,
+        positions: uncovered.path.steps(profile).map(position).collect(),
+        starts: match path.start {
+            PathStart::Entry => "entry",
+            PathStart::Loop => "loop",
+        },
+        not_covered: places(profile, uncovered),
+        decisions: words.decisions(&uncovered.path),
+        near: uncovered.near.as_ref().map(|near| JsonNear {
+            id: near.id.to_string(),
+            count: near.count,
+            common_blocks: near.common,
+        }),
+        new_edges: uncovered.new_edges,
+    }
+}
+
+/// One record for each function, after a heading.
+pub fn csv(coverage: &Coverage) -> String {
+    let profile = coverage.profile;
+    let heading = [
+        "module",
+        "function",
+        "file",
+        "status",
+        "executed",
+        "feasible",
+        "executed_pairs",
+        "pairs",
+        "executed_lines",
+        "lines",
+        "taken_branches",
+        "branches",
+    ];
+    let records = coverage.rows.iter().map(|row| {
+        let own = coverage.lines.functions.get(&row.f);
+        record(profile, row, own)
+    });
+    table::csv(&heading, records)
+}
+
+fn record(profile: &Profile, row: &FunctionCoverage, own: Option<&SourceSums>) -> [String; 12] {
+    let none = Paths::default();
+    let (lines, branches) = own.map_or((none, none), |s| (s.lines, s.branches));
+    [
+        profile.module(row.f).to_string(),
+        profile.entry(row.f).name.clone(),
+        file(profile, row.f),
+        profile.entry(row.f).status.to_string(),
+        row.paths.executed.to_string(),
+        row.paths.feasible.to_string(),
+        row.pairs.executed.to_string(),
+        row.pairs.feasible.to_string(),
+        lines.executed.to_string(),
+        lines.feasible.to_string(),
+        branches.executed.to_string(),
+        branches.feasible.to_string(),
+    ]
+}

@@ -1,0 +1,209 @@
+//! Differences as text, JSON and CSV.
+
+use super::{Change, Diff, Frequency};
+use crate::base::index::BlockId;
+use crate::base::names::readable;
+use crate::base::table::{self, Layout, exactly, grouped, number_of};
+use crate::profile::Profile;
+use crate::read::report::steps::Steps;
+use crate::read::report::text::{headline, name_lines};
+use crate::read::source::Sources;
+use anstyle::Style;
+use serde::Serialize;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+
+impl Diff<'_> {
+    /// What may have become of paths, those of which it did, and the profile that they are described by.
+    fn kinds(&self) -> [(&'static str, &[Change], &Profile); 3] {
+        [
+            ("appeared", &self.appeared, self.after),
+            ("vanished", &self.vanished, self.before),
+            ("changed", &self.changed, self.after),
+        ]
+    }
+}
+
+/// For people; of each kind of change at most `top`. Decisions are told by the texts of the later program's and the earlier one's
+/// sources.
+pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> String {
+    let [before, after] = diff.totals.map(grouped);
+    let mut out = format!("{before} paths before, {after} after; shares are of these\n");
+    for (what, changes, profile) in diff.kinds() {
+        if changes.is_empty() {
+            continue;
+        }
+        let paths = number_of(changes.len() as u64, "path");
+        let _ = writeln!(out, "{BOLD}{paths} {what}{BOLD:#}");
+        let of = sources[usize::from(std::ptr::eq(profile, diff.before))];
+        let steps = Steps::new(profile, of, layout.full);
+        for change in changes.iter().take(top) {
+            out += &described(&steps, change, layout);
+        }
+        if changes.len() > top {
+            let more = exactly((changes.len() - top) as u64);
+            let _ = writeln!(out, "  … and {more} more");
+        }
+    }
+    let functions = [
+        (
+            "with other control flow now, not compared",
+            &diff.incomparable,
+        ),
+        ("only in the earlier profile", &diff.only_before),
+        ("only in the later profile", &diff.only_after),
+    ];
+    for (what, names) in functions.iter().filter(|(_, n)| !n.is_empty()) {
+        let functions = number_of(names.len() as u64, "function");
+        let _ = writeln!(out, "{BOLD}{functions} {what}{BOLD:#}");
+        out += &name_lines(names, top, layout);
+        if names.len() > top {
+            let _ = writeln!(out, "  … and {} more", names.len() - top);
+        }
+    }
+    if diff.unselected > 0 {
+        let paths = number_of(diff.unselected as u64, "path");
+        let _ = writeln!(out, "{paths} not selected in one of them, not compared");
+    }
+    if diff.bounded > 0 {
+        let paths = number_of(diff.bounded as u64, "path");
+        let _ = writeln!(
+            out,
+            "{paths} with a least count in one of them, not compared"
+        );
+    }
+    let steady = number_of(diff.steady as u64, "path");
+    let near = match diff.near {
+        0 => String::new(),
+        n => format!(
+            ", {} of them with other counts (shares changed by less than {}%)",
+            exactly(n as u64),
+            diff.least * 100.0
+        ),
+    };
+    let _ = writeln!(out, "{steady} steady{near}");
+    out
+}
+
+/// A path, how often it ran before and after, and its steps below.
+fn described(steps: &Steps, change: &Change, layout: Layout) -> String {
+    let line = &change.line;
+    let side = |f: Option<Frequency>| match f {
+        Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
+        None => "0".into(),
+    };
+    let (before, after) = (side(change.before), side(change.after));
+    let numbers = format!("  {before} → {after}  ");
+    let mut text = headline(&numbers, steps, line, layout);
+    for step in steps.lines(line, layout, 4) {
+        text += &(step + "\n");
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    /// How many paths shares are of.
+    totals: Totals,
+    appeared: Vec<JsonPath<'a>>,
+    vanished: Vec<JsonPath<'a>>,
+    changed: Vec<JsonPath<'a>>,
+    steady: usize,
+    /// Paths that were not selected in one of the two: present where a profile counts some paths only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unselected: Option<usize>,
+    /// Paths that ran in both, of which one has a least count: likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounded: Option<usize>,
+    incomparable: &'a [String],
+    only_before: &'a [String],
+    only_after: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Totals {
+    before: u128,
+    after: u128,
+}
+
+#[derive(Serialize)]
+struct JsonPath<'a> {
+    module: &'a str,
+    name: &'a str,
+    readable: String,
+    cfg: String,
+    id: String,
+    blocks: &'a [BlockId],
+    before: Option<Frequency>,
+    after: Option<Frequency>,
+}
+
+/// For other programs.
+pub fn json(diff: &Diff) -> String {
+    let [before, after] = diff.totals;
+    let json = Json {
+        totals: Totals { before, after },
+        appeared: paths(diff.after, &diff.appeared),
+        vanished: paths(diff.before, &diff.vanished),
+        changed: paths(diff.after, &diff.changed),
+        steady: diff.steady,
+        unselected: (diff.before.is_selective() || diff.after.is_selective())
+            .then_some(diff.unselected),
+        bounded: (diff.before.is_selective() || diff.after.is_selective()).then_some(diff.bounded),
+        incomparable: &diff.incomparable,
+        only_before: &diff.only_before,
+        only_after: &diff.only_after,
+    };
+    serde_json::to_string(&json).expect("a report serialises") + "\n"
+}
+
+fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<JsonPath<'a>> {
+    changes.iter().map(|c| path(profile, c)).collect()
+}
+
+fn path<'a>(profile: &'a Profile, c: &'a Change) -> JsonPath<'a> {
+    JsonPath {
+        module: profile.module(c.line.func),
+        name: &profile.entry(c.line.func).name,
+        readable: readable(&profile.entry(c.line.func).name).into_owned(),
+        cfg: profile.entry(c.line.func).cfg_hash(),
+        id: c.line.id.to_string(),
+        blocks: &c.line.path.blocks,
+        before: c.before,
+        after: c.after,
+    }
+}
+
+/// One record for each path that appeared, vanished or changed, after a heading.
+pub fn csv(diff: &Diff) -> String {
+    let changes = diff.kinds().into_iter();
+    let changes = changes.flat_map(|(what, changes, p)| changes.iter().map(move |c| (what, p, c)));
+    let heading = [
+        "change",
+        "module",
+        "function",
+        "id",
+        "before",
+        "after",
+        "share_before",
+        "share_after",
+    ];
+    let records = changes.map(|(what, profile, c)| record(what, profile, c));
+    table::csv(&heading, records)
+}
+
+fn record(what: &str, profile: &Profile, c: &Change) -> [String; 8] {
+    let count = |f: Option<Frequency>| f.map_or(0, |f| f.count).to_string();
+    let share = |f: Option<Frequency>| format!("{:.6}", f.map_or(0.0, |f| f.share));
+    [
+        what.to_string(),
+        profile.module(c.line.func).to_string(),
+        profile.entry(c.line.func).name.clone(),
+        c.line.id.to_string(),
+        count(c.before),
+        count(c.after),
+        share(c.before),
+        share(c.after),
+    ]
+}

@@ -1,0 +1,95 @@
+//! `show --edges` for people.
+
+use super::FunctionEdges;
+use crate::base::index::{BlockId, TiVec};
+use crate::base::names::{Beside, shown};
+use crate::base::table::{Layout, NARROWEST, display_width, grouped};
+use crate::input::ir::Loc;
+use crate::profile::Profile;
+use crate::profile::left::Range;
+use crate::read::report::text::lines;
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+/// The functions that ran, most instructions first, and the blocks of each, those that ran most often first.
+/// Names are as long as lines have room for, and differ where they are different functions'.
+pub fn text(profile: &Profile, functions: &[FunctionEdges], layout: Layout) -> String {
+    let ran = |f: &&FunctionEdges| f.blocks.iter().any(|&n| n > 0);
+    let mut functions: Vec<&FunctionEdges> = functions.iter().filter(ran).collect();
+    functions.sort_by_key(|f| Reverse(f.instructions));
+    let beside = Beside::new(functions.iter().map(|f| shown(&f.name)).collect());
+    let fit = |name: &str, used: usize| {
+        let name = shown(name);
+        if layout.full {
+            return name;
+        }
+        let room = layout.width.saturating_sub(used).max(NARROWEST);
+        beside.fit(&name, room)
+    };
+    let texts = functions.into_iter().map(|f| function(profile, f, &fit));
+    texts.collect()
+}
+
+/// `fit` shortens a name, beside which so many columns are used.
+fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> String) -> String {
+    let place = |loc: &Option<Loc>, gap: &str| {
+        let place = loc.map(|loc| lines(&profile.manifest.files, &[loc]));
+        place.map_or(String::new(), |place| format!("{gap}{place}"))
+    };
+    let mut out = place(&f.begins, "  ");
+    let _ = write!(out, ": entered {}", between(f.entered));
+    if f.left > 0 {
+        let _ = write!(out, ", left before its end: {}", grouped(f.left));
+    }
+    if f.again {
+        out += "; setjmp may return to it again: counts are not certain";
+    }
+    out = fit(&f.name, display_width(&out)) + &out + "\n";
+    let mut below = below(f, |block| place(&f.places[block], " "), fit);
+    let mut blocks: Vec<BlockId> = f.ranges.keys().collect();
+    blocks.sort_by_key(|&b| Reverse(f.ranges[b].count));
+    for b in blocks {
+        let _ = writeln!(
+            out,
+            "  b{b}{}: {}",
+            place(&f.places[b], " "),
+            between(f.ranges[b])
+        );
+        out += &std::mem::take(&mut below[b]);
+    }
+    out
+}
+
+/// By block the lines of its calls, then of its edges; `place` says where a block is.
+fn below(
+    f: &FunctionEdges,
+    place: impl Fn(BlockId) -> String,
+    fit: &impl Fn(&str, usize) -> String,
+) -> TiVec<BlockId, String> {
+    let mut below: TiVec<BlockId, String> = f.ranges.keys().map(|_| String::new()).collect();
+    for c in &f.calls {
+        let (before, after) = ("    calls ", format!(": {}", grouped(c.count)));
+        let callee = fit(&c.callee, before.len() + after.len());
+        let _ = writeln!(below[c.block], "{before}{callee}{after}");
+    }
+    for (e, name) in f.edges.iter().zip(&f.names) {
+        let name = match name.as_str() {
+            "" => String::new(),
+            name => format!(" ({name})"),
+        };
+        let (place, count) = (place(e.dst), between(e.range));
+        let _ = writeln!(below[e.src], "    → b{}{place}{name}: {count}", e.dst);
+    }
+    below
+}
+
+/// A count, or between which numbers it is.
+fn between(range: Range) -> String {
+    if range.is_exact() {
+        grouped(range.count)
+    } else if range.most == u64::MAX {
+        format!("{}?", grouped(range.count))
+    } else {
+        format!("{} to {}", grouped(range.least), grouped(range.most))
+    }
+}

@@ -1,0 +1,118 @@
+//! lcov's tracefile: executions of functions, lines and branches by source file, as [`crate::read::analysis::lines`] has them.
+//!
+//! lcov 2 wants the line that a function ends at, and derives a wrong one where there is none: that of a function ends before the first lambda in it. lcov 1
+//! takes that number for the function's name. So there are two formats.
+
+use super::{Asked, Counts, Export};
+use crate::base::error::Result;
+use crate::base::names::{escaped, printable, shown};
+use crate::read::analysis::counted::CountedFunction;
+use crate::read::analysis::lines::{SourceFile, lambda_name};
+use std::fmt::Write;
+
+/// Of lcov 2: see [`Export::ABOUT`].
+pub(super) struct Lcov;
+
+impl Export for Lcov {
+    const NAME: &'static str = "lcov";
+    const ABOUT: &'static str = "genhtml 2 (Debian 13): executions of lines and branches";
+    const OWN: bool = true;
+    const BY_LINE: bool = true;
+    const UNFIT: Option<&'static str> = Some(NO_SAMPLES);
+    type View<'a> = Counts<'a>;
+
+    fn write(counts: &Counts, asked: Asked) -> Result<Vec<u8>> {
+        render(counts, asked, true)
+    }
+}
+
+/// Of lcov 1: see [`Export::ABOUT`].
+pub(super) struct Lcov1;
+
+impl Export for Lcov1 {
+    const NAME: &'static str = "lcov-1";
+    const ABOUT: &'static str =
+        "genhtml 1 (Debian 12): the same, without the lines that functions end at";
+    const OWN: bool = true;
+    const BY_LINE: bool = true;
+    const UNFIT: Option<&'static str> = Some(NO_SAMPLES);
+    type View<'a> = Counts<'a>;
+
+    fn write(counts: &Counts, asked: Asked) -> Result<Vec<u8>> {
+        render(counts, asked, false)
+    }
+}
+
+const NO_SAMPLES: &str = "what is in no sample may have run all the same";
+
+fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
+    // A comment: how `export -o` knows its own files.
+    let mut out = "# p3-prof\n".to_string() + &uncertain(counts);
+    for (name, source) in &counts.own_by_line(asked)? {
+        out += &record(name, source, ends);
+    }
+    Ok(out.into())
+}
+
+/// Comments on the functions whose counts are not certain, as `show --edges` marks them: the format has no place for that.
+fn uncertain(counts: &Counts) -> String {
+    let comment = |f: &CountedFunction| {
+        let why = if f.executed.again && f.flow.entry > 0 {
+            "setjmp may return to it again: counts are not certain"
+        } else if f.executed.blocks.iter().any(|range| !range.is_exact()) {
+            match f.executed.forked {
+                0 => "control left it before its end: counts are not certain",
+                _ => "a process may have forked in it: counts are not certain",
+            }
+        } else {
+            return None;
+        };
+        Some(format!("# {}: {why}\n", shown(&f.entry.name)))
+    };
+    counts.functions.iter().filter_map(comment).collect()
+}
+
+fn record(name: &str, source: &SourceFile, ends: bool) -> String {
+    let mut out = format!("TN:\nSF:{}\n", printable(name));
+    // Symbols, as gcov writes them: genhtml demangles. Commas end fields, and nothing quotes them. genhtml 2 allows for lambdas that never ran on
+    // lines that did, if it knows them by their names.
+    let name = |symbol: &str| {
+        let lambda = ends.then(|| lambda_name(symbol)).flatten();
+        escaped(lambda.as_deref().unwrap_or(symbol), &[','])
+    };
+    let functions = source.functions_in_order();
+    for (symbol, f) in &functions {
+        let end = if ends {
+            format!("{},", f.end)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(out, "FN:{},{end}{}", f.line, name(symbol));
+    }
+    for (symbol, f) in &functions {
+        let _ = writeln!(out, "FNDA:{},{}", f.entered, name(symbol));
+    }
+    found(&mut out, "FN", functions.iter().map(|(_, f)| f.entered));
+    let mut all = Vec::new();
+    for (line, branches) in &source.branches {
+        for (i, ways) in branches.iter().enumerate() {
+            for (way, n) in ways.iter().enumerate() {
+                let taken = n.map_or("-".to_string(), |n| n.to_string());
+                let _ = writeln!(out, "BRDA:{line},{i},{way},{taken}");
+                all.push(n.unwrap_or(0));
+            }
+        }
+    }
+    found(&mut out, "BR", all.into_iter());
+    for (line, n) in source.lines() {
+        let _ = writeln!(out, "DA:{line},{n}");
+    }
+    found(&mut out, "L", source.lines().map(|(_, n)| n));
+    out + "end_of_record\n"
+}
+
+/// How many there are, and how many ran.
+fn found(out: &mut String, what: &str, counts: impl Iterator<Item = u64> + Clone) {
+    let (all, ran) = (counts.clone().count(), counts.filter(|&n| n > 0).count());
+    let _ = writeln!(out, "{what}F:{all}\n{what}H:{ran}");
+}
