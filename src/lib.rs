@@ -27,14 +27,14 @@
 //! copies/hot       p3-hot: ranges of paths over copies, by what the copies would run
 //! copies/strategy  the table of schemes: what is measured, how it is spread, which versions
 //! copies/selection only the paths asked for: what is selected, what is counted, who counts it
-//! emit      the only place that writes LLVM
+//! write/emit      the only place that writes LLVM
 //! outlined/emit  functions beside others, in which activations go on
 //! sampling/emit  functions that are sampled
 //! shadow/emit    functions that count, beside functions that do not
 //! read/source    source files: found, checked, and the text of a condition in them
 //! profile/manifest  what decode, merge, verify and simulate need
-//! output    the folder that people run: copies, runtime, Makefile, manifest
-//! stats     the table of --stats
+//! write/output    the folder that people run: copies, runtime, Makefile, manifest
+//! write/stats     the table of --stats
 //! sampling/stats  the same of functions that are sampled
 //! profile   raw files -> merged profile
 //! sampling/profile  what a sample says of subpaths
@@ -48,10 +48,10 @@
 //! shadow/report  what people and programs read of bursts
 //! read/request   what --paths asks for: parsed, and resolved against a program or a profile
 //! read/watch      what programs count while they run: found, read again and again, the hottest first
-//! dump      views of every stage for people
-//! pgo       profiles for LLVM: annotated modules, proftext
-//! options   what a rewriting is asked to do
-//! rewrite   all of p3-rewrite: inputs -> output folder
+//! write/dump      views of every stage for people
+//! write/pgo       profiles for LLVM: annotated modules, proftext
+//! write/options   what a rewriting is asked to do
+//! write/rewrite   all of p3-rewrite: inputs -> output folder
 //! compiler  compilers in place of yours: objects with bitcode, links in copies, suites
 //! cli       command lines and help of both programs
 //! ```
@@ -79,31 +79,21 @@ pub mod base;
 pub mod cli;
 pub mod compiler;
 pub mod copies;
-mod dump;
-#[cfg(feature = "llvm")]
-pub mod emit;
 pub mod estimate;
 pub mod input;
-mod options;
 #[cfg(feature = "estimates")]
 mod outlined;
-mod output;
 pub mod paths;
-#[cfg(feature = "llvm")]
-mod pgo;
 pub mod profile;
 pub mod read;
-#[cfg(feature = "llvm")]
-mod rewrite;
 pub mod runtime;
 #[cfg(feature = "estimates")]
 pub mod sampling;
 #[cfg(feature = "estimates")]
 mod shadow;
-#[cfg(feature = "llvm")]
-mod stats;
+pub mod write;
 
 pub use base::error::{Error, Result};
-pub use options::{Options, Select, Setting, Training, WeightsFrom};
+pub use write::options::{Options, Select, Setting, Training, WeightsFrom};
 #[cfg(feature = "llvm")]
-pub use rewrite::{Summary, rewrite};
+pub use write::rewrite::{Summary, rewrite};

@@ -13,7 +13,7 @@ use crate::compiler::rust::{Rustc, output};
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
 use crate::input::engine;
-use crate::output::check_folder;
+use crate::write::output::check_folder;
 use clap::ValueEnum;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

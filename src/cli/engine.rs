@@ -4,10 +4,10 @@ use super::rewrite::{AnnotateArgs, Args, Command, ProftextArgs, print_llvm_versi
 use super::{fail, one_line, parse, say_error};
 use crate::base::error::Error;
 use crate::base::table::number_of;
-use crate::options::Options;
-use crate::output::Destination;
-use crate::pgo::{self, Done};
 use crate::profile::verdict::Trust;
+use crate::write::options::Options;
+use crate::write::output::Destination;
+use crate::write::pgo::{self, Done};
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// The whole of an engine, with the arguments of `p3-rewrite`. Where LLVM cannot read an input, this process may become
 /// a newer engine instead of returning.
 pub fn main() -> ExitCode {
-    print_llvm_version(&crate::emit::llvm_version());
+    print_llvm_version(&crate::write::emit::llvm_version());
     let mut args: Args = match parse() {
         Ok(args) => args,
         Err(code) => return code,
@@ -41,7 +41,7 @@ pub fn main() -> ExitCode {
 fn rewrite(args: Args) -> Result<()> {
     args.color.apply();
     let options: Options = args.resolve()?;
-    let summary = crate::rewrite::rewrite(&options)?;
+    let summary = crate::write::rewrite::rewrite(&options)?;
     if let Some(table) = &summary.stats {
         let table = table.render_names_first(super::layout(None));
         super::print(anstream::stdout(), table.as_bytes())?;

@@ -2,7 +2,7 @@
 
 use super::ForceArgs;
 use crate::base::error::Result;
-use crate::output::{Mark, write_files};
+use crate::write::output::{Mark, write_files};
 use clap::{Args, Command};
 use clap_complete::{Generator, Shell};
 use clap_mangen::Man;

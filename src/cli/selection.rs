@@ -10,7 +10,7 @@ use crate::profile::locate::profiles_below;
 use crate::profile::manifest::Manifest;
 use crate::profile::verdict::Trust;
 use crate::read::request::{Empty, NOTHING, PATCH, Request, Spec, is_about_files_elsewhere};
-use crate::rewrite::THREADS;
+use crate::write::rewrite::THREADS;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

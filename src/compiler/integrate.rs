@@ -2,7 +2,7 @@
 
 use super::our_program;
 use crate::base::error::{Error, Result};
-use crate::output::{Mark, PROFILE_H, check_folder, write_files};
+use crate::write::output::{Mark, PROFILE_H, check_folder, write_files};
 use std::path::Path;
 
 /// A file, as it is but for names between `@`, and how values stand in it.

@@ -13,8 +13,8 @@ use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use crate::copies::strategy::Scheme;
 use crate::input::load::container::Member;
-use crate::output;
 use crate::profile::manifest::Manifest;
+use crate::write::output;
 use ar_archive_writer::{
     ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream,
 };

@@ -1,9 +1,9 @@
 //! What was built where: a file in the folder of every program.
 
 use crate::base::error::{Error, Result};
-use crate::output::write_whole;
 use crate::profile::manifest::Manifest;
 use crate::profile::raw::absent;
+use crate::write::output::write_whole;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};

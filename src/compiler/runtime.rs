@@ -4,7 +4,7 @@ use super::Compiler;
 use super::link::succeeded;
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
-use crate::output;
+use crate::write::output;
 use rayon::prelude::*;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

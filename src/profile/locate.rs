@@ -3,7 +3,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::names::{printable, quote_for_shell};
-use crate::output::WEIGHTS;
+use crate::write::output::WEIGHTS;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 

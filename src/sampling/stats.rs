@@ -5,7 +5,7 @@ use crate::base::names::shown;
 use crate::base::table::{Align, Columns, exactly};
 use crate::input::ir::Program;
 use crate::profile::manifest::{Manifest, Status};
-use crate::stats::{callers, cells, status};
+use crate::write::stats::{callers, cells, status};
 
 /// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks
 /// of the sampled ones, how many there are in each version.

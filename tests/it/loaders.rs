@@ -2,10 +2,10 @@
 //! refused by none.
 
 use crate::support::{compile, llvm, peers, project, run};
-use p3_rewrite::emit::{self, Loader, Names, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::input::ir::lower::LoadOptions;
 use p3_rewrite::input::ir::{Program, SkipReason};
 use p3_rewrite::input::load::{Admitted, Optimize, find_inputs};
+use p3_rewrite::write::emit::{self, Loader, Names, admit, llvm_ir_suffices, load_by};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -7,11 +7,11 @@ use crate::support::peers::{COPIES, Checked, accepted, check};
 use crate::support::{PROF, execute, generate, link, llvm, profile_with, run, schemes};
 use p3_rewrite::copies::strategy::Scheme;
 #[cfg(feature = "llvm-ir")]
-use p3_rewrite::emit::{Admission, Loader, Names, admit, llvm_ir_suffices, load_by};
-#[cfg(feature = "llvm-ir")]
 use p3_rewrite::input::ir::lower::LoadOptions;
 #[cfg(feature = "llvm-ir")]
 use p3_rewrite::input::load::{Optimize, find_inputs};
+#[cfg(feature = "llvm-ir")]
+use p3_rewrite::write::emit::{Admission, Loader, Names, admit, llvm_ir_suffices, load_by};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -16,11 +16,16 @@ const OWNERS: [(&str, &[&str]); 8] = [
     ("llvm_ir_analysis", &["input/ir/lower"]),
     ("inkwell", LLVM),
     ("llvm_sys", LLVM),
-    ("unsafe", &["emit"]),
+    ("unsafe", &["write/emit"]),
 ];
 
 /// What writes LLVM.
-const LLVM: &[&str] = &["emit", "outlined/emit", "sampling/emit", "shadow/emit"];
+const LLVM: &[&str] = &[
+    "write/emit",
+    "outlined/emit",
+    "sampling/emit",
+    "shadow/emit",
+];
 
 /// Rooms of estimates: modules, and those inside them. Who reads or changes exact profiling needs to open none of them.
 const ESTIMATES: [&str; 6] = [
@@ -35,7 +40,7 @@ const ESTIMATES: [&str; 6] = [
 /// The modules besides them that may import them, whatever the order: where one of several things is chosen, and an
 /// estimate is one of these. In a build without the feature `estimates` others stand in their places.
 const DOORS: [(&str, &str); 4] = [
-    ("rewrite/estimates", "what a copy does"),
+    ("write/rewrite/estimates", "what a copy does"),
     ("read/watch/estimates", "what is looked at"),
     ("cli/prof/estimates", "commands that show estimates"),
     ("cli/prof/browse/estimates", "estimates on a screen"),
@@ -394,7 +399,7 @@ fn every_module_is_listed_once() {
 
 #[test]
 fn what_breaks_the_order_is_found() {
-    let order = ["low", "input", "emit", "high", "cli"].map(str::to_string);
+    let order = ["low", "input", "write/emit", "high", "cli"].map(str::to_string);
     let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
     let line = "low imports high, which comes after it";
     for text in [
@@ -439,10 +444,10 @@ fn import_of_an_estimate_is_found() {
     let order = [
         "low",
         "estimate",
-        "emit",
+        "write/emit",
         "sampling/emit",
         "sampling/report",
-        "rewrite",
+        "write/rewrite",
     ]
     .map(str::to_string);
     let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
@@ -451,15 +456,15 @@ fn import_of_an_estimate_is_found() {
         of("low/a.rs", text),
         ["src/low/a.rs:1: low/a imports sampling/emit, a room of estimates"]
     );
-    assert!(of("rewrite/estimates.rs", text).is_empty(), "a door");
+    assert!(of("write/rewrite/estimates.rs", text).is_empty(), "a door");
     assert!(
         of("low/a.rs", "use crate::estimate::Estimated;").len() == 1,
         "it comes after"
     );
-    assert!(of("rewrite/a.rs", "use crate::estimate::Estimated;").is_empty());
+    assert!(of("write/rewrite/a.rs", "use crate::estimate::Estimated;").is_empty());
     assert_eq!(
-        of("rewrite/a.rs", "use crate::estimate::bursts::Bursts;"),
-        ["src/rewrite/a.rs:1: rewrite/a imports estimate, a room of estimates"]
+        of("write/rewrite/a.rs", "use crate::estimate::bursts::Bursts;"),
+        ["src/write/rewrite/a.rs:1: write/rewrite/a imports estimate, a room of estimates"]
     );
     assert!(of("sampling/report.rs", text).is_empty());
     assert_eq!(
@@ -475,7 +480,7 @@ fn import_of_an_estimate_is_found() {
 
 #[test]
 fn what_is_owned_elsewhere_is_found() {
-    let order = ["low", "input", "emit", "high", "cli"].map(str::to_string);
+    let order = ["low", "input", "write/emit", "high", "cli"].map(str::to_string);
     let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
     for (text, name, owner, inside) in [
         ("use clap::Parser;", "clap", "cli", "cli/prof/mod.rs"),
@@ -494,10 +499,15 @@ fn what_is_owned_elsewhere_is_found() {
         (
             "use inkwell::context;",
             "inkwell",
-            "emit, outlined/emit, sampling/emit, shadow/emit",
-            "emit/sys/mod.rs",
+            "write/emit, outlined/emit, sampling/emit, shadow/emit",
+            "write/emit/sys/mod.rs",
         ),
-        ("fn f() { unsafe { g() } }", "unsafe", "emit", "emit.rs"),
+        (
+            "fn f() { unsafe { g() } }",
+            "unsafe",
+            "write/emit",
+            "write/emit.rs",
+        ),
     ] {
         let found = format!("src/ir/cfg.rs:1: {name} is seen by {owner} alone");
         assert_eq!(of("ir/cfg.rs", text), [found], "{text}");

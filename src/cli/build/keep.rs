@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::compiler::suite::Gathered;
-use crate::output::write_whole;
+use crate::write::output::write_whole;
 use std::path::{Path, PathBuf};
 
 /// Adds the merged profiles to a folder that grows run by run, each below its program's name; how many there are.

@@ -5,12 +5,12 @@ use crate::base::error::{Error, Result};
 use crate::base::table::number_of;
 use crate::cli::ForceArgs;
 use crate::compiler::unlinked::is_baseline;
-use crate::output::{Destination, check_folder};
 use crate::profile::merge::{
     FailureMode, Merged, Program, Programs, merge_one, merge_programs, summary,
 };
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, file};
+use crate::write::output::{Destination, check_folder};
 use clap::Args;
 use std::path::{Path, PathBuf};
 

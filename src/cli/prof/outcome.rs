@@ -1,9 +1,9 @@
 //! What commands print.
 
 use super::format::Format;
-use crate::output::Destination;
 use crate::profile::Profile;
 use crate::read::source::Sources;
+use crate::write::output::Destination;
 
 /// What a command prints, and whether it found something (exit status 1).
 #[derive(Debug, Default)]

@@ -5,11 +5,11 @@ use crate::base::error::Result;
 use crate::base::names::printable;
 use crate::base::table::{exactly, number_of};
 use crate::cli::ForceArgs;
-use crate::output::Destination;
 use crate::profile::locate::has_never_run;
 use crate::profile::union::{Union, union};
 use crate::profile::verdict::{Trust, functions};
 use crate::profile::{Profile, file};
+use crate::write::output::Destination;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -2,9 +2,9 @@
 
 use crate::cli::values::values;
 use crate::copies::plan::{Counters, Update};
-use crate::dump::View;
 use crate::input::load::{Level, Optimize};
-use crate::options::Setting;
+use crate::write::dump::View;
+use crate::write::options::Setting;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use std::time::Duration;

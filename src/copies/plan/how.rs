@@ -10,7 +10,7 @@ pub enum Counters {
 }
 
 impl Counters {
-    /// The name in options and in [`crate::options::Options::identity`].
+    /// The name in options and in [`crate::write::options::Options::identity`].
     pub fn word(self) -> &'static str {
         match self {
             Counters::Auto => "auto",
@@ -29,7 +29,7 @@ pub enum Update {
 }
 
 impl Update {
-    /// The name in options and in [`crate::options::Options::identity`].
+    /// The name in options and in [`crate::write::options::Options::identity`].
     pub fn word(self) -> &'static str {
         match self {
             Update::Single => "single",

@@ -113,7 +113,7 @@ impl Settings {
         })
     }
 
-    /// All of it, as text that depends on no name in this code (see [`crate::options::Options::identity`]).
+    /// All of it, as text that depends on no name in this code (see [`crate::write::options::Options::identity`]).
     pub(crate) fn identity(&self) -> String {
         let Sampling {
             period,

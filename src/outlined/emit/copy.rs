@@ -1,9 +1,9 @@
 //! Functions copied whole: what counts is a function beside the one that does not.
 
 use super::jumps;
-use crate::emit::edit::Edit;
-use crate::emit::sys;
-use crate::emit::values::{self, Inst, Value};
+use crate::write::emit::edit::Edit;
+use crate::write::emit::sys;
+use crate::write::emit::values::{self, Inst, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

@@ -4,9 +4,9 @@
 //! on in its own block of the same origin.
 
 use super::copy::Copied;
-use crate::emit::edit::Edit;
-use crate::emit::{data, shared, sys};
 use crate::runtime::abi;
+use crate::write::emit::edit::Edit;
+use crate::write::emit::{data, shared, sys};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, PointerValue};

@@ -1,10 +1,10 @@
 //! Which values are still needed at the headers of loops.
 
 use crate::base::index::{BlockId, TiSlice, TiVec};
-use crate::emit::sys;
-use crate::emit::values::{self, Inst, Value};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
+use crate::write::emit::sys;
+use crate::write::emit::values::{self, Inst, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::targets::TargetData;

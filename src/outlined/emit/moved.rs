@@ -3,8 +3,8 @@
 use super::copy::Copied;
 use super::resume::Handed;
 use crate::base::index::BlockId;
-use crate::emit::values::{self, Inst, Value, phis};
-use crate::emit::{place, sys};
+use crate::write::emit::values::{self, Inst, Value, phis};
+use crate::write::emit::{place, sys};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::FunctionValue;

@@ -6,7 +6,7 @@
 //! than addresses and sums is made of it.
 
 use super::live::sum_with_constant;
-use crate::emit::values::{self, Inst, Value, phis};
+use crate::write::emit::values::{self, Inst, Value, phis};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::LLVMOpcode;

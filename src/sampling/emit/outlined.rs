@@ -2,15 +2,15 @@
 //! sampled any more.
 
 use super::trampoline::{Argument, Header, NONE, Shared, Trampoline, TrampolineParts, Words, pack};
-use crate::emit::edit::Edit;
-use crate::emit::sys;
-use crate::emit::values::{self, Inst, Value, phis};
 use crate::outlined::emit::live::Saving;
 use crate::outlined::emit::resume::{
     self, Buffer, Handed, Tail, place_in, return_call, return_value,
 };
 use crate::paths::versions::Versions;
 use crate::sampling::plan::{Loop, Outlining};
+use crate::write::emit::edit::Edit;
+use crate::write::emit::sys;
+use crate::write::emit::values::{self, Inst, Value, phis};
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;

@@ -1,10 +1,10 @@
 //! What sampled functions use of the runtime, and what tells it how they are sampled.
 
-use crate::emit::data::description;
-use crate::emit::edit::Edit;
-use crate::emit::shared::{record, runtime_function, runtime_global};
 use crate::estimate::subpaths::{HotList, Settings};
 use crate::runtime::abi;
+use crate::write::emit::data::description;
+use crate::write::emit::edit::Edit;
+use crate::write::emit::shared::{record, runtime_function, runtime_global};
 use inkwell::ThreadLocalMode;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
@@ -18,7 +18,7 @@ pub(super) fn budget<'ctx>(edit: Edit<'_, 'ctx>) -> PointerValue<'ctx> {
 }
 
 /// The runtime's function that decides at boundaries. (One that keeps its callers' registers, as
-/// [`crate::emit::data::Data::missed_function`], makes the skipping version slower: fewer values leave registers where
+/// [`crate::write::emit::data::Data::missed_function`], makes the skipping version slower: fewer values leave registers where
 /// it is called, and more everywhere else.)
 pub(super) fn boundary_function<'ctx>(edit: Edit<'_, 'ctx>) -> FunctionValue<'ctx> {
     runtime_function(edit, &abi::SUBPATH_BOUNDARY)

@@ -1,11 +1,11 @@
 //! Trampolines, by which one function leaves for another one that goes on in its activation.
 
-use crate::emit::edit::Edit;
-use crate::emit::values::{self, Value, phis};
 use crate::outlined::emit::copy::forbid_inlining;
 use crate::outlined::emit::resume::{
     Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
 };
+use crate::write::emit::edit::Edit;
+use crate::write::emit::values::{self, Value, phis};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

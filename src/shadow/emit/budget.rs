@@ -8,11 +8,11 @@
 //! native code can tell by the address how far it is.
 
 use crate::base::index::{BlockId, TiVec};
-use crate::emit::edit::Edit;
-use crate::emit::sys::{self, Blocks};
-use crate::emit::{place, shared};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
+use crate::write::emit::edit::Edit;
+use crate::write::emit::sys::{self, Blocks};
+use crate::write::emit::{place, shared};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;

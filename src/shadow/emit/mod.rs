@@ -18,18 +18,18 @@ mod native;
 
 use crate::base::index::{BlockId, FuncId};
 use crate::copies::plan::{CopyPlan, FunctionPlan};
-use crate::emit::data::{Additions, Data, description};
-use crate::emit::edit::Edit;
-use crate::emit::layout::is_x86_64_linux;
-use crate::emit::shared::record;
-use crate::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
-use crate::emit::{function, sys};
 use crate::input::ir::{FunctionBody, Linkage};
 use crate::outlined::emit::copy;
 use crate::outlined::emit::live::Saving;
 use crate::outlined::emit::resume::{self, Buffer, Handed};
 use crate::outlined::emit::shift::Shifts;
 use crate::runtime::abi;
+use crate::write::emit::data::{Additions, Data, description};
+use crate::write::emit::edit::Edit;
+use crate::write::emit::layout::is_x86_64_linux;
+use crate::write::emit::shared::record;
+use crate::write::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
+use crate::write::emit::{function, sys};
 use budget::Passes;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
@@ -224,7 +224,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     /// What a place is noted in: a `struct p3_passed`.
     fn passed(&self) -> PointerValue<'ctx> {
         let both = self.edit.context.i64_type().array_type(2);
-        crate::emit::data::zeros(self.edit.module, both, "__p3_passed").as_pointer_value()
+        crate::write::emit::data::zeros(self.edit.module, both, "__p3_passed").as_pointer_value()
     }
 
     /// The address of this very body: a symbol that others see may mean another one when the program runs.
@@ -252,8 +252,11 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         if let Some(old) = self.buffer {
             let size = u32::try_from(self.size).expect("values of one function");
             let ty: BasicTypeEnum = self.edit.context.i8_type().array_type(size).into();
-            let new =
-                crate::emit::data::zeros(self.edit.module, ty.into_array_type(), "__p3_handed");
+            let new = crate::write::emit::data::zeros(
+                self.edit.module,
+                ty.into_array_type(),
+                "__p3_handed",
+            );
             new.set_alignment(64);
             sys::replace_global(old, new);
         }

@@ -67,7 +67,7 @@ pub enum Writer {
     /// This function, given what to select, what was asked for and the sources. Its errors are profiles that lack
     /// what the format is about, as one of edges lacks paths.
     Profile(fn(&Profile, &Selection, Asked, Sources) -> Result<Written>),
-    /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
+    /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::write::pgo`).
     Rewriter,
 }
 

@@ -11,13 +11,13 @@ mod paths;
 mod tests;
 
 use crate::base::error::Result;
-use crate::output::{Content, Mark};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::locate::MERGED;
 use crate::profile::measurement::PathProfile;
 use crate::read::report::coverage::{Coverage, Scope, Sort, coverage};
 use crate::read::source::Sources;
+use crate::write::output::{Content, Mark};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;

@@ -1,8 +1,8 @@
 //! What became of functions that no module has any more: debug information says where they were inlined.
 
 use super::sys::{self, Value};
-use crate::emit::session;
 use crate::input::load::Admitted;
+use crate::write::emit::session;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashSet};

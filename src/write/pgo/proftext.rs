@@ -1,7 +1,7 @@
 //! The text form of LLVM's instrumentation profiles, IR level.
 
-use crate::emit::pgo::Instrumented;
-use crate::output::{Content, Mark};
+use crate::write::emit::pgo::Instrumented;
+use crate::write::output::{Content, Mark};
 use std::fmt::Write;
 
 /// The kinds of profiled values, by number.

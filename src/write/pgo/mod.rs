@@ -9,12 +9,12 @@ mod summary;
 
 use crate::base::error::Result;
 use crate::base::index::{ModuleId, TiSlice};
-use crate::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
-use crate::emit::{self, Admission, Names, pgo::Instrumented};
 use crate::input::load::{Admitted, Input, Kind, Optimize, find_inputs};
-use crate::output::{Content, Destination, Mark, check_folder, write_files};
 use crate::profile::Profile;
 use crate::profile::manifest::ModuleEntry;
+use crate::write::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
+use crate::write::emit::{self, Admission, Names, pgo::Instrumented};
+use crate::write::output::{Content, Destination, Mark, check_folder, write_files};
 use counts::{BodyCounts, Joined, join};
 pub(crate) use proftext::CONTENT as PROFTEXT;
 use rayon::prelude::*;

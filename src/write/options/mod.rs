@@ -5,10 +5,10 @@ mod select;
 use crate::base::names::Filter;
 use crate::copies::plan::{Counters, Names, Update};
 use crate::copies::strategy::{Method, Scheme};
-use crate::dump::View;
 use crate::estimate::Settings;
 use crate::input::load::Optimize;
 use crate::profile::verdict::Trust;
+use crate::write::dump::View;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -4,10 +4,10 @@
 use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
 use crate::copies::plan::CopyPlan;
-use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
 use crate::input::ir::Cfg;
-use crate::options::Options;
+use crate::write::emit::work::CopyWork;
+use crate::write::options::Options;
 
 pub(super) fn can_be_sampled(_: &Cfg) -> bool {
     unreachable!("nothing is sampled")

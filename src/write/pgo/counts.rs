@@ -3,8 +3,6 @@
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CfgEdge, ModuleId, TiSlice, TiVec};
 use crate::base::table::number_of;
-use crate::emit;
-use crate::emit::pgo::{Counter, Instrumented};
 use crate::input::ir::lower::LoadOptions;
 use crate::input::ir::{FunctionBody, Module, Terminator};
 use crate::input::load::Admitted;
@@ -12,6 +10,8 @@ use crate::profile::Profile;
 use crate::profile::flow::flow;
 use crate::profile::manifest::ModuleEntry;
 use crate::profile::matching::{Build, Index, Known, Match};
+use crate::write::emit;
+use crate::write::emit::pgo::{Counter, Instrumented};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 

@@ -3,15 +3,15 @@
 use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
 use crate::copies::plan::CopyPlan;
-use crate::emit::work::CopyWork;
 use crate::estimate::Settings;
 use crate::input::ir::Cfg;
-use crate::options::Options;
 use crate::paths::dag::Order;
 use crate::sampling::emit::Sample;
 use crate::sampling::plan::{self, SampledFunction, Sequence};
 use crate::sampling::stats;
 use crate::shadow::emit::Shadow;
+use crate::write::emit::work::CopyWork;
+use crate::write::options::Options;
 use std::borrow::Cow;
 
 /// Whether control flow can be sampled.

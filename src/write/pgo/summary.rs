@@ -1,6 +1,6 @@
 //! `llvm::ProfileSummary` of counters (InstrProfSummaryBuilder), and what is hot and cold by it.
 
-use crate::emit::annotate::Summary;
+use crate::write::emit::annotate::Summary;
 use std::collections::BTreeMap;
 
 /// Shares of the total for which the summary says how many counters make them up, in millionths.

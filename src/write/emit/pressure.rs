@@ -126,7 +126,7 @@ impl<'m> Walk<'m, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::read::sys;
+    use crate::write::emit::read::sys;
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 

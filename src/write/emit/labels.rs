@@ -209,7 +209,7 @@ fn holds_label(value: Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::read::sys;
+    use crate::write::emit::read::sys;
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 

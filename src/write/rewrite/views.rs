@@ -5,9 +5,9 @@ use super::{Options, estimates};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
 use crate::copies::plan::CopyPlan;
-use crate::dump::{self, View};
 use crate::input::ir::ProgFunction;
-use crate::output::{Folder, Mark, is_inside, write_files};
+use crate::write::dump::{self, View};
+use crate::write::output::{Folder, Mark, is_inside, write_files};
 
 /// Writes what `--dump` asks for.
 pub(super) fn write(

@@ -10,7 +10,6 @@ use crate::copies::plan::double::doubled;
 use crate::copies::plan::{CopyPlan, FunctionPlan, check};
 use crate::copies::selection::{self, Asked};
 use crate::copies::strategy::{Method, Scheme};
-use crate::emit::{self, Callers, Parsed};
 use crate::input::ir::lower::LoadOptions;
 use crate::input::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::input::load::Admitted;
@@ -21,6 +20,7 @@ use crate::paths::versions::has_no_copy;
 use crate::profile::manifest::{Manifest, Parts};
 use crate::profile::matching::{Build, Known};
 use crate::profile::{self, Profile};
+use crate::write::emit::{self, Callers, Parsed};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ use tempfile::NamedTempFile;
 /// Files of the runtime: folder below `runtime-c`, name in the output folder, text.
 macro_rules! runtime {
     ($($folder:literal $name:literal)*) => {
-        &[$(($folder, $name, include_str!(concat!("../runtime-c/", $folder, $name)))),*]
+        &[$(($folder, $name, include_str!(concat!("../../runtime-c/", $folder, $name)))),*]
     };
 }
 
@@ -90,13 +90,13 @@ const RUNTIME: &[(&str, &str, &str)] = runtime! {
 };
 
 /// What programs may ask of the runtime.
-pub(crate) const PROFILE_H: &str = include_str!("../runtime-c/p3_profile.h");
+pub(crate) const PROFILE_H: &str = include_str!("../../runtime-c/p3_profile.h");
 
 /// The source of the library that gives programs a clock that advances by calls, and random numbers that repeat.
-pub(crate) const FIXED_TIME: &str = include_str!("../runtime-c/preload/fixed_time.c");
+pub(crate) const FIXED_TIME: &str = include_str!("../../runtime-c/preload/fixed_time.c");
 
 /// The runner's rules; a header of variables comes before them.
-const RUNNER: &str = include_str!("../runtime-c/runner.mk");
+const RUNNER: &str = include_str!("../../runtime-c/runner.mk");
 
 /// The profile that weights were taken from, so that `--profile` repeats what `--train` did.
 pub(crate) const WEIGHTS: &str = "weights.p3prof";
