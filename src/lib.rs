@@ -9,7 +9,7 @@
 //! runtime   what rewritten modules, the C runtime and raw profiles share
 //! base/names     symbols and file names as people and formats take them
 //! base/table     columns for people, CSV for programs
-//! estimate  estimates as profiles hold them: the kinds, and what each says
+//! estimates/data  estimates as profiles hold them: the kinds, and what each says
 //! input/load      files, folders, magic numbers -> bytes, kind, content hash
 //! input/engine    programs for each LLVM, and which of them reads the inputs
 //! input/ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
@@ -22,30 +22,30 @@
 //! paths/function     what is known of each function, computed once
 //! copies/partition tasks, costs, LPT distribution, shares, owners
 //! copies/plan      what to insert on which edge of which copy
-//! outlined/plan  a function that is entered at its loops
-//! sampling/plan  what sampled functions tell the runtime
+//! estimates/outlined/plan  a function that is entered at its loops
+//! estimates/subpath/plan  what sampled functions tell the runtime
 //! copies/hot       p3-hot: ranges of paths over copies, by what the copies would run
 //! copies/strategy  the table of schemes: what is measured, how it is spread, which versions
 //! copies/selection only the paths asked for: what is selected, what is counted, who counts it
 //! write/emit      the only place that writes LLVM
-//! outlined/emit  functions beside others, in which activations go on
-//! sampling/emit  functions that are sampled
-//! shadow/emit    functions that count, beside functions that do not
+//! estimates/outlined/emit  functions beside others, in which activations go on
+//! estimates/subpath/emit  functions that are sampled
+//! estimates/shadow/emit    functions that count, beside functions that do not
 //! read/source    source files: found, checked, and the text of a condition in them
 //! profile/manifest  what decode, merge, verify and simulate need
 //! write/output    the folder that people run: copies, runtime, Makefile, manifest
 //! write/stats     the table of --stats
-//! sampling/stats  the same of functions that are sampled
+//! estimates/subpath/stats  the same of functions that are sampled
 //! profile   raw files -> merged profile
-//! sampling/profile  what a sample says of subpaths
-//! sampling/join  subpaths that overlap, as longer ones
-//! shadow/profile bursts of a profile
-//! shadow/against bursts beside exact counts
+//! estimates/subpath/profile  what a sample says of subpaths
+//! estimates/subpath/join  subpaths that overlap, as longer ones
+//! estimates/shadow/profile bursts of a profile
+//! estimates/shadow/against bursts beside exact counts
 //! read/analysis  what is computed of merged profiles
 //! read/report    what people and programs read: paths, coverage, exports, the page
-//! sampling/report  what people and programs read of samples
-//! sampling/export  samples for other tools
-//! shadow/report  what people and programs read of bursts
+//! estimates/subpath/report  what people and programs read of samples
+//! estimates/subpath/export  samples for other tools
+//! estimates/shadow/report  what people and programs read of bursts
 //! read/request   what --paths asks for: parsed, and resolved against a program or a profile
 //! read/watch      what programs count while they run: found, read again and again, the hottest first
 //! write/dump      views of every stage for people
@@ -79,18 +79,12 @@ pub mod base;
 pub mod cli;
 pub mod compiler;
 pub mod copies;
-pub mod estimate;
+pub mod estimates;
 pub mod input;
-#[cfg(feature = "estimates")]
-mod outlined;
 pub mod paths;
 pub mod profile;
 pub mod read;
 pub mod runtime;
-#[cfg(feature = "estimates")]
-pub mod sampling;
-#[cfg(feature = "estimates")]
-mod shadow;
 pub mod write;
 
 pub use base::error::{Error, Result};

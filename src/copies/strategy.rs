@@ -9,7 +9,7 @@ use crate::copies::partition::{
     Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, to_the_first,
     whole,
 };
-use crate::estimate::Kind;
+use crate::estimates::data::Kind;
 use crate::paths::function::{Counted, Expected, FunctionInput, Layout, Measuring, Paths};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -13,7 +13,7 @@ use super::verdict::{Processes, Verdict};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::copies::strategy::Measure;
-use crate::estimate::{Estimated, Saved, SavedBursts, SavedSample};
+use crate::estimates::data::{Estimated, Saved, SavedBursts, SavedSample};
 use crate::profile::manifest::{Manifest, NotBuilt};
 use crate::runtime::format::MAGIC as RAW_MAGIC;
 use crate::write::output::{Content, Mark, write_whole};

@@ -4,7 +4,7 @@ use super::{Profile, Ran, Structure};
 use crate::base::error::{Error, Result};
 use crate::base::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::copies::strategy::Measure;
-use crate::estimate::Estimated;
+use crate::estimates::data::Estimated;
 use std::ops::Deref;
 
 /// By function: what ran and how often (never zero), by ascending id. Counted, not estimated.

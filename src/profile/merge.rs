@@ -23,7 +23,7 @@ use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, PathId, ti_vec};
 use crate::base::table::number_of;
 use crate::copies::strategy::Measure;
-use crate::estimate::{self, Refused};
+use crate::estimates::data::{self, Refused};
 use crate::profile::manifest::Manifest;
 use gather::{All, Copy, Gathered, foreign, gather};
 use std::collections::BTreeMap;
@@ -165,12 +165,12 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
 /// What was gathered of the program of `profile`, whose scheme estimates.
 fn finish_estimates(
     profile: &Profile,
-    gathered: estimate::Gathered,
-) -> Result<estimate::Estimated, Refused> {
+    gathered: data::Gathered,
+) -> Result<data::Estimated, Refused> {
     let Measure::Estimated(kind) = profile.manifest.scheme.strategy().measure else {
         unreachable!("its scheme estimates");
     };
-    gathered.finish(&estimate::Program {
+    gathered.finish(&data::Program {
         path: &profile.path,
         kind,
         size: profile.manifest.size(),

@@ -5,7 +5,7 @@
 //! holes are skipped: time is linear in its data, memory in what was counted.
 
 use crate::base::index::{CopyId, FuncId};
-use crate::estimate;
+use crate::estimates::data;
 use crate::runtime::format::{self, Block, Function, Header};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -93,7 +93,7 @@ pub struct Raw {
     /// By function: what was counted.
     pub functions: BTreeMap<FuncId, RawFunction>,
     /// What a program that is estimated wrote.
-    pub estimates: estimate::InRaw,
+    pub estimates: data::InRaw,
 }
 
 /// The counts of one function, of all its bodies.
@@ -254,7 +254,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                 format::PAST => {}
                 format::STARTED => started::read(&mut self.window, inside, end, raw)?,
                 _ => {
-                    let place = estimate::Place { found, inside, end };
+                    let place = data::Place { found, inside, end };
                     raw.estimates.read(kind, &mut self.window, place)?;
                 }
             }
@@ -371,7 +371,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         lost: flags & (format::LOST | format::UNSAVED) != 0,
         threads: Threads::of(header),
         functions: BTreeMap::new(),
-        estimates: estimate::InRaw::default(),
+        estimates: data::InRaw::default(),
     })
 }
 

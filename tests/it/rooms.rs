@@ -22,19 +22,19 @@ const OWNERS: [(&str, &[&str]); 8] = [
 /// What writes LLVM.
 const LLVM: &[&str] = &[
     "write/emit",
-    "outlined/emit",
-    "sampling/emit",
-    "shadow/emit",
+    "estimates/outlined/emit",
+    "estimates/subpath/emit",
+    "estimates/shadow/emit",
 ];
 
 /// Rooms of estimates: modules, and those inside them. Who reads or changes exact profiling needs to open none of them.
 const ESTIMATES: [&str; 6] = [
-    "estimate/bursts",
-    "estimate/number",
-    "estimate/subpaths",
-    "outlined",
-    "sampling",
-    "shadow",
+    "estimates/data/bursts",
+    "estimates/data/number",
+    "estimates/data/subpaths",
+    "estimates/outlined",
+    "estimates/subpath",
+    "estimates/shadow",
 ];
 
 /// The modules besides them that may import them, whatever the order: where one of several things is chosen, and an
@@ -443,39 +443,55 @@ fn what_breaks_the_order_is_found() {
 fn import_of_an_estimate_is_found() {
     let order = [
         "low",
-        "estimate",
+        "estimates/data",
         "write/emit",
-        "sampling/emit",
-        "sampling/report",
+        "estimates/subpath/emit",
+        "estimates/subpath/report",
         "write/rewrite",
     ]
     .map(str::to_string);
     let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
-    let text = "use crate::sampling::emit::X;";
+    let text = "use crate::estimates::subpath::emit::X;";
     assert_eq!(
         of("low/a.rs", text),
-        ["src/low/a.rs:1: low/a imports sampling/emit, a room of estimates"]
+        ["src/low/a.rs:1: low/a imports estimates/subpath/emit, a room of estimates"]
     );
     assert!(of("write/rewrite/estimates.rs", text).is_empty(), "a door");
     assert!(
-        of("low/a.rs", "use crate::estimate::Estimated;").len() == 1,
+        of("low/a.rs", "use crate::estimates::data::Estimated;").len() == 1,
         "it comes after"
     );
-    assert!(of("write/rewrite/a.rs", "use crate::estimate::Estimated;").is_empty());
-    assert_eq!(
-        of("write/rewrite/a.rs", "use crate::estimate::bursts::Bursts;"),
-        ["src/write/rewrite/a.rs:1: write/rewrite/a imports estimate, a room of estimates"]
-    );
-    assert!(of("sampling/report.rs", text).is_empty());
-    assert_eq!(
-        of("sampling/emit.rs", "use crate::sampling::report::X;"),
-        ["src/sampling/emit.rs:1: sampling/emit imports sampling/report, which comes after it"]
+    assert!(
+        of(
+            "write/rewrite/a.rs",
+            "use crate::estimates::data::Estimated;"
+        )
+        .is_empty()
     );
     assert_eq!(
-        of("sampling/emit.rs", "use super::report::X;"),
-        ["src/sampling/emit.rs:1: sampling/emit imports sampling/report, which comes after it"]
+        of(
+            "write/rewrite/a.rs",
+            "use crate::estimates::data::bursts::Bursts;"
+        ),
+        ["src/write/rewrite/a.rs:1: write/rewrite/a imports estimates/data, a room of estimates"]
     );
-    assert!(of("sampling/report.rs", "use super::emit::X;").is_empty());
+    assert!(of("estimates/subpath/report.rs", text).is_empty());
+    assert_eq!(
+        of(
+            "estimates/subpath/emit.rs",
+            "use crate::estimates::subpath::report::X;"
+        ),
+        [
+            "src/estimates/subpath/emit.rs:1: estimates/subpath/emit imports estimates/subpath/report, which comes after it"
+        ]
+    );
+    assert_eq!(
+        of("estimates/subpath/emit.rs", "use super::report::X;"),
+        [
+            "src/estimates/subpath/emit.rs:1: estimates/subpath/emit imports estimates/subpath/report, which comes after it"
+        ]
+    );
+    assert!(of("estimates/subpath/report.rs", "use super::emit::X;").is_empty());
 }
 
 #[test]
@@ -499,7 +515,7 @@ fn what_is_owned_elsewhere_is_found() {
         (
             "use inkwell::context;",
             "inkwell",
-            "write/emit, outlined/emit, sampling/emit, shadow/emit",
+            "write/emit, estimates/outlined/emit, estimates/subpath/emit, estimates/shadow/emit",
             "write/emit/sys/mod.rs",
         ),
         (

@@ -4,16 +4,16 @@ use super::Outcome;
 use super::format::{Format, Render};
 use super::show::Asked;
 use crate::base::error::Result;
-use crate::estimate::Estimated;
+use crate::estimates::data::Estimated;
+use crate::estimates::shadow::profile::BurstProfile;
+use crate::estimates::shadow::{against, report as shadow};
+use crate::estimates::subpath::export;
+use crate::estimates::subpath::profile::SampledProfile;
+use crate::estimates::subpath::report::{Report, csv, json, text};
 use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
 use crate::read::report::export::{Exporter, Written};
 use crate::read::source::Sources;
-use crate::sampling::export;
-use crate::sampling::profile::SampledProfile;
-use crate::sampling::report::{Report, csv, json, text};
-use crate::shadow::profile::BurstProfile;
-use crate::shadow::{against, report as shadow};
 
 /// `p3-prof show` of a profile, which is estimated.
 pub(super) fn show(

@@ -4,7 +4,7 @@ use super::Outcome;
 use super::format::Format;
 use super::show::Asked;
 use crate::base::error::Result;
-use crate::estimate::Estimated;
+use crate::estimates::data::Estimated;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::read::report::export::{Exporter, Written};

@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
-use crate::estimate::{Asked, Settings};
+use crate::estimates::data::{Asked, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
 use clap::{Args, ValueEnum};
 

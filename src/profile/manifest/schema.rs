@@ -9,7 +9,7 @@ use crate::base::index::{
 use crate::copies::partition::{Iterations, Ranges, Share};
 use crate::copies::selection::CountedPaths;
 use crate::copies::strategy::Scheme;
-use crate::estimate::Size;
+use crate::estimates::data::Size;
 use crate::input::ir::threads::{Starter, starter};
 use crate::input::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,

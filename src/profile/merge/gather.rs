@@ -6,7 +6,7 @@ use super::programs::{Program, Programs};
 use super::{FailureMode, plus};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId};
-use crate::estimate;
+use crate::estimates::data;
 use crate::profile::combine::LocalCounts;
 use crate::profile::forks::ForkCounts;
 use crate::profile::raw::absent::{self, Absent};
@@ -73,7 +73,7 @@ pub(super) struct Gathered {
     pub(super) by_copy: BTreeMap<CopyId, Copy>,
     pub(super) merged: Vec<Profile>,
     /// Of raw profiles.
-    pub(super) estimates: estimate::Gathered,
+    pub(super) estimates: data::Gathered,
     pub(super) seen: Seen,
 }
 
@@ -309,7 +309,7 @@ pub(super) fn foreign(file: &Path, problem: impl Display) -> Error {
 }
 
 /// Takes the estimates out of `raw`, which was read from `file`.
-pub(super) fn add_estimates(to: &mut estimate::Gathered, raw: &mut Raw, file: &Path) -> Result<()> {
+pub(super) fn add_estimates(to: &mut data::Gathered, raw: &mut Raw, file: &Path) -> Result<()> {
     let added = to.add(raw.copy, raw.unique, std::mem::take(&mut raw.estimates));
     added.map_err(|problem| Error::profile(file, problem, "run this copy again"))
 }

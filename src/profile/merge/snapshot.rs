@@ -6,7 +6,7 @@ use super::programs::{Program, Programs};
 use super::{check_forks, combine, empty, finish_estimates, foreign};
 use crate::base::error::{Error, Result};
 use crate::base::index::CopyId;
-use crate::estimate;
+use crate::estimates::data;
 use crate::profile::Profile;
 use crate::profile::forks::find_forked;
 use crate::profile::manifest::Manifest;
@@ -43,7 +43,7 @@ impl Snapshot {
     pub fn fill(&mut self, raws: Vec<(PathBuf, Raw)>) -> Result<()> {
         self.forget();
         let mut by_copy: BTreeMap<CopyId, Copy> = BTreeMap::new();
-        let mut estimates = estimate::Gathered::default();
+        let mut estimates = data::Gathered::default();
         for (file, mut raw) in raws {
             if raw.program != self.profile.manifest.program_bytes() {
                 let problem = "it is of another program, or of another rewriting of it";
@@ -72,7 +72,7 @@ impl Snapshot {
     fn counted(
         &mut self,
         by_copy: BTreeMap<CopyId, Copy>,
-        estimates: estimate::Gathered,
+        estimates: data::Gathered,
     ) -> Result<()> {
         let profile = &mut self.profile;
         let mut counts = BTreeMap::new();

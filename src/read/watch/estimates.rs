@@ -4,12 +4,12 @@ use super::counts::{Count, Counted, Counts, Key, counted};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId};
 use crate::base::table::exact_number_of;
-use crate::estimate::Estimated;
+use crate::estimates::data::Estimated;
+use crate::estimates::subpath::report::{ProgramBlock, Report, Row, Texts};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::read::report::steps::Steps;
 use crate::read::source::Sources;
-use crate::sampling::report::{ProgramBlock, Report, Row, Texts};
 
 /// What `profile` counts, which is estimated.
 pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<Counted<'a>> {

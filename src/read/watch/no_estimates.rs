@@ -3,7 +3,7 @@
 use super::counts::{Counted, Counts};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId};
-use crate::estimate::Estimated;
+use crate::estimates::data::Estimated;
 use crate::profile::Profile;
 use crate::read::report::steps::Steps;
 use crate::read::source::Sources;

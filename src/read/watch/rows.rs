@@ -6,7 +6,7 @@ use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, PathId};
 use crate::base::table::Layout;
 use crate::base::table::exactly;
-use crate::estimate;
+use crate::estimates::data;
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::read::report::lines;
@@ -34,8 +34,8 @@ impl Kind {
         match &profile.measured {
             Measurement::Exact(Exact::Paths(_)) => Ok(Kind::Paths),
             Measurement::Estimated(estimated) => Ok(match estimated.kind() {
-                estimate::Kind::Subpaths => Kind::Subpaths,
-                estimate::Kind::Bursts => Kind::Bursts,
+                data::Kind::Subpaths => Kind::Subpaths,
+                data::Kind::Bursts => Kind::Bursts,
             }),
             Measurement::Exact(Exact::Edges(_)) => Err(Error::profile(
                 &profile.path,

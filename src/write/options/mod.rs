@@ -5,7 +5,7 @@ mod select;
 use crate::base::names::Filter;
 use crate::copies::plan::{Counters, Names, Update};
 use crate::copies::strategy::{Method, Scheme};
-use crate::estimate::Settings;
+use crate::estimates::data::Settings;
 use crate::input::load::Optimize;
 use crate::profile::verdict::Trust;
 use crate::write::dump::View;

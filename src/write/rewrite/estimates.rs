@@ -3,13 +3,13 @@
 use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
 use crate::copies::plan::CopyPlan;
-use crate::estimate::Settings;
+use crate::estimates::data::Settings;
+use crate::estimates::shadow::emit::Shadow;
+use crate::estimates::subpath::emit::Sample;
+use crate::estimates::subpath::plan::{self, SampledFunction, Sequence};
+use crate::estimates::subpath::stats;
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
-use crate::sampling::emit::Sample;
-use crate::sampling::plan::{self, SampledFunction, Sequence};
-use crate::sampling::stats;
-use crate::shadow::emit::Shadow;
 use crate::write::emit::work::CopyWork;
 use crate::write::options::Options;
 use std::borrow::Cow;

@@ -4,7 +4,7 @@
 use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
 use crate::copies::plan::CopyPlan;
-use crate::estimate::Settings;
+use crate::estimates::data::Settings;
 use crate::input::ir::Cfg;
 use crate::write::emit::work::CopyWork;
 use crate::write::options::Options;

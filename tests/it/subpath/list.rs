@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::support::driver::{SANITIZERS, built};
-use p3_rewrite::estimate::Z95;
+use p3_rewrite::estimates::data::Z95;
 use std::time::Duration;
 
 fn plain() -> PathBuf {

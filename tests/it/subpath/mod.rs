@@ -9,9 +9,9 @@ mod reports;
 use crate::support::{
     compile, copy_modules, execute, json, link, project, rewrite, run, runtime, tracer,
 };
-use p3_rewrite::estimate::Estimate;
-use p3_rewrite::estimate::subpaths::merge::{Part, union};
-use p3_rewrite::estimate::subpaths::{Points, Subpaths};
+use p3_rewrite::estimates::data::Estimate;
+use p3_rewrite::estimates::data::subpaths::merge::{Part, union};
+use p3_rewrite::estimates::data::subpaths::{Points, Subpaths};
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;

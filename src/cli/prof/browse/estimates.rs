@@ -7,11 +7,11 @@ use super::paths::Shares;
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId, TiVec};
 use crate::base::table::number_of;
-use crate::estimate::Estimated;
+use crate::estimates::data::Estimated;
+use crate::estimates::shadow::profile::BurstProfile;
 use crate::profile::Profile;
 use crate::read::report::lines;
 use crate::read::report::steps::Steps;
-use crate::shadow::profile::BurstProfile;
 use std::rc::Rc;
 
 /// The functions that ran, as far as `estimated` tells of it.

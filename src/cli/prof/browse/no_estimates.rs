@@ -2,7 +2,7 @@
 
 use super::data::Told;
 use crate::base::error::Result;
-use crate::estimate::Estimated;
+use crate::estimates::data::Estimated;
 use crate::profile::Profile;
 use crate::read::report::steps::Steps;
 

@@ -1,8 +1,8 @@
-//! Profiles of bursts ([`crate::estimate::bursts`]).
+//! Profiles of bursts ([`crate::estimates::data::bursts`]).
 
 use crate::base::error::Result;
-use crate::estimate::Estimated;
-use crate::estimate::bursts::Bursts;
+use crate::estimates::data::Estimated;
+use crate::estimates::data::bursts::Bursts;
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 

@@ -5,7 +5,7 @@ use super::groups::{Folded, fold_rotations, longest_short};
 use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
 use crate::base::names::printable;
 use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
-use crate::estimate::subpaths::{HotList, Subpaths};
+use crate::estimates::data::subpaths::{HotList, Subpaths};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::read::report::steps::{self, Steps};

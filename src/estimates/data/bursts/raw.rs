@@ -2,7 +2,7 @@
 
 use super::Shadows;
 use crate::base::index::FuncId;
-use crate::estimate::interface::Place;
+use crate::estimates::data::interface::Place;
 use crate::runtime::format::{self, Burst as Record, BurstCall, BurstPath, Shadows as Numbers};
 use crate::runtime::problem::{Problem, damaged};
 use crate::runtime::window::{Crc, Window};

@@ -1,8 +1,8 @@
-//! Profiles of sampled subpaths ([`crate::estimate::subpaths`]): what the points of a subpath say of how often it ran.
+//! Profiles of sampled subpaths ([`crate::estimates::data::subpaths`]): what the points of a subpath say of how often it ran.
 
 use crate::base::error::Result;
-use crate::estimate::subpaths::{Points, Subpaths};
-use crate::estimate::{Estimate, Estimated};
+use crate::estimates::data::subpaths::{Points, Subpaths};
+use crate::estimates::data::{Estimate, Estimated};
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 
@@ -107,7 +107,7 @@ impl SampledProfile<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::subpaths::tests::sample;
+    use crate::estimates::data::subpaths::tests::sample;
 
     /// Each of eleven samples stands for ten blocks: as many are Poisson's, but for the tenth of blocks that began one.
     #[test]

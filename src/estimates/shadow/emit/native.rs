@@ -1,10 +1,10 @@
 //! The places of a native function where control can go over to functions that count.
 
 use crate::base::index::{BlockId, CfgEdge, FuncId};
+use crate::estimates::outlined::emit::copy::forbid_inlining;
+use crate::estimates::outlined::emit::resume::{Handed, Tail, place_in, return_call};
+use crate::estimates::outlined::plan::ResumePoint;
 use crate::input::ir::{Cfg, Terminator};
-use crate::outlined::emit::copy::forbid_inlining;
-use crate::outlined::emit::resume::{Handed, Tail, place_in, return_call};
-use crate::outlined::plan::ResumePoint;
 use crate::paths::dag::Order;
 use crate::write::emit::sys;
 use crate::write::emit::values::{self, Inst, Value, phis};

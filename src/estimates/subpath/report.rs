@@ -12,8 +12,10 @@ pub use json::render as json;
 pub use text::{Texts, decided, render as text};
 
 use crate::base::index::{BlockId, CfgEdge, FuncId};
-use crate::estimate::Estimate;
-use crate::estimate::subpaths::Points;
+use crate::estimates::data::Estimate;
+use crate::estimates::data::subpaths::Points;
+use crate::estimates::subpath::join;
+use crate::estimates::subpath::profile::SampledProfile;
 use crate::input::ir::Loc;
 use crate::paths::dag::EdgeKind;
 use crate::profile::filter::Selection;
@@ -22,8 +24,6 @@ use crate::read::report::steps::{Row as Step, Steps, in_a_line};
 use crate::read::report::words::{Said, Words};
 use crate::read::report::{Decision, To, take_up_to_choice};
 use crate::read::source::Sources;
-use crate::sampling::join;
-use crate::sampling::profile::SampledProfile;
 use std::collections::BTreeMap;
 
 /// A block of a subpath.

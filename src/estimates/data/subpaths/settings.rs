@@ -1,6 +1,6 @@
 //! What is sampled, and how often.
 
-use crate::estimate::interface::Asked;
+use crate::estimates::data::interface::Asked;
 use serde::{Deserialize, Serialize};
 
 /// A length of subpaths, in blocks, and how often it is chosen.

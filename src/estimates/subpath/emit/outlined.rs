@@ -2,12 +2,12 @@
 //! sampled any more.
 
 use super::trampoline::{Argument, Header, NONE, Shared, Trampoline, TrampolineParts, Words, pack};
-use crate::outlined::emit::live::Saving;
-use crate::outlined::emit::resume::{
+use crate::estimates::outlined::emit::live::Saving;
+use crate::estimates::outlined::emit::resume::{
     self, Buffer, Handed, Tail, place_in, return_call, return_value,
 };
+use crate::estimates::subpath::plan::{Loop, Outlining};
 use crate::paths::versions::Versions;
-use crate::sampling::plan::{Loop, Outlining};
 use crate::write::emit::edit::Edit;
 use crate::write::emit::sys;
 use crate::write::emit::values::{self, Inst, Value, phis};

@@ -3,8 +3,8 @@
 //! Nothing says that a joined subpath ran as a whole as often as its parts did: its count is at most that of each part.
 
 use super::profile::SampledProfile;
-use crate::estimate::Estimate;
-use crate::estimate::subpaths::{Points, Subpath};
+use crate::estimates::data::Estimate;
+use crate::estimates::data::subpaths::{Points, Subpath};
 use std::collections::{HashMap, HashSet};
 
 /// A subpath put together.

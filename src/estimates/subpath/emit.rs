@@ -1,15 +1,15 @@
-//! Functions that are sampled ([`crate::sampling::plan`]): boundaries, versions, what they tell the runtime.
+//! Functions that are sampled ([`crate::estimates::subpath::plan`]): boundaries, versions, what they tell the runtime.
 
 mod outlined;
 mod runtime;
 mod trampoline;
 
 use crate::base::index::{BlockId, FuncId, TiSlice, TiVec};
-use crate::estimate::Settings;
+use crate::estimates::data::Settings;
+use crate::estimates::outlined::emit::live::is_place;
+use crate::estimates::subpath::plan::{Draft, End, Made, Mode, SampledFunction, SubpathPlan};
 use crate::input::ir::Cfg;
-use crate::outlined::emit::live::is_place;
 use crate::runtime::abi;
-use crate::sampling::plan::{Draft, End, Made, Mode, SampledFunction, SubpathPlan};
 use crate::write::emit::data::{Additions, Data};
 use crate::write::emit::edit::Edit;
 use crate::write::emit::sys::{self, Blocks};

@@ -1,7 +1,7 @@
 //! The block that holds sampled subpaths (`docs/RAW_FORMAT.md`).
 
 use super::{HotList, Length, Points, Sampling, Subpath, Subpaths};
-use crate::estimate::interface::Place;
+use crate::estimates::data::interface::Place;
 use crate::runtime::abi::{COUNTING, WITHIN};
 use crate::runtime::format::{self, Entry, Sample};
 use crate::runtime::problem::{Problem, damaged};

@@ -23,8 +23,8 @@
 //! The function gets blocks for that, in front of which its versions are made as any other's.
 
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiVec};
+use crate::estimates::outlined::plan::with_entry;
 use crate::input::ir::{Block, Call, Callee, Cfg, Terminator};
-use crate::outlined::plan::with_entry;
 use crate::paths::dag::Order;
 use crate::paths::function::Measuring;
 use crate::paths::versions::{Versions, can_be_copied};

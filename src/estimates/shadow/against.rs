@@ -4,9 +4,9 @@
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, PathId};
 use crate::base::table::{self, Align, Columns, number_of, percent};
-use crate::estimate::bursts::Bursts;
+use crate::estimates::data::bursts::Bursts;
+use crate::estimates::shadow::profile::BurstProfile;
 use crate::profile::measurement::PathProfile;
-use crate::shadow::profile::BurstProfile;
 use serde::Serialize;
 
 /// The shares from which a path is hot, in percent of executed paths: that of Moseley et al., and two lower ones.

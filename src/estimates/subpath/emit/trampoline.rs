@@ -1,7 +1,7 @@
 //! Trampolines, by which one function leaves for another one that goes on in its activation.
 
-use crate::outlined::emit::copy::forbid_inlining;
-use crate::outlined::emit::resume::{
+use crate::estimates::outlined::emit::copy::forbid_inlining;
+use crate::estimates::outlined::emit::resume::{
     Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
 };
 use crate::write::emit::edit::Edit;

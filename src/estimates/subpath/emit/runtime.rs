@@ -1,6 +1,6 @@
 //! What sampled functions use of the runtime, and what tells it how they are sampled.
 
-use crate::estimate::subpaths::{HotList, Settings};
+use crate::estimates::data::subpaths::{HotList, Settings};
 use crate::runtime::abi;
 use crate::write::emit::data::description;
 use crate::write::emit::edit::Edit;

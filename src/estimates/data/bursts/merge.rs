@@ -3,7 +3,7 @@
 use super::{Burst, Bursts, InBursts, ShadowsOfProcess, tally};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId, ti_vec};
-use crate::estimate::interface::Overflow;
+use crate::estimates::data::interface::Overflow;
 use std::collections::BTreeMap;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.

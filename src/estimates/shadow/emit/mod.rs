@@ -18,11 +18,11 @@ mod native;
 
 use crate::base::index::{BlockId, FuncId};
 use crate::copies::plan::{CopyPlan, FunctionPlan};
+use crate::estimates::outlined::emit::copy;
+use crate::estimates::outlined::emit::live::Saving;
+use crate::estimates::outlined::emit::resume::{self, Buffer, Handed};
+use crate::estimates::outlined::emit::shift::Shifts;
 use crate::input::ir::{FunctionBody, Linkage};
-use crate::outlined::emit::copy;
-use crate::outlined::emit::live::Saving;
-use crate::outlined::emit::resume::{self, Buffer, Handed};
-use crate::outlined::emit::shift::Shifts;
 use crate::runtime::abi;
 use crate::write::emit::data::{Additions, Data, description};
 use crate::write::emit::edit::Edit;
@@ -175,7 +175,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         index: usize,
         passes: &mut Passes<'ctx>,
     ) {
-        let Some(resumed) = crate::outlined::plan::resumed(&body.cfg, plan) else {
+        let Some(resumed) = crate::estimates::outlined::plan::resumed(&body.cfg, plan) else {
             return;
         };
         let headers = resumed.places.iter().map(|p| p.block).collect();

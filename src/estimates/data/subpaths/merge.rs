@@ -94,7 +94,7 @@ impl Coins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::subpaths::{Length, Points, Sampling, Subpath};
+    use crate::estimates::data::subpaths::{Length, Points, Sampling, Subpath};
     use std::collections::BTreeMap;
 
     fn part(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {

@@ -2,7 +2,7 @@
 
 use super::{ProgramBlock, Report, Row, decisions, locs};
 use crate::base::index::BlockId;
-use crate::estimate::subpaths::Sampling;
+use crate::estimates::data::subpaths::Sampling;
 use crate::read::report::json::{About, about};
 use crate::read::report::words::Said;
 use serde::Serialize;

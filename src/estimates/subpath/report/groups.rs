@@ -5,7 +5,7 @@
 //! have an order of their own.
 
 use super::{ProgramBlock, Row};
-use crate::estimate::subpaths::Sampling;
+use crate::estimates::data::subpaths::Sampling;
 use std::collections::HashMap;
 
 /// A row, and how many others are rotations of it.
