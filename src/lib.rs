@@ -52,7 +52,7 @@
 //! write/pgo       profiles for LLVM: annotated modules, proftext
 //! write/options   what a rewriting is asked to do
 //! write/rewrite   all of p3-rewrite: inputs -> output folder
-//! compiler  compilers in place of yours: objects with bitcode, links in copies, suites
+//! project  compilers in place of yours: objects with bitcode, links in copies, suites
 //! cli       command lines and help of both programs
 //! ```
 //!
@@ -77,12 +77,12 @@
 
 pub mod base;
 pub mod cli;
-pub mod compiler;
 pub mod copies;
 pub mod estimates;
 pub mod input;
 pub mod paths;
 pub mod profile;
+pub mod project;
 pub mod read;
 pub mod runtime;
 pub mod write;

@@ -1,7 +1,7 @@
 //! `cargo p3 run|test|bench`: a crate's programs, and its tests, in copies.
 
 use p3_rewrite::cli::{cargo, fail};
-use p3_rewrite::compiler::rust;
+use p3_rewrite::project::rust;
 use std::ffi::OsString;
 use std::process::ExitCode;
 

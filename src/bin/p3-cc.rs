@@ -1,7 +1,7 @@
 //! `p3-cc`: a compiler in place of clang, whose programs are copies.
 
 use p3_rewrite::cli::interrupt::{OnSignal, end_if_interrupted, watch};
-use p3_rewrite::compiler::{Language, run};
+use p3_rewrite::project::{Language, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

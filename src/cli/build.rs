@@ -13,16 +13,16 @@ use crate::base::names::{
     NAMED_PROGRAMS, first_names, is_shared_library, printable, quote_for_shell,
 };
 use crate::base::table::number_of;
-use crate::compiler::integrate::integrate;
-use crate::compiler::record::{self, Failure, Record};
-use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
-use crate::compiler::unlinked::Unlinked;
 use crate::copies::strategy::Scheme;
 use crate::profile::locate::MERGED;
 use crate::profile::manifest::Manifest;
 use crate::profile::measurement::Measurement;
 use crate::profile::merge::{Merged, summary};
 use crate::profile::verdict::Trust;
+use crate::project::integrate::integrate;
+use crate::project::record::{self, Failure, Record};
+use crate::project::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
+use crate::project::unlinked::Unlinked;
 use crate::write::output::check_folder;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::base::names::printable;
 use crate::base::table::{Align, Columns};
-use crate::compiler::doctor::{State, checks};
+use crate::project::doctor::{State, checks};
 use anstyle::AnsiColor;
 
 /// Says of everything that may be called whether it is there; whether something is missing without which nothing works.

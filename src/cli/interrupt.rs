@@ -1,6 +1,6 @@
 //! Signals that end a command: what it started ends with it, and it ends by the same signal.
 
-use crate::compiler::interrupt::{end_descendants, remove_scratch};
+use crate::project::interrupt::{end_descendants, remove_scratch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::{emulate_default_handler, exit};

@@ -1,7 +1,7 @@
 //! A folder of profiles that grows run by run.
 
 use crate::base::error::{Error, Result};
-use crate::compiler::suite::Gathered;
+use crate::project::suite::Gathered;
 use crate::write::output::write_whole;
 use std::path::{Path, PathBuf};
 

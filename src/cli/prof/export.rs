@@ -179,12 +179,12 @@ fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
         let program = program.display();
         Error::Usage(format!("{program}: {e}; install p3-rewrite beside p3-prof"))
     })?;
-    if let Some(why) = crate::compiler::not_loaded(&output) {
+    if let Some(why) = crate::project::not_loaded(&output) {
         return Err(Error::Usage(why));
     }
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        let why = crate::compiler::complaint(&output);
+        let why = crate::project::complaint(&output);
         let whose = if said.is_empty() {
             "p3-rewrite proftext: "
         } else {

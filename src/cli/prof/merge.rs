@@ -4,12 +4,12 @@ use super::Outcome;
 use crate::base::error::{Error, Result};
 use crate::base::table::number_of;
 use crate::cli::ForceArgs;
-use crate::compiler::unlinked::is_baseline;
 use crate::profile::merge::{
     FailureMode, Merged, Program, Programs, merge_one, merge_programs, summary,
 };
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, file};
+use crate::project::unlinked::is_baseline;
 use crate::write::output::{Destination, check_folder};
 use clap::Args;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use inkwell::support::LLVMString;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
 };
-use p3_rewrite::compiler::Language;
+use p3_rewrite::project::Language;
 use std::path::Path;
 use std::sync::Once;
 

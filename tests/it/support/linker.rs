@@ -1,7 +1,7 @@
 //! Links without a compiler's driver: it and the search through the system's folders take more time than the link of a test program does.
 
 use super::{run, tool};
-use p3_rewrite::compiler::Language;
+use p3_rewrite::project::Language;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

@@ -50,7 +50,7 @@ impl Language {
     }
 
     /// `P3_CC` with what `CC` has (or for C++), where only the latter names a compiler, and that is a clang.
-    pub(in crate::compiler) fn named_clang(self) -> Option<(&'static str, OsString)> {
+    pub(in crate::project) fn named_clang(self) -> Option<(&'static str, OsString)> {
         let [ours, theirs] = self.variables();
         let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
         let value = set(theirs).filter(|_| set(ours).is_none())?;

@@ -3,9 +3,9 @@
 use super::{Variables, started, status};
 use crate::base::error::{Error, Result};
 use crate::base::llvm;
-use crate::compiler::record::{self, Failure, Record};
-use crate::compiler::unlinked::{self, Unlinked};
-use crate::compiler::{CALLS, Compiler, LINES_ADDED, Language, in_path, our_program};
+use crate::project::record::{self, Failure, Record};
+use crate::project::unlinked::{self, Unlinked};
+use crate::project::{CALLS, Compiler, LINES_ADDED, Language, in_path, our_program};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
