@@ -12,8 +12,8 @@ use crate::input::ir::Cfg;
 use crate::runtime::abi;
 use crate::write::emit::data::{Additions, Data};
 use crate::write::emit::edit::Edit;
-use crate::write::emit::sys::{self, Blocks};
-use crate::write::emit::values::{self, Inst, Value};
+use crate::write::emit::llvm::inst::{self, Inst, Value};
+use crate::write::emit::llvm::{self, Blocks};
 use crate::write::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use crate::write::emit::{place, versions};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -75,7 +75,7 @@ impl ModuleWork for SampleBodies<'_> {
     fn carry_out(self: Box<Self>, module: Joined<'_, '_>) {
         let Joined { edit, job, .. } = module;
         let data = Data::declare(edit, job, std::iter::empty());
-        let target = sys::target_of(edit.module);
+        let target = llvm::target_of(edit.module);
         for ((function, body), sampled) in module.zip_with_bodies(self.sampled) {
             let of = (&*body.name, &*sampled.cfg);
             instrument(edit, function, of, &sampled.draft(), &target);
@@ -98,7 +98,7 @@ fn instrument<'ctx>(
     target: &TargetData,
 ) {
     let context = edit.context;
-    let own = sys::blocks(function);
+    let own = llvm::blocks(function);
     assert_eq!(own.len(), cfg.len(), "{name}: blocks");
     let flow = draft.flow();
     versions::copy_blocks(context, function, cfg, flow);
@@ -141,7 +141,7 @@ fn carry_out<'ctx>(
     part: Part<'_, 'ctx>,
 ) {
     let (context, plan) = (edit.context, &plan);
-    let own = sys::blocks(function);
+    let own = llvm::blocks(function);
     let mut shape = Shape {
         context,
         builder: context.create_builder(),
@@ -206,7 +206,7 @@ impl<'ctx> Shape<'_, 'ctx> {
                 Made::Tail(of) => {
                     let from = self.blocks[of];
                     let tail = self.context.insert_basic_block_after(from, "p3.tail");
-                    let end = Inst::of(sys::terminator(from));
+                    let end = Inst::of(llvm::terminator(from));
                     end.move_to(&self.builder, tail);
                     tail
                 }
@@ -224,7 +224,7 @@ impl<'ctx> Shape<'_, 'ctx> {
         mut moves: impl FnMut(Inst) -> bool,
     ) -> BasicBlock<'ctx> {
         let rest = std::mem::replace(&mut self.blocks[b], head);
-        for i in values::instructions(rest) {
+        for i in inst::instructions(rest) {
             if moves(i) {
                 i.move_to(&self.builder, head);
             }
@@ -240,8 +240,8 @@ impl<'ctx> Shape<'_, 'ctx> {
             let succs = &self.plan.cfg.block(b).succs;
             let to = |i: usize| self.blocks[succs[i]];
             if self.plan.nodes[b].end == End::Own {
-                let end = sys::terminator(block);
-                (0..succs.len()).for_each(|i| sys::set_successor(end, i as u32, to(i)));
+                let end = llvm::terminator(block);
+                (0..succs.len()).for_each(|i| llvm::set_successor(end, i as u32, to(i)));
                 continue;
             }
             self.builder.position_at_end(block);
@@ -262,8 +262,8 @@ impl<'ctx> Shape<'_, 'ctx> {
             own.iter_enumerated().map(|(n, b)| (*b, n)).collect();
         let ins = self.plan.cfg.predecessors();
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
-            for phi in values::phis(self.blocks[b]) {
-                let new = values::renewed(&self.builder, phi);
+            for phi in inst::phis(self.blocks[b]) {
+                let new = inst::renewed(&self.builder, phi);
                 let entries = phi.incoming().into_iter();
                 let entries: FxHashMap<BlockId, _> =
                     entries.map(|(v, from)| (numbers[&from], v)).collect();
@@ -285,7 +285,7 @@ fn frame<'ctx>(
     builder: &Builder<'ctx>,
     entry: BasicBlock<'ctx>,
 ) -> PointerValue<'ctx> {
-    sys::position_before(builder, place::entry(entry));
+    llvm::position_before(builder, place::entry(entry));
     let words = context.i64_type().array_type(abi::FRAME_WORDS);
     let frame = builder.build_alloca(words, "p3.frame");
     frame.expect("positioned")
@@ -313,7 +313,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         };
         if modes.iter_enumerated().any(joins_at_entry) {
             let entry = self.blocks[BlockId(0)];
-            sys::position_before(&self.builder, sys::terminator(entry));
+            llvm::position_before(&self.builder, llvm::terminator(entry));
             self.join();
         }
         for (b, mode) in modes.iter_enumerated() {
@@ -342,7 +342,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Tells that the function's block of this number begins in `block`.
     fn tell(&self, block: BasicBlock<'ctx>, number: u32) {
-        sys::position_before(&self.builder, place::start(block));
+        llvm::position_before(&self.builder, place::start(block));
         let number = self.context.i32_type().const_int(u64::from(number), false);
         let callee = runtime::block_function(self.edit);
         let arguments = [self.frame().into(), number.into()];
@@ -352,9 +352,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn end(&self, b: BlockId, end: End, mode: Mode) {
         let block = self.blocks[b];
-        let (constant, terminator) = (self.context.bool_type(), sys::terminator(block));
+        let (constant, terminator) = (self.context.bool_type(), llvm::terminator(block));
         let never = constant.const_zero();
-        sys::position_before(&self.builder, terminator);
+        llvm::position_before(&self.builder, terminator);
         match (end, mode) {
             (End::Own, _) => {}
             // What is recorded of this activation alone is not seen by the budget.
@@ -401,7 +401,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn rarely(&self, terminator: InstructionValue<'ctx>, condition: IntValue<'ctx>) {
         set_condition(terminator, condition);
-        sys::set_branch_weights(self.context, terminator, &[1, (1 << 20) - 1]);
+        llvm::set_branch_weights(self.context, terminator, &[1, (1 << 20) - 1]);
     }
 
     fn budget(&self) -> IntValue<'ctx> {
@@ -489,7 +489,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         ];
         for (n, value) in words {
             let bytes = word.const_int(u64::from(n) * 8, false);
-            let address = sys::field(&self.builder, self.frame(), bytes);
+            let address = llvm::field(&self.builder, self.frame(), bytes);
             self.builder
                 .build_store(address, value)
                 .expect("positioned");

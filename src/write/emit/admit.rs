@@ -1,8 +1,9 @@
 //! Which inputs can be rewritten: modules that LLVM's verifier accepts and that do not use names of ours.
 
+use super::llvm::{self, bound, session};
 use super::members;
 use super::optimize::{is_for_lto, optimize};
-use super::{Names, Parsed, bound, hidden, positions, session, sys};
+use super::{Names, Parsed, hidden, positions};
 use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED as LLVM;
 use crate::input::ir::lower::{remedy_for_old_text, unreadable};
@@ -67,7 +68,7 @@ pub fn admit(
         let lines = session::warnings().into_iter().chain(why);
         let path = path.display();
         let lines: Vec<String> = lines.map(|line| format!("{path}: {line}")).collect();
-        let names = members::Names::new(&sys::symbols(&module));
+        let names = members::Names::new(&llvm::symbols(&module));
         let for_lto = for_lto.then_some(optimized);
         Ok((
             admitted,
@@ -184,7 +185,7 @@ fn check_names(module: &Module, input: &Input) -> Result<()> {
         let remedy = "rewrite the module that it was made from";
         return refuse("it is instrumented already".into(), remedy);
     }
-    for symbol in sys::symbols(module) {
+    for symbol in llvm::symbols(module) {
         if symbol.name.starts_with(PREFIX) && !symbol.local {
             let problem = format!("{}: the runtime of p3-rewrite has that name", symbol.name);
             return refuse(problem, "give it another, or leave the module out");
@@ -211,13 +212,13 @@ fn is_list(module: &Module) -> bool {
 
 /// Verifies a module, without its debug information if that is at fault; returns why it was dropped, if it was.
 fn verify(module: &Module, input: &Input) -> Result<Option<String>> {
-    let version = sys::debug_info_version(module);
+    let version = llvm::debug_info_version(module);
     let found = module.verify();
     if version == Some(DEBUG_INFO) && found.is_ok() {
         return Ok(None);
     }
     // Not to be relied on where something is wrong: LLVM does not report everything that it removes.
-    let removed = sys::strip_debug_info(module);
+    let removed = llvm::strip_debug_info(module);
     match found {
         Ok(()) if !removed => return Ok(None),
         _ => verify_code(module, input)?,

@@ -1,6 +1,6 @@
 //! Counts → metadata by which LLVM optimises: `!prof` of terminators and functions, `ProfileSummary`.
 
-use super::sys::{self, Meta};
+use super::llvm::{self, Meta};
 use super::{Names, Source, parse};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CopyId};
@@ -73,16 +73,16 @@ pub fn annotate(
 ) -> Result<Vec<u8>> {
     let parsed = parse(&Source::new(input, CopyId(0)), Names::Kept)?;
     let (context, module) = parsed.get();
-    if sys::has_module_flag(&module, SUMMARY) {
+    if llvm::has_module_flag(&module, SUMMARY) {
         let problem = "it has a profile already";
         let remedy = "annotate the module that it was made from";
         return Err(Error::load(&input.path, problem, remedy));
     }
-    let definitions: Vec<_> = sys::definitions(&module).collect();
+    let definitions: Vec<_> = llvm::definitions(&module).collect();
     for f in functions {
         function(context, definitions[f.ordinal as usize], f);
     }
-    sys::add_module_flag(context, &module, SUMMARY, summary_node(summary));
+    llvm::add_module_flag(context, &module, SUMMARY, summary_node(summary));
     let (name, text) = MADE_BY;
     let node = context.metadata_node(&[context.metadata_string(text).into()]);
     let added = module.add_global_metadata(name, &node);
@@ -98,21 +98,21 @@ fn written(module: &Module, kind: Kind) -> Vec<u8> {
 }
 
 fn function(context: &Context, f: FunctionValue, annotation: &Annotation) {
-    let blocks = sys::blocks(f);
+    let blocks = llvm::blocks(f);
     for (b, counts) in &annotation.branches {
-        let end = sys::terminator(blocks[*b]);
-        sys::set_branch_weights(context, end, &weights(counts));
+        let end = llvm::terminator(blocks[*b]);
+        llvm::set_branch_weights(context, end, &weights(counts));
     }
     for &(b, n) in &annotation.headers {
         let weight = vec![Meta::Text("loop_header_weight"), Meta::I64(n)];
-        let end = sys::terminator(blocks[b]);
-        sys::set_header_weight(context, end, Meta::Node(weight));
+        let end = llvm::terminator(blocks[b]);
+        llvm::set_header_weight(context, end, Meta::Node(weight));
     }
     let entries = [
         Meta::Text("function_entry_count"),
         Meta::I64(annotation.entry),
     ];
-    sys::set_function_profile(context, f, Meta::Node(entries.into()));
+    llvm::set_function_profile(context, f, Meta::Node(entries.into()));
     match annotation.heat {
         Heat::Hot => set(context, f, "inlinehint"),
         Heat::Cold if !has(f, "hot") => set(context, f, "cold"),

@@ -3,7 +3,7 @@
 //! A function that counts writes memory, and so does every function that may call it. An
 //! optimiser that still believed `memory(none)` would merge or delete counted calls.
 
-use super::values::{self, Inst};
+use super::llvm::inst::{self, Inst};
 use crate::base::index::{FuncId, ModuleId, TiVec, ti_vec};
 use crate::input::ir::{Callee, Linkage, Program};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -121,9 +121,7 @@ pub(super) fn find_calls_that_claim(module: &Module) -> Vec<Inst> {
     let blocks = module
         .get_functions()
         .flat_map(|f| f.get_basic_block_iter());
-    let calls = blocks
-        .flat_map(values::instructions)
-        .filter(|i| i.is_call());
+    let calls = blocks.flat_map(inst::instructions).filter(|i| i.is_call());
     calls
         .filter(|call| kinds.iter().any(|kind| call.has_call_attribute(*kind)))
         .collect()

@@ -1,13 +1,11 @@
 //! Copies of a module that is in memory already, each made by a child of this process: what a child does not change is
 //! memory that all of them share, and none reads the module again.
-#![allow(unsafe_code)]
 
-use super::{Changes, ModuleJob, Parsed, Rewritten, Source, edit, session};
+use super::llvm::process;
+use super::{Changes, ModuleJob, Parsed, Rewritten, Source, edit};
 use rustix::io::retry_on_intr;
-use rustix::process::{Pid, Signal, WaitOptions};
-use rustix::process::{kill_process, set_parent_process_death_signal, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -59,18 +57,14 @@ impl Child {
         let made = Rewritten::new(job)?;
         // Children find it out each for itself otherwise.
         parsed.claiming();
-        // SAFETY: no other thread holds anything that the child may want, since there is none.
-        match unsafe { libc::fork() } {
-            -1 => Err(io::Error::last_os_error()),
-            0 => run(|| {
-                let unchanged = edit(parsed, source, job, changes).ok()?;
-                made.fill(&parsed.get().1, unchanged).ok()
-            }),
-            pid => Ok(Child {
-                pid: Pid::from_raw(pid),
-                made: Some(made),
-            }),
-        }
+        let pid = process::fork(|| {
+            let unchanged = edit(parsed, source, job, changes).ok()?;
+            made.fill(&parsed.get().1, unchanged).ok()
+        })?;
+        Ok(Child {
+            pid: Some(pid),
+            made: Some(made),
+        })
     }
 
     /// What it made; nothing if it failed at whatever. It said nothing of that.
@@ -89,15 +83,4 @@ impl Drop for Child {
             let _ = waitpid(Some(pid), WaitOptions::empty());
         }
     }
-}
-
-/// All that a child does. It ends with its parent, whose lock of the output folder it holds as well.
-fn run(work: impl FnOnce() -> Option<()>) -> ! {
-    // Where the system cannot do it, that lock is held until the child is done.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    session::be_silent();
-    std::panic::set_hook(Box::new(|_| ()));
-    let done = matches!(catch_unwind(AssertUnwindSafe(work)), Ok(Some(())));
-    // SAFETY: it does not return. What this process would do at its end is its parent's to do.
-    unsafe { libc::_exit(i32::from(!done)) }
 }

@@ -6,7 +6,7 @@
 //! constant where one is stored, and where control comes from a block of which a φ has a constant.
 
 use super::conditions;
-use super::read::sys::{Block, Value};
+use super::llvm::view::{Block, Value};
 use crate::input::load::positions::{
     BecomesConstant, BlockPositions, Compared, Operand, Predicate, Variable,
 };

@@ -3,7 +3,7 @@
 //! An optimiser keeps the position of a comparison and of what it compares, but inverts comparisons, swaps operands and
 //! successors, and joins conditions. Nothing is concluded here; `report::truth` holds this evidence against the text.
 
-use super::read::sys::{Block, Value};
+use super::llvm::view::{Block, Value};
 use crate::input::load::positions::{Asks, Origin, SourcePosition, Test};
 use inkwell::llvm_sys::LLVMOpcode;
 use rustc_hash::FxHashMap;

@@ -4,8 +4,8 @@
 use super::block::{Described, Record};
 use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
+use super::llvm;
 use super::shared::{append_ctor, aside, constructor, record, runtime_function};
-use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::copies::plan::FunctionPlan;
 use crate::copies::plan::keys::Keys;
@@ -196,7 +196,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             .counters
             .expect("an array plan has counters")
             .as_pointer_value();
-        sys::const_address(base, self.i64.const_int(slot * 8, false))
+        llvm::const_address(base, self.i64.const_int(slot * 8, false))
     }
 
     /// The slot that takes increments which must not count.
@@ -208,7 +208,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     pub(crate) fn hash_table(&self, index: u64) -> PointerValue<'ctx> {
         let (tables, table) = self.tables.expect("a hash plan has tables");
         let index = self.i64.const_int(index, false);
-        sys::const_element(tables.as_pointer_value(), table, index)
+        llvm::const_element(tables.as_pointer_value(), table, index)
     }
 
     /// Whether counts in hash tables are inlined, and look ids up in a cache first.
@@ -219,7 +219,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     /// The cache of hash table `index`: a zero, and distances from it.
     pub(crate) fn cache(&self, index: u64) -> PointerValue<'ctx> {
         let base = self.caches.expect("inlined").as_pointer_value();
-        sys::const_address(
+        llvm::const_address(
             base,
             self.i64
                 .const_int(index * u64::from(CACHE_WORDS) * 8, false),

@@ -12,11 +12,11 @@ mod tail;
 
 use super::data::Data;
 use super::layout::Storage;
+use super::llvm::inst::Inst;
+use super::llvm::{self, Blocks};
 use super::place::{self, Place};
 use super::split::{Places, split};
 use super::steps;
-use super::sys::{self, Blocks};
-use super::values::Inst;
 use super::versions;
 use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::copies::plan::keys::Keys;
@@ -48,7 +48,7 @@ pub(crate) fn instrument<'ctx>(
     index: usize,
 ) {
     let context = data.edit.context;
-    let mut blocks = sys::blocks(function);
+    let mut blocks = llvm::blocks(function);
     check(&blocks, body);
     let mut cfg = &body.cfg;
     if let Some(versions) = &plan.versions {
@@ -56,7 +56,7 @@ pub(crate) fn instrument<'ctx>(
         cfg = &versions.cfg;
     }
     for (block, weights) in &plan.branches {
-        sys::set_branch_weights(context, sys::terminator(blocks[*block]), weights);
+        llvm::set_branch_weights(context, llvm::terminator(blocks[*block]), weights);
     }
     let builder = context.create_builder();
     let hits = data.hit_counter(index);
@@ -123,7 +123,7 @@ fn sets_before_branches(cfg: &Cfg, plan: &FunctionPlan, places: &Places) -> bool
 fn check(blocks: &TiSlice<BlockId, BasicBlock>, body: &FunctionBody) {
     assert_eq!(blocks.len(), body.cfg.len(), "{}: blocks", body.name);
     for (block, view) in blocks.iter().zip(&body.cfg.blocks) {
-        let n = sys::successor_count(sys::terminator(*block)) as usize;
+        let n = llvm::successor_count(llvm::terminator(*block)) as usize;
         assert_eq!(n, view.succs.len(), "{}: successors", body.name);
     }
 }
@@ -194,7 +194,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if ops.is_empty() && self.entries.is_none() {
             return;
         }
-        sys::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
+        llvm::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
         if let Some(counter) = self.entries {
             self.increment(counter, self.constant(1));
         }
@@ -211,17 +211,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let to = self.cfg.target(edge);
         match place {
             Place::Source | Place::Flagged => {
-                let end = sys::terminator(self.blocks[edge.block]);
-                sys::position_before(&self.builder, end);
+                let end = llvm::terminator(self.blocks[edge.block]);
+                llvm::position_before(&self.builder, end);
             }
             Place::Target => {
                 let (source, target) = (self.blocks[edge.block], self.blocks[to]);
                 let at = place::find_start_behind_comparisons(target, source);
-                sys::position_before(&self.builder, at);
+                llvm::position_before(&self.builder, at);
             }
             Place::Own => {
                 let block = self.places.own[&edge];
-                sys::position_before(&self.builder, sys::terminator(block));
+                llvm::position_before(&self.builder, llvm::terminator(block));
             }
         }
         let before = self.register_for(edge.block, self.is_key[to]);
@@ -230,9 +230,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
             Place::Flagged => How::Flag(edge),
             Place::Own if self.branches(ops) => {
                 let block = self.places.own[&edge];
-                let source = sys::terminator(self.blocks[edge.block]);
+                let source = llvm::terminator(self.blocks[edge.block]);
                 let head = self.context.prepend_basic_block(block, "p3.count");
-                sys::set_successor(source, edge.succ, head);
+                llvm::set_successor(source, edge.succ, head);
                 self.builder.position_at_end(head);
                 How::Branch(block)
             }
@@ -262,12 +262,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Emits `ops`, behind which a path is over, at `place` in block `b`, which has no successors.
     fn end_path(&mut self, b: BlockId, ops: &[Op], place: InstructionValue<'ctx>) {
-        let end = sys::terminator(self.blocks[b]);
-        let is_by_return = place == end || sys::opcode(end) == LLVMOpcode::LLVMRet;
+        let end = llvm::terminator(self.blocks[b]);
+        let is_by_return = place == end || llvm::opcode(end) == LLVMOpcode::LLVMRet;
         let how = if self.branches(ops) && is_by_return {
             self.split_before(self.blocks[b], place)
         } else {
-            sys::position_before(&self.builder, place);
+            llvm::position_before(&self.builder, place);
             How::Here
         };
         self.code(ops, self.register_at(b), how, self.plan.table.hashes());
@@ -362,7 +362,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn slot(&self, register: Held<'ctx>) -> PointerValue<'ctx> {
         match register {
             Held::Key(_) => unreachable!("a count in the array reads a key"),
-            Held::Id(BasicValueEnum::IntValue(id)) => sys::slot(&self.builder, self.counter(0), id),
+            Held::Id(BasicValueEnum::IntValue(id)) => {
+                llvm::slot(&self.builder, self.counter(0), id)
+            }
             Held::Id(address) => address.into_pointer_value(),
         }
     }
@@ -401,13 +403,13 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let zero = self.constant(0);
         let entry = number(Site::Entry);
         if entry != zero {
-            sys::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
+            llvm::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
             self.increment(counter, entry);
         }
         for b in self.cfg.ids() {
             let (block, exit) = (self.blocks[b], number(Site::Exit(b)));
             if exit != zero {
-                sys::position_before(&self.builder, place::exit(block));
+                llvm::position_before(&self.builder, place::exit(block));
                 self.increment(counter, exit);
             }
             let on = |e: &CfgEdge| number(Site::Edge(self.cfg.taken_edge(*e)));
@@ -418,14 +420,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let number = match ins.as_slice() {
                 [only] => on(only),
                 _ => {
-                    let phi = sys::phi_at_start(&self.builder, block, self.i64, "p3.hits");
+                    let phi = llvm::phi_at_start(&self.builder, block, self.i64, "p3.hits");
                     for e in ins {
                         phi.add_incoming(&[(&on(e) as &dyn BasicValue, self.arrival(*e))]);
                     }
                     phi.as_basic_value().into_int_value()
                 }
             };
-            sys::position_before(&self.builder, place::start(block));
+            llvm::position_before(&self.builder, place::start(block));
             self.increment(counter, number);
         }
     }
@@ -449,7 +451,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn count_flagged_array(&self, to: BlockId) {
         let ty = self.context.ptr_type(AddressSpace::default());
-        let phi = sys::phi_at_start(&self.builder, self.blocks[to], ty, "p3.slot");
+        let phi = llvm::phi_at_start(&self.builder, self.blocks[to], ty, "p3.slot");
         // φ entries of one block must be one value: repeats of an edge share what the first computed.
         for &e in &self.places.ins[to] {
             let (from, first) = (self.arrival(e), self.cfg.taken_edge(e));
@@ -459,7 +461,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             };
             phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);
         }
-        sys::position_before(&self.builder, place::start(self.blocks[to]));
+        llvm::position_before(&self.builder, place::start(self.blocks[to]));
         self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
     }
 }

@@ -4,8 +4,8 @@
 
 use super::inspect::ATTRIBUTES;
 use super::labels;
+use super::llvm::view::{self, Block, Value};
 use super::pressure;
-use super::read::sys::{self, Block, Value};
 use crate::input::load::Hidden;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
@@ -25,10 +25,10 @@ const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
 
 /// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what [`pressure::find`] takes.
 pub(super) fn find(module: &Module) -> Vec<Hidden> {
-    let kinds = ["noduplicate", "returns_twice"].map(sys::attribute);
+    let kinds = ["noduplicate", "returns_twice"].map(view::attribute);
     let registers = pressure::registers(&module.get_triple().as_str().to_string_lossy());
     let mut found = Vec::new();
-    let definitions = sys::functions(module).filter(|f| f.is_definition());
+    let definitions = view::functions(module).filter(|f| f.is_definition());
     for (body, f) in definitions.enumerate() {
         let known = labels::known(f);
         let pressure = pressure::find(f, registers);
@@ -47,8 +47,8 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
 
 /// By ordinal of the definition, the first of the [`ATTRIBUTES`] that it has. O(functions).
 pub(super) fn forbidden(module: &Module) -> Vec<Option<&'static str>> {
-    let kinds = ATTRIBUTES.map(|(name, _)| (name, sys::attribute(name)));
-    let definitions = sys::functions(module).filter(|f| f.is_definition());
+    let kinds = ATTRIBUTES.map(|(name, _)| (name, view::attribute(name)));
+    let definitions = view::functions(module).filter(|f| f.is_definition());
     let first = |f: Value| kinds.iter().find(|(_, kind)| f.has_attribute(*kind));
     definitions
         .map(|f| first(f).map(|&(name, _)| name))
@@ -69,7 +69,7 @@ pub(super) fn needs_link_time_code(module: &Module) -> Option<String> {
             (is_loaded || name == "llvm.icall.branch.funnel") && f.users().next().is_some()
         }
     };
-    let found = sys::functions(module).find(needs_code)?;
+    let found = view::functions(module).find(needs_code)?;
     Some(found.name().into_owned())
 }
 

@@ -2,7 +2,8 @@
 
 #[cfg(feature = "llvm-ir")]
 use super::by_llvm_ir;
-use super::{Parsed, read, session};
+use super::llvm::session;
+use super::{Parsed, read};
 use crate::base::error::Result;
 use crate::input::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
 use crate::input::ir::{Program, SkipReason};

@@ -4,7 +4,7 @@
 //! versions needs a table of its own ([`super::versions`]), so everything between the tables and the jump must be
 //! understood.
 
-use super::read::sys::{Block, Value};
+use super::llvm::view::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -209,7 +209,7 @@ fn holds_label(value: Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::emit::read::sys;
+    use crate::write::emit::llvm::view;
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
@@ -229,7 +229,7 @@ mod tests {
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "m");
         let module = context.create_module_from_ir(buffer).unwrap();
         module.verify().unwrap();
-        let f = sys::functions(&module).find(|f| f.name() == "f").unwrap();
+        let f = view::functions(&module).find(|f| f.name() == "f").unwrap();
         known(f)
     }
 

@@ -1,6 +1,6 @@
 //! Which members of archives a program needs, as linkers find out.
 
-use super::sys::Symbol;
+use super::llvm::Symbol;
 use crate::input::load::Admitted;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

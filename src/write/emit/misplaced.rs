@@ -15,7 +15,7 @@
 //! rustc stores constants that nothing reads where a function begins, for debuggers: with the position of their `let`,
 //! which may be reached on some ways alone. Those that stand behind other code of the first block have none here.
 
-use super::read::sys::{Block, Node, Value};
+use super::llvm::view::{Block, Node, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::LazyCell;

@@ -8,7 +8,6 @@ mod admit;
 pub mod annotate;
 mod attributes;
 pub(crate) mod block;
-mod bound;
 #[cfg(feature = "llvm-ir")]
 mod by_llvm_ir;
 mod children;
@@ -21,22 +20,19 @@ mod hidden;
 mod inspect;
 mod labels;
 pub(crate) mod layout;
+pub(crate) mod llvm;
 mod members;
 mod misplaced;
 mod optimize;
-mod parsed;
 pub mod pgo;
 pub(crate) mod place;
 mod positions;
 mod pressure;
 mod read;
-mod session;
 pub(crate) mod shared;
 pub(crate) mod split;
 mod steps;
-pub(crate) mod sys;
 mod trace;
-pub(crate) mod values;
 pub(crate) mod versions;
 pub(crate) mod work;
 
@@ -47,9 +43,9 @@ pub use attributes::{Affected, Callers};
 pub use by_llvm_ir::llvm_ir_suffices;
 pub use children::{Child, can_begin};
 pub use inspect::{Loader, load, load_by};
-pub use parsed::Parsed;
+pub use llvm::parsed::Parsed;
+pub use llvm::session::set_up;
 pub use read::inlined::inlined;
-pub use session::set_up;
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, ModuleId};
@@ -262,7 +258,7 @@ fn failure(source: &Source, message: &str) -> Error {
 
 /// Local symbols with names of ours get others: what is added must find its own.
 fn make_way(module: &Module) {
-    for symbol in sys::symbols(module) {
+    for symbol in llvm::symbols(module) {
         if symbol.name.starts_with(admit::PREFIX) {
             assert!(symbol.local, "{} is not ours", symbol.name);
             symbol.rename(&format!("local.{}", symbol.name));
@@ -276,7 +272,7 @@ fn join<'ctx>(
     job: &ModuleJob,
     bodies: &[FunctionBody],
 ) -> Vec<FunctionValue<'ctx>> {
-    let functions: Vec<_> = sys::definitions(module).collect();
+    let functions: Vec<_> = llvm::definitions(module).collect();
     assert_eq!(functions.len(), bodies.len(), "{}: definitions", job.name);
     for (f, body) in functions.iter().zip(bodies) {
         let name = f.get_name().to_string_lossy();

@@ -3,7 +3,8 @@
 //! What LLVM inlines and simplifies at the link is smaller without counts. Counts go into the optimised module, and so does
 //! the untouched program of the output folder: both are the same code.
 
-use super::{Names, Parsed, session, sys};
+use super::llvm::{self, session};
+use super::{Names, Parsed};
 use crate::base::error::{Error, Result};
 use crate::input::load::{Input, Kind, Level};
 use inkwell::OptimizationLevel;
@@ -21,7 +22,7 @@ const STACK: usize = 64 << 20;
 /// Whether a module was compiled for link-time optimisation. The flags stay when a link has optimised the module: it is
 /// optimised once more then, which finds little to do.
 pub(super) fn is_for_lto(module: &Module) -> bool {
-    FLAGS.iter().any(|flag| sys::has_module_flag(module, flag))
+    FLAGS.iter().any(|flag| llvm::has_module_flag(module, flag))
 }
 
 /// Optimises an input, whose bytes and hash are those of the optimised module afterwards. `parsed` is the input as it was read.
@@ -59,7 +60,7 @@ pub(super) fn optimize(
 
 fn run_pipeline(module: &Module, level: Level) -> std::result::Result<(), String> {
     let machine = target_machine(&module.get_triple());
-    sys::run_passes(module, &level.pipeline(), machine.as_ref())
+    llvm::run_passes(module, &level.pipeline(), machine.as_ref())
 }
 
 /// The machine that code is for, by which passes know what instructions cost; `None`: LLVM does not know it, and passes guess.

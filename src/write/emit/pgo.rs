@@ -2,7 +2,8 @@
 //!
 //! The choice of counters depends on LLVM's estimates of frequencies, so nothing short of LLVM can say it.
 
-use super::{Names, Source, parse, sys};
+use super::llvm;
+use super::{Names, Source, parse};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CfgEdge, CopyId};
 use crate::input::load::Input;
@@ -56,10 +57,10 @@ pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
         let remedy = "give the module without -fprofile-generate and its like";
         return Err(Error::load(&input.path, problem, remedy));
     }
-    let functions: Vec<_> = sys::definitions(&module)
+    let functions: Vec<_> = llvm::definitions(&module)
         .map(|f| (f, Before::new(f)))
         .collect();
-    sys::run_passes(&module, "pgo-instr-gen", None).map_err(|problem| {
+    llvm::run_passes(&module, "pgo-instr-gen", None).map_err(|problem| {
         let remedy = "this is a bug of p3-rewrite";
         Error::load(&input.path, problem, remedy)
     })?;
@@ -76,7 +77,7 @@ struct Before<'ctx> {
 
 impl<'ctx> Before<'ctx> {
     fn new(f: FunctionValue<'ctx>) -> Self {
-        let ends = f.get_basic_blocks().into_iter().map(sys::terminator);
+        let ends = f.get_basic_blocks().into_iter().map(llvm::terminator);
         let numbered = ends.enumerate().map(|(i, end)| (end, BlockId::new(i)));
         Before {
             block_of: numbered.collect(),
@@ -88,9 +89,9 @@ impl<'ctx> Before<'ctx> {
         let mut entering = Entering::default();
         let blocks = f.get_basic_blocks();
         for &block in &blocks {
-            let end = sys::terminator(block);
-            for succ in 0..sys::successor_count(end) {
-                let to = sys::successor(end, succ);
+            let end = llvm::terminator(block);
+            for succ in 0..llvm::successor_count(end) {
+                let to = llvm::successor(end, succ);
                 match self.block_of.get(&end) {
                     Some(&block) => entering
                         .edges
@@ -101,7 +102,7 @@ impl<'ctx> Before<'ctx> {
                 }
             }
         }
-        let counter = |block| match self.block_of.get(&sys::terminator(block)) {
+        let counter = |block| match self.block_of.get(&llvm::terminator(block)) {
             Some(&b) => Counter::Block(b),
             None => Counter::Edges(entering.all(block)),
         };
@@ -140,11 +141,11 @@ fn read<'ctx>(ordinal: u32, f: FunctionValue<'ctx>, before: &Before<'ctx>) -> Op
             let Some(what) = intrinsic(call) else {
                 continue;
             };
-            let number = |i| sys::constant_operand(call, i);
+            let number = |i| llvm::constant_operand(call, i);
             // All of these begin with the name and the hash of the function.
             let result = result.get_or_insert_with(|| Instrumented {
                 ordinal,
-                name: sys::string_operand(call, 0),
+                name: llvm::string_operand(call, 0),
                 hash: number(1),
                 counters: Vec::new(),
                 value_sites: Vec::new(),
@@ -176,9 +177,9 @@ fn read<'ctx>(ordinal: u32, f: FunctionValue<'ctx>, before: &Before<'ctx>) -> Op
 
 /// What follows [`PREFIX`] in the name of what an instruction calls.
 fn intrinsic(i: InstructionValue) -> Option<String> {
-    if !sys::is_call(i) {
+    if !llvm::is_call(i) {
         return None;
     }
-    let name = sys::callee_name(i)?;
+    let name = llvm::callee_name(i)?;
     Some(name.strip_prefix(PREFIX)?.to_string())
 }

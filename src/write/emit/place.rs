@@ -1,6 +1,6 @@
 //! Places: where in a function's blocks the code of a plan's sites goes.
 
-use super::{sys, values};
+use super::llvm::{self, inst};
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::copies::plan::{FunctionPlan, Op, Site};
 use crate::input::ir::Cfg;
@@ -101,7 +101,7 @@ const CALLBR_LANDING: &str = "llvm.callbr.landingpad";
 pub(crate) fn start(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         use LLVMOpcode::*;
-        match sys::opcode(i) {
+        match llvm::opcode(i) {
             LLVMPHI | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => true,
             LLVMCall => calls_intrinsic(i, CALLBR_LANDING),
             _ => false,
@@ -115,7 +115,7 @@ pub(crate) fn find_start_behind_comparisons<'ctx>(
     block: BasicBlock<'ctx>,
     source: BasicBlock,
 ) -> InstructionValue<'ctx> {
-    let branch = values::Inst::of(sys::terminator(source));
+    let branch = inst::Inst::of(llvm::terminator(source));
     let condition = branch.operands().into_iter().next();
     let condition = condition.and_then(|c| c.instruction());
     let compared = condition.filter(|i| i.opcode() == LLVMOpcode::LLVMICmp);
@@ -123,7 +123,7 @@ pub(crate) fn find_start_behind_comparisons<'ctx>(
     let Some(compared) = compared.map(|i| i.operands()) else {
         return at;
     };
-    while sys::opcode(at) == LLVMOpcode::LLVMICmp && values::Inst::of(at).operands() == compared {
+    while llvm::opcode(at) == LLVMOpcode::LLVMICmp && inst::Inst::of(at).operands() == compared {
         at = at.get_next_instruction().expect("a block has a terminator");
     }
     at
@@ -132,7 +132,10 @@ pub(crate) fn find_start_behind_comparisons<'ctx>(
 /// The start of an entry block, whose allocas stay together.
 pub(crate) fn entry(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
-        matches!(sys::opcode(i), LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI)
+        matches!(
+            llvm::opcode(i),
+            LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI
+        )
     })
 }
 
@@ -151,8 +154,8 @@ fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> Instructi
 /// or a deoptimization, which nothing but `ret` may follow; in a block that ends in `unreachable` before the last call,
 /// which is the one that does not return.
 pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
-    let (end, mut before) = (sys::terminator(block), backwards(block));
-    let found = match sys::opcode(end) {
+    let (end, mut before) = (llvm::terminator(block), backwards(block));
+    let found = match llvm::opcode(end) {
         LLVMOpcode::LLVMUnreachable => before.find(|i| leaves(*i)),
         LLVMOpcode::LLVMRet => {
             let must = before.take(2).find(|i| ends_in_ret(*i));
@@ -166,8 +169,8 @@ pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
 /// The call in tail position that `block` ends in, if it returns itself.
 fn tail_call(block: BasicBlock) -> Option<InstructionValue> {
     let last = last_call(block)?;
-    let result = values::Inst::of(last).value();
-    let returned = values::Inst::of(sys::terminator(block)).operands();
+    let result = inst::Inst::of(last).value();
+    let returned = inst::Inst::of(llvm::terminator(block)).operands();
     returned.iter().all(|v| *v == result).then_some(last)
 }
 
@@ -177,18 +180,18 @@ pub(crate) fn tail_call_before<'ctx>(
     block: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,
 ) -> Option<InstructionValue<'ctx>> {
-    let (jump, end) = (sys::terminator(block), sys::terminator(to));
+    let (jump, end) = (llvm::terminator(block), llvm::terminator(to));
     let only_leads_there =
-        sys::opcode(jump) == LLVMOpcode::LLVMBr && sys::successor_count(jump) == 1;
+        llvm::opcode(jump) == LLVMOpcode::LLVMBr && llvm::successor_count(jump) == 1;
     if !only_leads_there
-        || sys::opcode(end) != LLVMOpcode::LLVMRet
-        || before_end(to).is_some_and(|i| !values::Inst::of(i).is_phi())
+        || llvm::opcode(end) != LLVMOpcode::LLVMRet
+        || before_end(to).is_some_and(|i| !inst::Inst::of(i).is_phi())
     {
         return None;
     }
     let last = last_call(block)?;
-    let result = values::Inst::of(last).value();
-    let returns_result = |value: values::Value| {
+    let result = inst::Inst::of(last).value();
+    let returns_result = |value: inst::Value| {
         let phi = value
             .instruction()
             .filter(|i| i.is_phi() && i.block() == to);
@@ -196,26 +199,26 @@ pub(crate) fn tail_call_before<'ctx>(
         let brought = brought.and_then(|all| all.into_iter().find(|(_, from)| *from == block));
         value == result || brought.is_some_and(|(value, _)| value == result)
     };
-    let returned = values::Inst::of(end).operands();
+    let returned = inst::Inst::of(end).operands();
     returned.into_iter().all(returns_result).then_some(last)
 }
 
 /// The call, marked `tail`, before the terminator of `block`.
 fn last_call(block: BasicBlock) -> Option<InstructionValue> {
-    before_end(block).filter(|i| sys::is_tail_call(*i))
+    before_end(block).filter(|i| llvm::is_tail_call(*i))
 }
 
 /// What stands before the terminator of `block`, but for intrinsics that may follow a call in tail position.
 fn before_end(block: BasicBlock) -> Option<InstructionValue> {
     let follows = |i: &InstructionValue| {
-        sys::is_call(*i) && sys::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
+        llvm::is_call(*i) && llvm::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
     };
     backwards(block).find(|i| !follows(i))
 }
 
 /// What stands before the terminator of `block`, the last first.
 fn backwards(block: BasicBlock) -> impl Iterator<Item = InstructionValue> {
-    let last = sys::terminator(block).get_previous_instruction();
+    let last = llvm::terminator(block).get_previous_instruction();
     std::iter::successors(last, |i| i.get_previous_instruction())
 }
 
@@ -226,19 +229,19 @@ pub(crate) fn has_musttail(block: BasicBlock) -> bool {
 
 /// Whether LLVM wants `ret` behind a call, with no more than a cast in between.
 fn ends_in_ret(i: InstructionValue) -> bool {
-    sys::is_musttail(i) || calls_intrinsic(i, "llvm.experimental.deoptimize")
+    llvm::is_musttail(i) || calls_intrinsic(i, "llvm.experimental.deoptimize")
 }
 
 /// Whether an instruction calls the intrinsic `name`, for whatever types.
 fn calls_intrinsic(i: InstructionValue, name: &str) -> bool {
-    sys::is_call(i) && sys::callee_name(i).is_some_and(|n| n.starts_with(name))
+    llvm::is_call(i) && llvm::callee_name(i).is_some_and(|n| n.starts_with(name))
 }
 
 /// Whether an instruction is a call that may keep control: not an intrinsic, traps excepted.
 fn leaves(i: InstructionValue) -> bool {
     const TRAPS: [&str; 3] = ["llvm.trap", "llvm.ubsantrap", "llvm.eh.sjlj.longjmp"];
-    let name = if sys::is_call(i) {
-        sys::callee_name(i)
+    let name = if llvm::is_call(i) {
+        llvm::callee_name(i)
     } else {
         return false;
     };

@@ -3,8 +3,8 @@
 
 use super::comparisons;
 use super::conditions::{self, Blocks};
+use super::llvm::view::{self, Block, Node, Value};
 use super::misplaced::{self, Belongs, Misplaced, TYPE_ID};
-use super::read::sys::{self, Block, Node, Value};
 use crate::input::load::positions::{
     BlockPositions, BodyPositions, Choice, Inlined, Optimised, Positions, SourceFile,
     SourcePosition, Test,
@@ -33,14 +33,14 @@ pub(super) fn find(module: &Module) -> Positions {
         scopes: FxHashMap::default(),
         places: FxHashMap::default(),
         known: FxHashMap::default(),
-        no_inline: sys::attribute("noinline"),
+        no_inline: view::attribute("noinline"),
         harmless_hints: vec![ENDS],
     };
     if finder.inlines_hints_alone() {
         finder.harmless_hints.push(UNROLLS_NOT);
     }
-    let definitions = sys::functions(module).filter(|f| f.is_definition());
-    let optnone = sys::attribute("optnone");
+    let definitions = view::functions(module).filter(|f| f.is_definition());
+    let optnone = view::attribute("optnone");
     let bodies = definitions.map(|f| finder.body(f, optnone)).collect();
     finder.found.bodies = bodies;
     finder.found
@@ -68,8 +68,8 @@ impl<'m> Finder<'m, '_> {
     /// Whether the module was compiled by `-O1 -finline-hint-functions`, which unrolls nothing: every function is inlined
     /// by a hint, or never. O(functions).
     fn inlines_hints_alone(&self) -> bool {
-        let hints = ["noinline", "inlinehint", "alwaysinline"].map(sys::attribute);
-        let described = sys::functions(self.module).filter(|f| f.debug_function().is_some());
+        let hints = ["noinline", "inlinehint", "alwaysinline"].map(view::attribute);
+        let described = view::functions(self.module).filter(|f| f.debug_function().is_some());
         let mut described = described.filter(|f| f.is_definition());
         described.all(|f| hints.iter().any(|hint| f.has_attribute(*hint)))
     }

@@ -1,7 +1,7 @@
 //! Register pressure: how many values more are live where a block begins than there are registers. Versions of blocks
 //! spill such values more often (`hot::costs`).
 
-use super::read::sys::{Block, Value};
+use super::llvm::view::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use rustc_hash::FxHashMap;
 
@@ -126,7 +126,7 @@ impl<'m> Walk<'m, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::emit::read::sys;
+    use crate::write::emit::llvm::view;
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
@@ -136,7 +136,9 @@ mod tests {
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "m");
         let module = context.create_module_from_ir(buffer).unwrap();
         module.verify().unwrap();
-        let f = sys::functions(&module).find(|f| f.is_definition()).unwrap();
+        let f = view::functions(&module)
+            .find(|f| f.is_definition())
+            .unwrap();
         find(f, registers)
     }
 

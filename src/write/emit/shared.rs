@@ -2,7 +2,7 @@
 //! constructor.
 
 use super::edit::Edit;
-use super::sys;
+use super::llvm;
 use crate::runtime::{Field, Struct, Type, abi};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -146,9 +146,9 @@ pub(crate) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>)
     ]);
     let mut elements = vec![entry.as_value_ref()];
     if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
-        elements.extend(sys::array_elements(array));
+        elements.extend(llvm::array_elements(array));
     }
-    sys::replace_appending(module, old, c"llvm.global_ctors", &mut elements);
+    llvm::replace_appending(module, old, c"llvm.global_ctors", &mut elements);
 }
 
 /// LLVM's number of the calling convention that keeps (nearly) all registers, which not every target has.

@@ -1,8 +1,8 @@
 //! Splitting of edges whose code needs a block of its own.
 
 use super::function::Tails;
+use super::llvm;
 use super::place::{self, Place};
-use super::sys;
 use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::copies::plan::{FunctionPlan, Op};
 use crate::input::ir::{Cfg, Terminator};
@@ -97,12 +97,12 @@ fn insert<'ctx>(
     for &(edge, new) in edges {
         let source = blocks[edge.block];
         // The branch is where the source's terminator is.
-        sys::position_before(&builder, sys::terminator(source));
+        llvm::position_before(&builder, llvm::terminator(source));
         builder.position_at_end(new);
         builder
             .build_unconditional_branch(target)
             .expect("positioned");
-        sys::set_successor(sys::terminator(source), edge.succ, new);
+        llvm::set_successor(llvm::terminator(source), edge.succ, new);
         taken.entry(source).or_default().push(new);
     }
     mend_phis(&builder, target, &taken);
@@ -113,12 +113,12 @@ fn mend_phis<'ctx>(
     target: BasicBlock<'ctx>,
     taken: &FxHashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
 ) {
-    let is_phi = |i: &InstructionValue<'ctx>| sys::opcode(*i) == LLVMOpcode::LLVMPHI;
+    let is_phi = |i: &InstructionValue<'ctx>| llvm::opcode(*i) == LLVMOpcode::LLVMPHI;
     let mut next = target.get_first_instruction().filter(is_phi);
     while let Some(phi) = next {
         next = phi.get_next_instruction().filter(is_phi);
         let mut used: FxHashMap<BasicBlock<'ctx>, usize> = FxHashMap::default();
-        sys::rebuild_phi(builder, phi, |from| {
+        llvm::rebuild_phi(builder, phi, |from| {
             let at = used.entry(from).or_default();
             let new = taken.get(&from).and_then(|blocks| blocks.get(*at)).copied();
             *at += 1;

@@ -10,9 +10,9 @@
 //! loops of it, one for each value that a back edge leaves as it is: variables of each are computed anew in every iteration (in a
 //! loop over 8 columns that finds queens: 75.6 instead of 43.2 million instructions). An empty assembler statement holds it.
 
+use super::llvm;
+use super::llvm::inst::{self, Inst, Value};
 use super::split::Places;
-use super::sys;
-use super::values::{self, Inst, Value};
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Dominators;
@@ -36,7 +36,7 @@ pub(super) fn join<'ctx>(
     for (header, ins) in places.ins.iter_enumerated() {
         let block = blocks[header];
         // Two ways back at least, and one in.
-        if ins.len() < 3 || !values::phis(block).any(steps_twice) {
+        if ins.len() < 3 || !inst::phis(block).any(steps_twice) {
             continue;
         }
         let dominators = dominators.get_or_insert_with(|| Dominators::new(cfg));
@@ -47,7 +47,7 @@ pub(super) fn join<'ctx>(
         let from: FxHashSet<BasicBlock> = ways.iter().map(|w| w.from).collect();
         if from.len() == ways.len()
             && back.iter().all(can_split)
-            && values::phis(block).any(|p| takes_one_step(p, &from))
+            && inst::phis(block).any(|p| takes_one_step(p, &from))
         {
             join_at(context, &builder, block, &ways, &from);
         }
@@ -92,9 +92,9 @@ fn join_at<'ctx>(
     ways: &[Way<'ctx>],
     from: &FxHashSet<BasicBlock<'ctx>>,
 ) {
-    let old: Vec<Inst> = values::phis(header).collect();
+    let old: Vec<Inst> = inst::phis(header).collect();
     // New ones first, so that no value that is looked at below refers to one that goes.
-    let new = old.iter().map(|&phi| values::renewed(builder, phi));
+    let new = old.iter().map(|&phi| inst::renewed(builder, phi));
     let new: Vec<Inst> = new.collect();
     let joint = context.prepend_basic_block(header, "");
     let mut steps = Vec::new();
@@ -111,7 +111,7 @@ fn join_at<'ctx>(
         } else if let Some(step) = same_step(new, &back) {
             steps.push((new, step));
         } else {
-            let phi = values::phi_at_end(builder, joint, new.value());
+            let phi = inst::phi_at_end(builder, joint, new.value());
             phi.look_like(new);
             for (value, block) in back {
                 phi.add_incoming(value, block);
@@ -129,7 +129,7 @@ fn join_at<'ctx>(
         .build_unconditional_branch(header)
         .expect("positioned");
     for way in ways {
-        sys::set_successor(sys::terminator(way.from), way.succ, joint);
+        llvm::set_successor(llvm::terminator(way.from), way.succ, joint);
     }
     for phi in old {
         phi.erase();

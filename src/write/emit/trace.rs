@@ -3,8 +3,9 @@
 
 use super::edit::Edit;
 use super::function::return_at_once;
+use super::llvm;
+use super::place;
 use super::shared::declare;
-use super::{place, sys};
 use crate::base::index::{BlockId, FuncId};
 use crate::input::ir::{FunctionBody, Terminator};
 use crate::paths::dag::Order;
@@ -22,7 +23,7 @@ pub(super) fn instrument<'ctx>(
     body: &FunctionBody,
     func: FuncId,
 ) {
-    let blocks = sys::blocks(function);
+    let blocks = llvm::blocks(function);
     let tracer = Tracer {
         edit,
         builder: edit.context.create_builder(),
@@ -33,7 +34,7 @@ pub(super) fn instrument<'ctx>(
     let frame = tracer.enter(blocks[BlockId(0)], func);
     for b in order {
         if let Some(&call) = tails.get(&b) {
-            sys::position_before(&tracer.builder, call);
+            llvm::position_before(&tracer.builder, call);
             tracer.report("__p3_trace_block", body.cfg.block(b).succs[0], frame);
             tracer.report_exit(frame);
         }
@@ -59,7 +60,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
             let ty = i64.fn_type(&[i32.into()], false);
             self.edit.module.add_function(name, ty, None)
         });
-        sys::position_before(&self.builder, place::entry(entry));
+        llvm::position_before(&self.builder, place::entry(entry));
         let func = i32.const_int(u64::from(func.0), false).into();
         let call = self.builder.build_call(callee, &[func], "p3.frame");
         call.expect("positioned")
@@ -73,9 +74,9 @@ impl<'ctx> Tracer<'_, 'ctx> {
             BlockId(0) => {
                 let enter = frame.as_instruction_value().expect("a call");
                 let next = enter.get_next_instruction().expect("a terminator follows");
-                sys::position_before(&self.builder, next);
+                llvm::position_before(&self.builder, next);
             }
-            _ => sys::position_before(&self.builder, place::start(block)),
+            _ => llvm::position_before(&self.builder, place::start(block)),
         }
         self.report("__p3_trace_block", b, frame);
     }
@@ -83,12 +84,12 @@ impl<'ctx> Tracer<'_, 'ctx> {
     fn resume(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
         let first = block.get_first_instruction();
         let all = std::iter::successors(first, |i| i.get_next_instruction());
-        let twice = |i: &InstructionValue<'ctx>| sys::is_call(*i) && sys::returns_twice(*i);
+        let twice = |i: &InstructionValue<'ctx>| llvm::is_call(*i) && llvm::returns_twice(*i);
         for call in all.filter(twice).collect::<Vec<_>>() {
             let next = call
                 .get_next_instruction()
                 .expect("an invoke of setjmp is not traced");
-            sys::position_before(&self.builder, next);
+            llvm::position_before(&self.builder, next);
             self.report("__p3_trace_resume", b, frame);
         }
     }
@@ -103,7 +104,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
     }
 
     fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {
-        sys::position_before(&self.builder, place::exit(block));
+        llvm::position_before(&self.builder, place::exit(block));
         self.report_exit(frame);
     }
 

@@ -15,9 +15,9 @@ mod jumps;
 #[cfg(test)]
 mod tests;
 
+use super::llvm::inst::{self, Inst, Value};
+use super::llvm::{self, Blocks};
 use super::place;
-use super::sys::{self, Blocks};
-use super::values::{self, Inst, Value};
 use crate::base::index::{BlockId, TiVec};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Dominators;
@@ -51,7 +51,7 @@ pub(crate) fn copy_blocks<'ctx>(
     cfg: &Cfg,
     versions: &Versions,
 ) -> Blocks<'ctx> {
-    copy_blocks_of(context, function, sys::blocks(function), cfg, versions)
+    copy_blocks_of(context, function, llvm::blocks(function), cfg, versions)
 }
 
 /// The same where `blocks` are those of `cfg`, in whatever order they stand.
@@ -163,8 +163,8 @@ impl<'ctx> Copier<'_, 'ctx> {
                 continue;
             }
             let block = self.blocks[b];
-            for phi in values::phis(block) {
-                old.push((b, phi, values::renewed(&self.builder, phi)));
+            for phi in inst::phis(block) {
+                old.push((b, phi, inst::renewed(&self.builder, phi)));
             }
         }
         // Only now, when no φ refers to one that goes.
@@ -192,7 +192,7 @@ impl<'ctx> Copier<'_, 'ctx> {
             if !self.has_copies(b) {
                 continue;
             }
-            for (at, i) in (0..).zip(values::instructions(self.blocks[b])) {
+            for (at, i) in (0..).zip(inst::instructions(self.blocks[b])) {
                 if i.is_void() {
                     continue;
                 }
@@ -205,7 +205,7 @@ impl<'ctx> Copier<'_, 'ctx> {
         for at in self.own.len()..self.blocks.len() {
             let to = BlockId::new(at);
             let from = self.versions.origin[to];
-            let originals = values::instructions(self.blocks[from]);
+            let originals = inst::instructions(self.blocks[from]);
             let mut copies = Vec::with_capacity(originals.len());
             for i in originals {
                 let copy = match renewed.get(&i) {
@@ -228,7 +228,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// φs come first in a block, so appending keeps their order.
     fn append_phi(&self, to: BlockId, like: Inst) -> Inst {
         let block = self.blocks[to];
-        let phi = values::phi_at_end(&self.builder, block, like.value());
+        let phi = inst::phi_at_end(&self.builder, block, like.value());
         phi.look_like(like);
         phi
     }
@@ -247,11 +247,11 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Makes the edges those of the versions.
     fn connect(&self) {
         for b in self.versions.cfg.ids() {
-            let end = sys::terminator(self.blocks[b]);
+            let end = llvm::terminator(self.blocks[b]);
             let own = &self.own.block(self.versions.origin[b]).succs;
             for ((succ, to), own) in (0..).zip(&self.versions.cfg.block(b).succs).zip(own) {
                 if to != own || b.index() >= self.own.len() {
-                    sys::set_successor(end, succ, self.blocks[*to]);
+                    llvm::set_successor(end, succ, self.blocks[*to]);
                 }
             }
         }
@@ -267,7 +267,7 @@ impl<'ctx> Copier<'_, 'ctx> {
             .zip(self.versions.cfg.ids())
             .collect();
         for b in self.versions.cfg.ids() {
-            for i in values::instructions(self.blocks[b]) {
+            for i in inst::instructions(self.blocks[b]) {
                 if renewed.contains(&i) {
                     continue;
                 }
@@ -349,12 +349,12 @@ impl<'ctx> Copier<'_, 'ctx> {
             return Step::Known(known);
         }
         let Some(above) = self.find_dominator(at) else {
-            return Step::Known(values::poison(value)); // unreachable
+            return Step::Known(inst::poison(value)); // unreachable
         };
         if self.meet_in(home, above, at) {
             let again = self.again(value, at);
             let reaches = again.unwrap_or_else(|| {
-                let phi = values::phi_before_all(&self.builder, self.blocks[at], value);
+                let phi = inst::phi_before_all(&self.builder, self.blocks[at], value);
                 self.made.push((at, phi, value));
                 phi.value()
             });
@@ -379,7 +379,7 @@ impl<'ctx> Copier<'_, 'ctx> {
         let block = self.blocks[b];
         let start = self.starts.entry(b);
         let start = *start.or_insert_with(|| Inst::of(place::start(block)));
-        values::stand_before(&self.builder, start);
+        inst::stand_before(&self.builder, start);
         let copy = value.instruction()?.copy_here(&self.builder);
         copy.set_operand(operand, from);
         Some(copy.value())

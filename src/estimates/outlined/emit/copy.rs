@@ -2,8 +2,8 @@
 
 use super::jumps;
 use crate::write::emit::edit::Edit;
-use crate::write::emit::sys;
-use crate::write::emit::values::{self, Inst, Value};
+use crate::write::emit::llvm;
+use crate::write::emit::llvm::inst::{self, Inst, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -33,7 +33,7 @@ pub(crate) fn declare_beside<'ctx>(
         copy.remove_enum_attribute(AttributeLoc::Function, kind);
     }
     forbid_inlining(context, copy);
-    sys::copy_personality(of, copy);
+    llvm::copy_personality(of, copy);
     copy
 }
 
@@ -54,9 +54,7 @@ pub(crate) fn copy_function<'ctx>(
     let copy = declare_beside(edit, of, name, of.get_type());
     copy.set_call_conventions(of.get_call_conventions());
     let mut parameters = FxHashMap::default();
-    let pairs = values::parameters(of)
-        .into_iter()
-        .zip(values::parameters(copy));
+    let pairs = inst::parameters(of).into_iter().zip(inst::parameters(copy));
     for (i, (old, new)) in (0..).zip(pairs) {
         for attribute in of.attributes(AttributeLoc::Param(i)) {
             copy.add_attribute(AttributeLoc::Param(i), attribute);
@@ -115,7 +113,7 @@ impl<'ctx> Copied<'ctx> {
             copied.map.insert(old, new);
         }
         for block in from.get_basic_blocks() {
-            let all = values::instructions(block).into_iter();
+            let all = inst::instructions(block).into_iter();
             for old in all.filter(|i| wanted(*i)) {
                 let new = copy_one(&builder, old, copied.blocks[&block]);
                 // It names debug records, which are not copied.
@@ -136,7 +134,7 @@ impl<'ctx> Copied<'ctx> {
 /// A copy of one instruction at the end of `to`, without a location.
 pub(crate) fn copy_one<'ctx>(builder: &Builder<'ctx>, old: Inst, to: BasicBlock<'ctx>) -> Inst {
     let new = if old.is_phi() {
-        let phi = values::phi_at_end(builder, to, old.value());
+        let phi = inst::phi_at_end(builder, to, old.value());
         phi.look_like(old);
         phi
     } else {

@@ -6,7 +6,8 @@
 use super::copy::Copied;
 use crate::runtime::abi;
 use crate::write::emit::edit::Edit;
-use crate::write::emit::{data, shared, sys};
+use crate::write::emit::llvm;
+use crate::write::emit::{data, shared};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, PointerValue};
@@ -24,13 +25,13 @@ pub(crate) fn translate<'ctx>(
     let jumps = jumps.filter(|(old, _)| old.opcode() == LLVMOpcode::LLVMIndirectBr);
     let builder = context.create_builder();
     for (number, &(old, new)) in jumps.enumerate() {
-        let end = sys::terminator(old.block());
-        let natives = (0..sys::successor_count(end)).map(|i| sys::successor(end, i));
+        let end = llvm::terminator(old.block());
+        let natives = (0..llvm::successor_count(end)).map(|i| llvm::successor(end, i));
         let natives: Vec<BasicBlock> = natives.collect();
         let table = table(edit, of, number, &natives);
         let lookup = shared::runtime_function(edit, &abi::JUMP);
         let address: BasicValueEnum = new.operands()[0].basic();
-        sys::position_before(&builder, sys::terminator(new.block()));
+        llvm::position_before(&builder, llvm::terminator(new.block()));
         let call = builder.build_call(lookup, &[table.into(), address.into()], "");
         let index = call.expect("positioned").try_as_basic_value().basic();
         let index = index.expect("it gives a number").into_int_value();
@@ -60,7 +61,7 @@ fn table<'ctx>(
         let address = |b: &BasicBlock<'ctx>| {
             // What an address finds is a block, so that no two may have one.
             if seen.insert(*b) {
-                sys::block_address(of, *b)
+                llvm::block_address(of, *b)
             } else {
                 shared::pointer(context).const_null()
             }

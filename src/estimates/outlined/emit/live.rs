@@ -3,8 +3,8 @@
 use crate::base::index::{BlockId, TiSlice, TiVec};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
-use crate::write::emit::sys;
-use crate::write::emit::values::{self, Inst, Value};
+use crate::write::emit::llvm;
+use crate::write::emit::llvm::inst::{self, Inst, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::targets::TargetData;
@@ -57,7 +57,7 @@ pub(crate) fn values_at(
     target: &TargetData,
     saving: Saving,
 ) -> Option<Vec<Live>> {
-    let blocks = sys::blocks(function);
+    let blocks = llvm::blocks(function);
     let mut search = Search {
         ins: cfg.predecessors(),
         number: blocks.iter().copied().zip(cfg.ids()).collect(),
@@ -69,10 +69,10 @@ pub(crate) fn values_at(
     for (n, header) in (0..).zip(headers) {
         search.headers[*header].push(n);
     }
-    let parameters = values::parameters(function).into_iter();
+    let parameters = inst::parameters(function).into_iter();
     let mut all: Vec<Definition> = parameters.map(|p| Definition::new(p, None)).collect();
     for &b in &order.rpo {
-        for i in values::instructions(blocks[b]) {
+        for i in inst::instructions(blocks[b]) {
             if !i.is_void() {
                 let is_of_the_frame = b == BlockId(0) && is_place(i);
                 let by = (!is_of_the_frame).then_some((b, i));
@@ -321,7 +321,7 @@ fn taken_by_phis<'ctx>(
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
 ) -> FxHashMap<Value, Vec<BasicBlock<'ctx>>> {
     let mut taken: FxHashMap<Value, Vec<BasicBlock>> = FxHashMap::default();
-    for phi in blocks.iter().flat_map(|b| values::phis(*b)) {
+    for phi in blocks.iter().flat_map(|b| inst::phis(*b)) {
         for (value, from) in phi.incoming() {
             if !value.is_constant() {
                 taken.entry(value).or_default().push(from);
@@ -377,7 +377,7 @@ mod tests {
         };
         let headers: Vec<BlockId> = (1..=BLOCKS).map(BlockId).collect();
         let function = module.get_function("f").unwrap();
-        let (order, target) = (Order::new(&cfg), sys::target_of(&module));
+        let (order, target) = (Order::new(&cfg), llvm::target_of(&module));
         let saving = Saving::Computed;
         let live = values_at(function, &cfg, &order, &headers, &target, saving).unwrap();
         let (parameter, others) = live.split_first().unwrap();

@@ -3,8 +3,9 @@
 use super::copy::Copied;
 use super::resume::Handed;
 use crate::base::index::BlockId;
-use crate::write::emit::values::{self, Inst, Value, phis};
-use crate::write::emit::{place, sys};
+use crate::write::emit::llvm;
+use crate::write::emit::llvm::inst::{self, Inst, Value, phis};
+use crate::write::emit::place;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::FunctionValue;
@@ -41,12 +42,12 @@ impl<'ctx> Moved<'ctx> {
     pub(super) fn mend(&mut self) {
         let numbers: FxHashMap<BasicBlock, BlockId> = (0..)
             .map(BlockId)
-            .zip(sys::blocks(self.of))
+            .zip(llvm::blocks(self.of))
             .map(|(n, block)| (block, n))
             .collect();
-        let lost: FxHashMap<Value, Value> = values::parameters(self.of)
+        let lost: FxHashMap<Value, Value> = inst::parameters(self.of)
             .into_iter()
-            .map(|p| (p, values::poison(p)))
+            .map(|p| (p, inst::poison(p)))
             .collect();
         let instructions = self.copied.instructions.clone();
         // One for each block, which may lead to a φ several times.
@@ -55,7 +56,7 @@ impl<'ctx> Moved<'ctx> {
             if old.is_phi() {
                 for (v, from) in old.incoming() {
                     let to = self.copied.blocks[&from];
-                    let end = || Inst::of(sys::terminator(to));
+                    let end = || Inst::of(llvm::terminator(to));
                     let read = || self.read(v, numbers[&from], end());
                     let value = *at_ends.entry((to, v)).or_insert_with(read);
                     let value = lost.get(&value).copied().unwrap_or(value);
@@ -87,8 +88,8 @@ impl<'ctx> Moved<'ctx> {
             Some(kept) if kept.home != Some(at) => match kept.from {
                 Reading::Known(known) => known,
                 Reading::Slot(slot) => {
-                    values::stand_before(&self.builder, before);
-                    values::load(&self.builder, value, slot)
+                    inst::stand_before(&self.builder, before);
+                    inst::load(&self.builder, value, slot)
                 }
                 Reading::Computed => self.compute(value, at, before),
             },
@@ -102,7 +103,7 @@ impl<'ctx> Moved<'ctx> {
         let old = value.instruction().expect("a parameter has a place");
         let operands = old.operands().into_iter();
         let operands: Vec<Value> = operands.map(|o| self.read(o, at, before)).collect();
-        values::stand_before(&self.builder, before);
+        inst::stand_before(&self.builder, before);
         let new = old.copy_here(&self.builder);
         new.drop_location();
         for (n, operand) in operands.into_iter().enumerate() {
@@ -120,14 +121,14 @@ impl<'ctx> Moved<'ctx> {
         } else {
             // The result of an `invoke`. Where others lead to the same block, only φs use it, and those take it from
             // the edge.
-            let to = sys::successor(sys::terminator(new.block()), 0);
+            let to = llvm::successor(llvm::terminator(new.block()), 0);
             if Value::of_block(to).users().len() > 1 {
                 return;
             }
             Inst::of(place::start(to))
         };
-        values::stand_before(&self.builder, behind);
-        values::store(&self.builder, new.value(), slot);
+        inst::stand_before(&self.builder, behind);
+        inst::store(&self.builder, new.value(), slot);
     }
 
     /// Leads from `entry` to the headers.
@@ -138,7 +139,7 @@ impl<'ctx> Moved<'ctx> {
         handed: &Handed,
         starts: Vec<Vec<Value>>,
     ) {
-        let blocks = sys::blocks(self.of);
+        let blocks = llvm::blocks(self.of);
         let copies: Vec<BasicBlock> = handed
             .headers
             .iter()

@@ -14,8 +14,9 @@ use crate::base::index::{BlockId, TiSlice};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
 use crate::write::emit::edit::Edit;
-use crate::write::emit::values::{self, Inst, Value, phis};
-use crate::write::emit::{place, sys};
+use crate::write::emit::llvm;
+use crate::write::emit::llvm::inst::{self, Inst, Value, phis};
+use crate::write::emit::place;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -97,7 +98,7 @@ impl Handed {
             return None;
         }
         let live = values_at(function, cfg, order, &headers, target, saving)?;
-        let blocks = sys::blocks(function);
+        let blocks = llvm::blocks(function);
         let mut room = Room(0);
         let at = |l: &Live| match l.how {
             How::Handed(size) => Some(room.take(size)),
@@ -166,7 +167,7 @@ pub(crate) fn return_call<'ctx>(
 ) {
     let call = call_of(builder, callee, arguments);
     if tail == Tail::Jump {
-        sys::mark_tail(call);
+        llvm::mark_tail(call);
     }
     return_value(builder, call.try_as_basic_value().basic());
 }
@@ -219,7 +220,7 @@ pub(crate) fn place_in<'ctx>(
     offset: u64,
 ) -> Value {
     let offset = context.i64_type().const_int(offset, false);
-    Value::of(&sys::field(builder, buffer, offset))
+    Value::of(&llvm::field(builder, buffer, offset))
 }
 
 /// Memory that is given away from its beginning on, aligned to anything that is as large.
@@ -239,13 +240,13 @@ fn may_move(function: FunctionValue, cfg: &Cfg) -> bool {
         let has = |kind| function.get_enum_attribute(AttributeLoc::Param(i), kind);
         kinds.into_iter().any(|kind| has(kind).is_some())
     };
-    let blocks = sys::blocks(function);
-    let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
+    let blocks = llvm::blocks(function);
+    let mut all = blocks.iter().flat_map(|b| inst::instructions(*b));
     let returns_twice = cfg.blocks.iter().any(|b| b.returns_twice);
     let ends_in_a_call = blocks.iter().any(|b| place::has_musttail(*b));
     !(returns_twice
         || ends_in_a_call
-        || !values::can_name_result(function)
+        || !inst::can_name_result(function)
         || (0..function.count_params()).any(takes)
         || all.any(is_of_a_frame))
 }
@@ -260,9 +261,9 @@ fn is_of_a_frame(i: Inst) -> bool {
 /// Whether there can be a place in each of the headers.
 fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
     use LLVMOpcode::*;
-    let blocks = sys::blocks(function);
+    let blocks = llvm::blocks(function);
     headers.iter().all(|h| {
-        let all = values::instructions(blocks[*h]);
+        let all = inst::instructions(blocks[*h]);
         let first = all.iter().find(|i| !i.is_phi()).expect("a terminator");
         !matches!(
             first.opcode(),
@@ -273,7 +274,7 @@ fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
 
 /// Whether there are variables on the stack, which a jump to another function would end.
 fn has_frame(blocks: &TiSlice<BlockId, BasicBlock>) -> bool {
-    let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
+    let mut all = blocks.iter().flat_map(|b| inst::instructions(*b));
     all.any(|i| i.opcode() == LLVMOpcode::LLVMAlloca)
 }
 
@@ -344,7 +345,7 @@ struct LiveInReader<'a, 'ctx> {
 impl LiveInReader<'_, '_> {
     fn read(&self, like: Value, offset: u64) -> Value {
         let place = place_in(self.context, self.builder, self.buffer, offset);
-        values::load(self.builder, like, place)
+        inst::load(self.builder, like, place)
     }
 }
 
@@ -360,7 +361,7 @@ fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
     let builder = from.builder;
     // What is handed over stays what it is where no block defines it anew: it needs no place.
     let needs_slot = |l: &Live| l.how != How::Folded && l.home.is_some();
-    let slot = |l: &Live| needs_slot(l).then(|| values::room_for(builder, l.value));
+    let slot = |l: &Live| needs_slot(l).then(|| inst::room_for(builder, l.value));
     let slots: Vec<Option<Value>> = handed.live.iter().map(slot).collect();
     let mut known: FxHashMap<Value, Value> = FxHashMap::default();
     let mut kept = FxHashMap::default();
@@ -377,7 +378,7 @@ fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
         };
         let from = match slot {
             Some(slot) => {
-                values::store(builder, value, slot);
+                inst::store(builder, value, slot);
                 Reading::Slot(slot)
             }
             None if l.home.is_none() => Reading::Known(value),
@@ -408,7 +409,7 @@ fn compute(builder: &Builder, value: Value, known: &FxHashMap<Value, Value>) -> 
 
 /// By header: what its φs begin with, the same whichever way leads there.
 fn read_phis(from: &LiveInReader, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
-    let blocks = sys::blocks(of);
+    let blocks = llvm::blocks(of);
     let mut by_header: FxHashMap<BlockId, Vec<Value>> = FxHashMap::default();
     for (header, at) in handed.headers.iter().zip(&handed.phis_at) {
         let phis = phis(blocks[*header]).zip(at);

@@ -6,7 +6,7 @@
 //! than addresses and sums is made of it.
 
 use super::live::sum_with_constant;
-use crate::write::emit::values::{self, Inst, Value, phis};
+use crate::write::emit::llvm::inst::{self, Inst, Value, phis};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -156,7 +156,7 @@ fn is_linear(i: &Inst) -> bool {
 
 /// Whether the block that computes `address` reads or writes there, however its calls end.
 fn is_accessed(address: Inst) -> bool {
-    let all = values::instructions(address.block()).into_iter();
+    let all = inst::instructions(address.block()).into_iter();
     let is_call = |i: &Inst| {
         use LLVMOpcode::*;
         matches!(i.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)

@@ -11,7 +11,7 @@ use crate::base::index::{BlockId, TiVec};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
 use crate::write::emit::edit::Edit;
-use crate::write::emit::sys::{self, Blocks};
+use crate::write::emit::llvm::{self, Blocks};
 use crate::write::emit::{place, shared};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -41,8 +41,8 @@ pub(super) fn spend<'ctx>(
     let i64 = context.i64_type();
     let mut budget = Budget {
         builder: context.create_builder(),
-        left: sys::const_address(burst.as_pointer_value(), i64.const_int(LEFT, false)),
-        blocks: sys::blocks(function),
+        left: llvm::const_address(burst.as_pointer_value(), i64.const_int(LEFT, false)),
+        blocks: llvm::blocks(function),
         ins: cfg.predecessors(),
         ends: cfg.by_block(None),
         phis: Vec::new(),
@@ -79,7 +79,7 @@ struct Budget<'a, 'ctx> {
 
 impl<'ctx> Budget<'_, 'ctx> {
     fn stand(&self, at: InstructionValue<'ctx>) {
-        sys::position_before(&self.builder, at);
+        llvm::position_before(&self.builder, at);
         self.builder.unset_current_debug_location();
     }
 
@@ -107,7 +107,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let left = match *self.ins[b] {
             [only] if self.ends[only].is_some() => self.ends[only].expect("it is there"),
             _ => {
-                let phi = sys::phi_at_start(&self.builder, block, self.i64, "p3.left");
+                let phi = llvm::phi_at_start(&self.builder, block, self.i64, "p3.left");
                 self.phis.push((b, phi));
                 phi.as_basic_value().into_int_value()
             }
@@ -120,8 +120,8 @@ impl<'ctx> Budget<'_, 'ctx> {
     fn is_read(&self, b: BlockId) -> bool {
         let ends = self.ins[b]
             .iter()
-            .map(|from| sys::terminator(self.blocks[*from]));
-        ends.into_iter().any(sys::is_call)
+            .map(|from| llvm::terminator(self.blocks[*from]));
+        ends.into_iter().any(llvm::is_call)
     }
 
     fn take(&self, left: IntValue<'ctx>, instructions: u32) -> IntValue<'ctx> {
@@ -140,7 +140,7 @@ impl<'ctx> Budget<'_, 'ctx> {
             }
             self.stand(i);
             self.store(left);
-            if let Some(behind) = next.filter(|_| !sys::is_musttail(i)) {
+            if let Some(behind) = next.filter(|_| !llvm::is_musttail(i)) {
                 self.stand(behind);
                 left = self.load();
             }
@@ -154,7 +154,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let goes_back = succs.iter().any(|&to| self.order.is_retreating(b, to));
         let looks = b == BlockId(0) || goes_back;
         let block = self.blocks[b];
-        let end = sys::terminator(block);
+        let end = llvm::terminator(block);
         self.stand(if place::has_musttail(block) {
             place::exit(block)
         } else {
@@ -178,7 +178,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let next = b
             .build_int_add(number, i64.const_int(1, false), "")
             .expect("positioned");
-        let behind = sys::const_address(passed, i64.const_int(8, false));
+        let behind = llvm::const_address(passed, i64.const_int(8, false));
         let stored = [(passed, next), (behind, left)]
             .map(|(at, value)| b.build_store(at, value).expect("positioned"));
         let read = number.as_instruction().expect("a load");
@@ -194,7 +194,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let distance = b
             .build_left_shift(sign.expect("positioned"), i64.const_int(12, false), "")
             .expect("positioned");
-        let at = sys::field(b, self.left, distance);
+        let at = llvm::field(b, self.left, distance);
         let byte = b.build_load(self.context.i8_type(), at, "");
         let byte = byte.expect("positioned").into_int_value();
         let read = byte.as_instruction().expect("a load");
@@ -215,5 +215,5 @@ impl<'ctx> Budget<'_, 'ctx> {
 
 /// Whether a call may lead to code that takes from the budget. Intrinsics and assembler code do not.
 fn may_come_back(i: InstructionValue) -> bool {
-    sys::is_call(i) && !sys::callee_name(i).is_some_and(|name| name.starts_with("llvm."))
+    llvm::is_call(i) && !llvm::callee_name(i).is_some_and(|name| name.starts_with("llvm."))
 }

@@ -26,10 +26,11 @@ use crate::input::ir::{FunctionBody, Linkage};
 use crate::runtime::abi;
 use crate::write::emit::data::{Additions, Data, description};
 use crate::write::emit::edit::Edit;
+use crate::write::emit::function;
 use crate::write::emit::layout::is_x86_64_linux;
+use crate::write::emit::llvm;
 use crate::write::emit::shared::record;
 use crate::write::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
-use crate::write::emit::{function, sys};
 use budget::Passes;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
@@ -130,7 +131,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         is_x86_64_linux(edit.module).then(|| Shadows {
             edit,
             data,
-            target: sys::target_of(edit.module),
+            target: llvm::target_of(edit.module),
             buffer: None,
             size: 0,
             entries: Vec::new(),
@@ -184,7 +185,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let handed = Handed::new(&self.target, function, &body.cfg, order, headers, saving);
         let Some(mut handed) = handed else { return };
         handed.let_sums_wrap();
-        let blocks = sys::blocks(function);
+        let blocks = llvm::blocks(function);
         let headers: Vec<_> = handed.headers.iter().map(|h| blocks[*h]).collect();
         handed.shifts = Shifts::of(&headers, &self.target);
         let buffer = self.buffer(handed.size);
@@ -231,7 +232,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     fn address(&self, function: FunctionValue<'ctx>, body: &FunctionBody) -> PointerValue<'ctx> {
         if body.linkage == Linkage::External {
             let name = format!("__p3_native.{}", body.name);
-            sys::alias(self.edit.module, function, &name)
+            llvm::alias(self.edit.module, function, &name)
         } else {
             function.as_global_value().as_pointer_value()
         }
@@ -258,7 +259,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
                 "__p3_handed",
             );
             new.set_alignment(64);
-            sys::replace_global(old, new);
+            llvm::replace_global(old, new);
         }
         self.entries
     }

@@ -6,8 +6,8 @@ use crate::estimates::outlined::emit::resume::{Handed, Tail, place_in, return_ca
 use crate::estimates::outlined::plan::ResumePoint;
 use crate::input::ir::{Cfg, Terminator};
 use crate::paths::dag::Order;
-use crate::write::emit::sys;
-use crate::write::emit::values::{self, Inst, Value, phis};
+use crate::write::emit::llvm;
+use crate::write::emit::llvm::inst::{self, Inst, Value, phis};
 use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -67,14 +67,14 @@ pub(super) fn mark_entry<'ctx>(
 /// loop. Then one byte, that of a push, may be the first instruction: nobody but who was interrupted there ever comes
 /// between the two.
 fn begins_apart(function: FunctionValue, cfg: &Cfg, order: &Order) -> bool {
-    let blocks = sys::blocks(function);
+    let blocks = llvm::blocks(function);
     let headers: HashSet<BlockId> = order.back_edges(cfg).map(|(_, header)| header).collect();
     let mut at = BlockId(0);
     while !headers.contains(&at) {
-        let mut all = values::instructions(blocks[at]).into_iter();
+        let mut all = inst::instructions(blocks[at]).into_iter();
         let succs = &cfg.block(at).succs;
         let parts = succs.iter().any(|to| *to != succs[0]);
-        if all.any(is_real_call) || parts && is_known_late(sys::terminator(blocks[at])) {
+        if all.any(is_real_call) || parts && is_known_late(llvm::terminator(blocks[at])) {
             return true;
         }
         match succs[..] {
@@ -121,7 +121,7 @@ pub(super) fn add_sites<'ctx>(
     cfg: &Cfg,
     places: Places<'_, 'ctx>,
 ) {
-    let blocks = sys::blocks(function);
+    let blocks = llvm::blocks(function);
     let leave = Leave {
         context,
         places,
@@ -133,11 +133,11 @@ pub(super) fn add_sites<'ctx>(
         let rest = blocks[place.block];
         let head = context.prepend_basic_block(rest, "p3.head");
         for e in &ins[place.block] {
-            sys::set_successor(sys::terminator(blocks[e.block]), e.succ, head);
+            llvm::set_successor(llvm::terminator(blocks[e.block]), e.succ, head);
         }
         let by_address = |e: &CfgEdge| cfg.block(e.block).terminator == Terminator::IndirectBr;
         if ins[place.block].iter().any(by_address) {
-            sys::move_address(function, rest, head);
+            llvm::move_address(function, rest, head);
         }
         let phis: Vec<_> = phis(rest).collect();
         for phi in &phis {
@@ -147,7 +147,7 @@ pub(super) fn add_sites<'ctx>(
         leave.builder.position_at_end(head);
         leave.builder.unset_current_debug_location();
         let code = site(places.func, place.header);
-        sys::jump_that_can_be_patched(context, &leave.builder, &code, *passed, rest, out);
+        llvm::jump_that_can_be_patched(context, &leave.builder, &code, *passed, rest, out);
         let phis: Vec<Value> = phis.into_iter().map(|phi| phi.value()).collect();
         leave.fill(out, n, &phis);
     }
@@ -171,11 +171,11 @@ impl<'ctx> Leave<'_, 'ctx> {
         let (b, handed) = (&self.builder, self.places.handed);
         b.position_at_end(out);
         for (value, at) in handed.live_at_header(n) {
-            values::store(b, value, self.place(at));
+            inst::store(b, value, self.place(at));
         }
         for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
             let handed_over = handed.shifts.shifted(b, phi);
-            values::store(b, handed_over, self.place(at));
+            inst::store(b, handed_over, self.place(at));
         }
         let number = self.context.i32_type().const_int(n as u64, false);
         return_call(b, self.places.resuming, &[number.into()], self.tail);

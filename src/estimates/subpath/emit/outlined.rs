@@ -9,8 +9,8 @@ use crate::estimates::outlined::emit::resume::{
 use crate::estimates::subpath::plan::{Loop, Outlining};
 use crate::paths::versions::Versions;
 use crate::write::emit::edit::Edit;
-use crate::write::emit::sys;
-use crate::write::emit::values::{self, Inst, Value, phis};
+use crate::write::emit::llvm;
+use crate::write::emit::llvm::inst::{self, Inst, Value, phis};
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -93,7 +93,7 @@ impl<'ctx> Outlined<'ctx> {
         let name = format!("__p3_sampling.{own}");
         let of = resume::make(edit, function, &name, &handed, Buffer::Told);
         returns_anything(of);
-        let blocks = sys::blocks(function);
+        let blocks = llvm::blocks(function);
         let header = |l: &Loop| {
             let block = blocks[l.header];
             // Places are in the order of their blocks; whichever it is, φs are handed over alike.
@@ -190,7 +190,7 @@ impl<'ctx> Outlined<'ctx> {
             let known = returns.get(&trampoline.around).copied();
             let phi = known.unwrap_or_else(|| {
                 let back = self.context.insert_basic_block_after(here, "p3.back");
-                let phi = values::phi_at_end(builder, back, told);
+                let phi = inst::phi_at_end(builder, back, told);
                 builder.position_at_end(back);
                 let all = phi.value().basic::<'ctx>().into_struct_value();
                 self.go_on(builder, all, &trampoline.around, back);
@@ -198,7 +198,7 @@ impl<'ctx> Outlined<'ctx> {
                 phi
             });
             phi.add_incoming(told, here);
-            sys::position_before(builder, sys::terminator(here));
+            llvm::position_before(builder, llvm::terminator(here));
             let branch = builder.build_unconditional_branch(phi.block());
             branch.expect("positioned");
         }
@@ -249,7 +249,7 @@ impl<'ctx> Outlined<'ctx> {
         let word = self.context.i32_type();
         let first = word.const_int(u64::from(number), false);
         let inside = self.place(builder, self.words.inside);
-        let inside = values::load(builder, Value::of(&first), inside);
+        let inside = inst::load(builder, Value::of(&first), inside);
         let inside = inside.basic::<'ctx>().into_int_value();
         let last = self.headers[number as usize].last;
         let within = builder
@@ -274,22 +274,22 @@ impl<'ctx> Outlined<'ctx> {
             .build_select(is, outer, inside, "")
             .expect("positioned");
         let place = self.place(builder, self.words.inside);
-        values::store(builder, Value::of(&now), place);
+        inst::store(builder, Value::of(&now), place);
     }
 
     /// Goes back to the header of the loop of this number, where the builder stands, behind `from`,
     /// which leads to the header as well.
     pub(super) fn go_back(&self, builder: &Builder<'ctx>, number: u32, from: BasicBlock<'ctx>) {
-        let header = sys::successor(sys::terminator(from), 1);
+        let header = llvm::successor(llvm::terminator(from), 1);
         let phis = phis(header).zip(&self.headers[number as usize].phis);
         for (phi, (offset, _)) in phis {
             let place = self.place(builder, *offset);
-            values::store(builder, self.entries.entry_from(phi, from), place);
+            inst::store(builder, self.entries.entry_from(phi, from), place);
         }
         let back = u64::from(number) + 1;
         let back = self.context.i32_type().const_int(back, false);
         let place = self.place(builder, self.words.back);
-        values::store(builder, Value::of(&back), place);
+        inst::store(builder, Value::of(&back), place);
         let result = self.function.get_type().get_return_type();
         return_value(builder, result.map(|ty| ty.const_zero()));
     }

@@ -5,7 +5,7 @@ use crate::estimates::outlined::emit::resume::{
     Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
 };
 use crate::write::emit::edit::Edit;
-use crate::write::emit::values::{self, Value, phis};
+use crate::write::emit::llvm::inst::{self, Value, phis};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -251,7 +251,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         aligned.set_alignment(64).expect("a power of two");
         let store = |n: usize, value: Value| {
             let place = place_in(self.edit.context, &builder, buffer, taken[n].1);
-            values::store(&builder, value, place);
+            inst::store(&builder, value, place);
         };
         for (parameter, argument) in function.get_param_iter().zip(arguments) {
             match *argument {
@@ -268,7 +268,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         for (offset, value) in [(self.words.inside, u64::from(inside)), (self.words.back, 0)] {
             let place = place_in(self.edit.context, &builder, buffer, offset);
             let value = word.const_int(value, false);
-            values::store(&builder, Value::of(&value), place);
+            inst::store(&builder, Value::of(&value), place);
         }
         let place = place.unwrap_or_else(|| {
             let told = function.get_last_param().expect("it is told");
@@ -315,7 +315,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         let read = |(offset, ty): (u64, BasicTypeEnum<'ctx>)| {
             let place = place_in(self.edit.context, builder, buffer, offset);
             let like = Value::of(&ty.const_zero());
-            values::load(builder, like, place).basic::<'ctx>()
+            inst::load(builder, like, place).basic::<'ctx>()
         };
         let back = read((self.words.back, self.edit.context.i32_type().into()));
         let result = call.try_as_basic_value().basic();

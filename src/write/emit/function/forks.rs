@@ -9,8 +9,8 @@ use crate::copies::plan::FunctionPlan;
 use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, FirstPath, RETURNED};
 use crate::input::ir::{Cfg, FORK, Terminator};
 use crate::write::emit::data::Data;
+use crate::write::emit::llvm::{self, Blocks};
 use crate::write::emit::place;
-use crate::write::emit::sys::{self, Blocks};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -43,7 +43,7 @@ pub(super) fn count_forks<'ctx>(
 ) {
     let builder = context.create_builder();
     let i64 = context.i64_type();
-    sys::position_before(&builder, place::entry(blocks[BlockId(0)]));
+    llvm::position_before(&builder, place::entry(blocks[BlockId(0)]));
     let variable = |name: &str| {
         let variable = builder.build_alloca(i64, name).expect("positioned");
         (variable, i64.const_zero())
@@ -103,7 +103,7 @@ impl<'ctx> Forks<'_, 'ctx> {
                 continue;
             };
             let result = result.into_int_value();
-            sys::position_before(b, next);
+            llvm::position_before(b, next);
             let zero = result.get_type().const_zero();
             let is_child = b.build_int_compare(IntPredicate::EQ, result, zero, "p3.child");
             let is_child = is_child.expect("positioned");
@@ -122,14 +122,14 @@ impl<'ctx> Forks<'_, 'ctx> {
     fn enter(&self, block: BasicBlock<'ctx>, of: BlockId, ins: &[(BasicBlock<'ctx>, bool)]) {
         let b = &self.builder;
         let ends: Option<IntValue> = ins.iter().any(|(_, ends)| *ends).then(|| {
-            let phi = sys::phi_at_start(b, block, self.i64, "p3.ends");
+            let phi = llvm::phi_at_start(b, block, self.i64, "p3.ends");
             for (from, ends) in ins {
                 let ends = self.i64.const_int(u64::from(*ends), false);
                 phi.add_incoming(&[(&ends as &dyn BasicValue, *from)]);
             }
             phi.as_basic_value().into_int_value()
         });
-        sys::position_before(b, place::start(block));
+        llvm::position_before(b, place::start(block));
         let mut first = self.load(self.is_first);
         if let Some(ends) = ends {
             let ended = b.build_and(first, ends, "p3.ended").expect("positioned");
@@ -142,7 +142,7 @@ impl<'ctx> Forks<'_, 'ctx> {
 
     /// In front of `at`, where a path ends and control leaves the function, by a return to the caller if `returns`.
     fn leave(&self, at: InstructionValue<'ctx>, returns: bool) {
-        sys::position_before(&self.builder, at);
+        llvm::position_before(&self.builder, at);
         self.add(COMPLETED, self.load(self.is_first));
         if returns {
             self.add(RETURNED, self.load(self.is_forked));
@@ -171,7 +171,7 @@ impl<'ctx> Forks<'_, 'ctx> {
 
 /// Whether an instruction calls `fork`, and code may stand behind it.
 fn is_fork(i: InstructionValue) -> bool {
-    sys::opcode(i) == LLVMOpcode::LLVMCall
-        && !sys::is_musttail(i)
-        && sys::callee_name(i).is_some_and(|n| FORK.contains(&n.as_str()))
+    llvm::opcode(i) == LLVMOpcode::LLVMCall
+        && !llvm::is_musttail(i)
+        && llvm::callee_name(i).is_some_and(|n| FORK.contains(&n.as_str()))
 }

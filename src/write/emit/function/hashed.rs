@@ -1,7 +1,8 @@
 //! Counts in hash tables: by keys, in the slot that the table's cache names, or by the runtime.
 
+use super::llvm;
 use super::register::Held;
-use super::{Emitter, How, place, sys};
+use super::{Emitter, How, place};
 use crate::base::index::BlockId;
 use crate::copies::plan::Op;
 use crate::runtime::abi;
@@ -62,16 +63,16 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let is_it = b.build_int_compare(IntPredicate::EQ, low.expect(POSITIONED), key, "p3.hit");
         let branch = b.build_conditional_branch(is_it.expect(POSITIONED), hit, miss);
         let branch = branch.expect(POSITIONED);
-        sys::set_branch_weights(self.context, branch, &[1 << 20, 1]); // it is found, mostly
+        llvm::set_branch_weights(self.context, branch, &[1 << 20, 1]); // it is found, mostly
         b.position_at_end(hit);
         let count = self.constant(offset_of!(Slot<LE>, count) as i64);
-        self.increment(sys::field(b, slot, count), self.constant(1));
+        self.increment(llvm::field(b, slot, count), self.constant(1));
         b.build_unconditional_branch(rest).expect(POSITIONED);
         b.position_at_end(miss);
         self.count_missed(key);
         b.build_unconditional_branch(rest).expect(POSITIONED);
         match rest.get_first_instruction() {
-            Some(next) => sys::position_before(b, next),
+            Some(next) => llvm::position_before(b, next),
             None => b.position_at_end(rest),
         }
     }
@@ -84,8 +85,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let at = b.build_right_shift(key, shift, false, "p3.h");
         let at = self.wide(at.expect(POSITIONED));
         let cache = self.data.cache(self.table());
-        let first = sys::const_address(cache, self.constant(8));
-        let distance = self.load(sys::slot(b, first, at));
+        let first = llvm::const_address(cache, self.constant(8));
+        let distance = self.load(llvm::slot(b, first, at));
         // The slot is no part of the cache: what LLVM knows of pointers into that does not hold for it.
         let base = b.build_ptr_to_int(cache, self.i64, "p3.t");
         let address = b.build_int_add(base.expect(POSITIONED), distance, "p3.s");
@@ -141,14 +142,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Counts, in the target of edges that cannot be split, the keys that they bring; 0 counts nothing.
     pub(super) fn count_flagged_hash(&self, to: BlockId) {
         let ty = self.key_type();
-        let phi = sys::phi_at_start(&self.builder, self.blocks[to], ty, "p3.id");
+        let phi = llvm::phi_at_start(&self.builder, self.blocks[to], ty, "p3.id");
         let none = ty.const_zero();
         for &e in &self.places.ins[to] {
             let key = self.hashed.get(&self.cfg.taken_edge(e)).copied();
             let key = key.unwrap_or(none);
             phi.add_incoming(&[(&key as &dyn BasicValue, self.arrival(e))]);
         }
-        sys::position_before(&self.builder, place::start(self.blocks[to]));
+        llvm::position_before(&self.builder, place::start(self.blocks[to]));
         self.count_by_call(phi.as_basic_value().into_int_value());
     }
 }

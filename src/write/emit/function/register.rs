@@ -5,7 +5,8 @@
 //! on the way to such a block, instead of one at every count. A key stays one: of 32 bits, it has lost the sign of what an
 //! id is before its last increment. A count in the array takes the id from it.
 
-use super::{Emitter, sys};
+use super::Emitter;
+use super::llvm;
 use crate::base::index::{BlockId, CfgEdge, TiVec};
 use crate::copies::plan::register::{Registers, Value};
 use crate::copies::plan::{FunctionPlan, Op, Site, Table};
@@ -60,7 +61,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             if self.registers.at[b] == Some(Value::Phi(b)) && !self.places.ins[b].is_empty() {
                 let block = self.blocks[b];
                 let ty = self.type_of(self.is_key[b]);
-                let phi = sys::phi_at_start(&self.builder, block, ty, "p3.r");
+                let phi = llvm::phi_at_start(&self.builder, block, ty, "p3.r");
                 self.phis.insert(b, phi);
             }
         }
@@ -100,7 +101,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Held::Id(match self.register {
             BasicTypeEnum::IntType(_) => self.constant(c).into(),
             // Before a path's last increment it may be no address of a counter.
-            _ => sys::const_moved(self.counter(0), self.constant(c.wrapping_mul(8))).into(),
+            _ => llvm::const_moved(self.counter(0), self.constant(c.wrapping_mul(8))).into(),
         })
     }
 
@@ -117,7 +118,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             _ if c == 0 => register,
             Held::Id(r) => {
                 let by = self.constant(c.wrapping_mul(8));
-                Held::Id(sys::moved(&self.builder, r.into_pointer_value(), by).into())
+                Held::Id(llvm::moved(&self.builder, r.into_pointer_value(), by).into())
             }
         }
     }
@@ -159,8 +160,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
             Some(&after) => after,
             None => self.register_for(e.block, is_key)?,
         };
-        let end = sys::terminator(self.arrival(e));
-        sys::position_before(&self.builder, end);
+        let end = llvm::terminator(self.arrival(e));
+        llvm::position_before(&self.builder, end);
         Some(self.converted(held, is_key))
     }
 

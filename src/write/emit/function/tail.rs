@@ -4,9 +4,9 @@
 //! function may need no frame. Code between the call and the `ret` would prevent that. So each of these blocks gets its
 //! own `ret` here already, and the plan's code for the edge and for the exit behind it goes in front of the call.
 
+use super::super::llvm::inst::{self, Inst};
+use super::super::llvm::{self, Blocks};
 use super::super::place;
-use super::super::sys::{self, Blocks};
-use super::super::values::{self, Inst};
 use crate::base::index::BlockId;
 use crate::input::ir::{Cfg, Terminator};
 use inkwell::basic_block::BasicBlock;
@@ -48,8 +48,8 @@ fn return_itself<'ctx>(
 ) -> Option<InstructionValue<'ctx>> {
     let call = place::tail_call_before(block, to)?;
     let (jump, end) = (
-        Inst::of(sys::terminator(block)),
-        Inst::of(sys::terminator(to)),
+        Inst::of(llvm::terminator(block)),
+        Inst::of(llvm::terminator(to)),
     );
     builder.position_at_end(block);
     let ret = end.copy_here(builder);
@@ -57,13 +57,13 @@ fn return_itself<'ctx>(
         ret.set_operand(0, Inst::of(call).value());
     }
     jump.erase();
-    for phi in values::phis(to).collect::<Vec<_>>() {
+    for phi in inst::phis(to).collect::<Vec<_>>() {
         let mut entries = phi.incoming();
         entries.retain(|(_, from)| *from != block);
         if entries.is_empty() {
-            phi.replace_uses(values::poison(phi.value()));
+            phi.replace_uses(inst::poison(phi.value()));
         } else {
-            let new = values::renewed(builder, phi);
+            let new = inst::renewed(builder, phi);
             for (value, from) in entries {
                 new.add_incoming(value, from);
             }

@@ -1,8 +1,8 @@
 //! What became of functions that no module has any more: debug information says where they were inlined.
 
-use super::sys::{self, Value};
+use super::super::llvm::view::{self, Value};
 use crate::input::load::Admitted;
-use crate::write::emit::session;
+use crate::write::emit::llvm::session;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,7 +16,7 @@ pub fn inlined(inputs: &[Admitted]) -> BTreeMap<String, BTreeSet<String>> {
         let context = session::context();
         let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
         if let Ok(module) = context.create_module_from_ir(buffer) {
-            sys::functions(&module).for_each(|f| note(f, &module, &mut into));
+            view::functions(&module).for_each(|f| note(f, &module, &mut into));
         }
     }
     into

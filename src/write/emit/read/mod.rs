@@ -1,9 +1,9 @@
 //! The loader on LLVM itself: a parsed module → [`ModuleView`]. It takes every module that LLVM reads.
 
 pub(super) mod inlined;
-pub(super) mod sys;
 mod walk;
 
+use super::llvm::view::{self, Block, Value};
 use crate::base::index::BlockId;
 use crate::input::ir::lower::view::{
     Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
@@ -14,7 +14,6 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::module::Module;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use sys::{Block, Value};
 
 /// The view of a module. `against`: attributes that forbid profiling a function; the first that it has
 /// is the reason given.
@@ -22,7 +21,7 @@ pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> Mo
     let attributes = Attributes::new(against);
     let names = Names::new(module);
     let (defined, declared): (Vec<_>, Vec<_>) =
-        sys::functions(module).partition(|f| f.is_definition());
+        view::functions(module).partition(|f| f.is_definition());
     let returning = defined
         .iter()
         .filter(|f| attributes.returning.iter().all(|&a| f.has_attribute(a)));
@@ -39,8 +38,10 @@ pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> Mo
     ModuleView {
         returning: returning.map(|f| f.name()).collect(),
         declared: declared.into_iter().map(Value::name).collect(),
-        aliases: sys::aliases(module).filter_map(alias).collect(),
-        ifuncs: sys::ifuncs(module).map(|f| f.name().into_owned()).collect(),
+        aliases: view::aliases(module).filter_map(alias).collect(),
+        ifuncs: view::ifuncs(module)
+            .map(|f| f.name().into_owned())
+            .collect(),
         taken: walk::address_taken(module),
         calls: walk::calls(module, &names),
         functions: Box::new(
@@ -60,11 +61,11 @@ struct Attributes {
 
 impl Attributes {
     fn new(against: &[(&str, SkipReason)]) -> Attributes {
-        let number = |&(name, why): &(&str, SkipReason)| (sys::attribute(name), why);
+        let number = |&(name, why): &(&str, SkipReason)| (view::attribute(name), why);
         Attributes {
             against: against.iter().map(number).collect(),
-            returning: ["nounwind", "willreturn"].map(sys::attribute),
-            returns_twice: sys::attribute("returns_twice"),
+            returning: ["nounwind", "willreturn"].map(view::attribute),
+            returns_twice: view::attribute("returns_twice"),
         }
     }
 }
@@ -77,13 +78,13 @@ struct Names<'m> {
 impl<'m> Names<'m> {
     fn new(module: &'m Module) -> Names<'m> {
         let (defined, declared): (Vec<_>, Vec<_>) =
-            sys::functions(module).partition(|f| f.is_definition());
+            view::functions(module).partition(|f| f.is_definition());
         let all = defined
             .into_iter()
             .chain(declared)
-            .chain(sys::variables(module))
-            .chain(sys::aliases(module))
-            .chain(sys::ifuncs(module));
+            .chain(view::variables(module))
+            .chain(view::aliases(module))
+            .chain(view::ifuncs(module));
         let unnamed = all.filter(|v| v.name().is_empty()).enumerate();
         Names {
             numbers: unnamed.map(|(i, v)| (v, i.to_string())).collect(),

@@ -1,7 +1,7 @@
 //! Over every operand of a module: whose address is taken, who may call whom.
 
+use super::super::llvm::view::{self, FunctionType, Value};
 use super::Names;
-use super::sys::{self, FunctionType, Value};
 use crate::input::ir::callgraph::MAX_FUNCTIONS;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
@@ -11,18 +11,18 @@ use std::collections::BTreeSet;
 /// [`crate::input::ir::lower::view::ModuleView::taken`]. O(operands); a constant is visited once.
 pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
     let mut walk = Walk::default();
-    sys::variables(module)
+    view::variables(module)
         .filter_map(Value::initializer)
         .for_each(|c| walk.value(c));
-    sys::aliases(module).for_each(|a| walk.value(a.aliasee()));
-    sys::ifuncs(module).for_each(|i| walk.value(i.resolver()));
+    view::aliases(module).for_each(|a| walk.value(a.aliasee()));
+    view::ifuncs(module).for_each(|i| walk.value(i.resolver()));
     instructions(module).for_each(|(_, i)| walk.instruction(i));
     walk.taken
 }
 
 /// Every function's instructions, with the function.
 fn instructions<'m>(module: &'m Module) -> impl Iterator<Item = (Value<'m>, Value<'m>)> {
-    sys::functions(module).flat_map(|f| {
+    view::functions(module).flat_map(|f| {
         let instructions = f.blocks().flat_map(|b| b.instructions());
         instructions.map(move |i| (f, i))
     })
@@ -70,8 +70,8 @@ impl<'m> Walk<'m> {
 
 /// [`crate::input::ir::lower::view::ModuleView::calls`], as the loader of llvm-ir has them.
 pub(super) fn calls(module: &Module, names: &Names) -> Vec<(String, String)> {
-    let definitions = || sys::functions(module).filter(|f| f.is_definition());
-    let unnamed = sys::functions(module).any(|f| f.name().is_empty());
+    let definitions = || view::functions(module).filter(|f| f.is_definition());
+    let unnamed = view::functions(module).any(|f| f.name().is_empty());
     if unnamed || definitions().count() > MAX_FUNCTIONS {
         return Vec::new();
     }

@@ -6,8 +6,8 @@
 //! first version of a block keeps the addresses that the program knows.
 
 use super::super::labels::sources;
-use super::super::sys::{self, Blocks};
-use super::super::values::{self, Inst, Value};
+use super::super::llvm::inst::{self, Inst, Value};
+use super::super::llvm::{self, Blocks};
 use crate::base::index::BlockId;
 use crate::input::ir::{Cfg, Terminator};
 use crate::paths::versions::Versions;
@@ -32,7 +32,7 @@ pub(super) fn lead<'ctx>(
     let mut leads: HashMap<Vec<(BlockId, BlockId)>, Lead> = HashMap::new();
     let mut replaced = Vec::new();
     for (b, targets) in other_targets(&versions.cfg, versions) {
-        let jump = Inst::of(sys::terminator(blocks[b]));
+        let jump = Inst::of(llvm::terminator(blocks[b]));
         if jump.opcode() != LLVMOpcode::LLVMIndirectBr {
             continue; // beside another function, a switch takes its place, which goes where its edges lead
         }
@@ -99,11 +99,11 @@ impl Lead<'_, '_> {
                 continue;
             }
             let copy = if own.is_phi() {
-                let copy = values::phi_before(self.builder, own);
+                let copy = inst::phi_before(self.builder, own);
                 copy.drop_location();
                 copy
             } else {
-                values::stand_before(self.builder, own);
+                inst::stand_before(self.builder, own);
                 own.copy_here(self.builder)
             };
             self.made.insert(value, copy.value());
@@ -153,7 +153,7 @@ impl Lead<'_, '_> {
     fn relabelled(&self, own: Value) -> Value {
         if let Some(label) = own.labelled_block() {
             return match self.targets.get(&label) {
-                Some(block) => Value::of(&sys::block_address(self.function, *block)),
+                Some(block) => Value::of(&llvm::block_address(self.function, *block)),
                 None => own, // no jump leads there
             };
         }

@@ -43,7 +43,7 @@ fn value_used_far_away_is_that_of_own_version() {
         .cfg
         .ids()
         .filter(|b| versions.origin[*b] == BlockId(3));
-    let uses = defined.map(|b| values::instructions(blocks[b])[0].users().len());
+    let uses = defined.map(|b| inst::instructions(blocks[b])[0].users().len());
     assert_eq!(uses.collect::<Vec<_>>(), [BLOCKS as usize - 3; 2]);
     module.verify().unwrap();
 }

@@ -46,7 +46,7 @@ thread_local! {
 }
 
 /// A context whose warnings are kept for [`warnings`], and whose errors are those that its functions return.
-pub(super) fn context() -> Context {
+pub(crate) fn context() -> Context {
     set_up();
     let context = Context::create();
     // SAFETY: the context is live, and the handler needs no data.
@@ -59,7 +59,7 @@ pub(super) fn context() -> Context {
 
 /// [`context`] without the names of values within functions: in modules that have them, keeping them up to date is a quarter of what
 /// rewriting takes.
-pub(super) fn nameless_context() -> Context {
+pub(crate) fn nameless_context() -> Context {
     let context = context();
     // SAFETY: the context is live.
     unsafe { LLVMContextSetDiscardValueNames((&context).as_ctx_ref(), 1) };
@@ -67,13 +67,13 @@ pub(super) fn nameless_context() -> Context {
 }
 
 /// What LLVM warned of on this thread since this was last asked, a line each.
-pub(super) fn warnings() -> Vec<String> {
+pub(crate) fn warnings() -> Vec<String> {
     WARNINGS.take()
 }
 
 /// Lasts as long as this thread reads an input: LLVM's crashes on damaged input are reported as such.
 #[must_use]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     last_words: Box<LastWords>,
     /// What it may take, unless that is unbounded.
     _bounded: Option<Bounded>,
@@ -91,7 +91,7 @@ impl Reading {
     /// Notes which input this thread reads. A fatal error that follows names it, even after the reading has ended.
     /// What it takes is bounded by `size`, the input's number of bytes, if that is given and a [`super::bound::Watch`]
     /// is there.
-    pub(super) fn begin(path: &Path, size: Option<usize>) -> Reading {
+    pub(crate) fn begin(path: &Path, size: Option<usize>) -> Reading {
         READING.set(Some(path.to_path_buf()));
         let bounded = size.map(|size| Bounded::begin(path, size));
         let path = printable(&path.to_string_lossy()).into_owned();
@@ -189,7 +189,7 @@ fn report_crashes() {
 
 /// Ends this process with a line on standard error and exit status 2, whatever other threads do. A signal handler may
 /// call it.
-pub(super) fn end(line: &str) -> ! {
+pub(crate) fn end(line: &str) -> ! {
     // SAFETY: the pointer and the length are those of the line. `_exit` does not return.
     unsafe {
         libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
@@ -248,7 +248,7 @@ extern "C" fn terminate() {
 }
 
 /// From now on a fatal error of LLVM ends this process without a word, as a child's does: its parent finds out what it was.
-pub(super) fn be_silent() {
+pub(crate) fn be_silent() {
     SILENT.store(true, Ordering::Relaxed);
 }
 

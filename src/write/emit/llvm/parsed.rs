@@ -1,8 +1,9 @@
 //! Modules that LLVM has read, which one thread may hand to another.
 #![allow(unsafe_code)]
 
-use super::values::Inst;
-use super::{Names, attributes, session};
+use super::super::{Names, attributes};
+use super::inst::Inst;
+use super::session;
 use crate::input::load::Kind;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMDisposeModule;
@@ -31,7 +32,7 @@ impl Parsed {
     ///
     /// # Errors
     /// What LLVM says of input that it cannot read.
-    pub(super) fn read(
+    pub(crate) fn read(
         bytes: &[u8],
         name: &str,
         kind: Kind,
@@ -54,7 +55,7 @@ impl Parsed {
     }
 
     /// The module, which is not to be dropped, and its context.
-    pub(super) fn get(&self) -> (&Context, ManuallyDrop<Module<'_>>) {
+    pub(crate) fn get(&self) -> (&Context, ManuallyDrop<Module<'_>>) {
         // SAFETY: the module is live, and in a context that lives as long as what is borrowed. It is dropped by `self` alone.
         let module = unsafe { Module::new(self.module) };
         (&self.context, ManuallyDrop::new(module))
@@ -62,7 +63,7 @@ impl Parsed {
 
     /// Call sites whose attributes may become false ([`attributes::find_calls_that_claim`]), as they were when this was
     /// first asked for. O(instructions) that time.
-    pub(super) fn claiming(&self) -> &[Inst] {
+    pub(crate) fn claiming(&self) -> &[Inst] {
         let find = || attributes::find_calls_that_claim(&self.get().1);
         self.claiming.get_or_init(find)
     }

@@ -64,7 +64,7 @@ struct Excess {
 }
 
 /// Watches readings until it is dropped.
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// Dropped to end the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -72,7 +72,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Begins to watch. Where the system starts no further thread, there is no bound.
-    pub(super) fn begin() -> Watch {
+    pub(crate) fn begin() -> Watch {
         let (stop, stopped) = channel();
         let watch = move || {
             while stopped.recv_timeout(SLEEP) == Err(RecvTimeoutError::Timeout) {
@@ -100,10 +100,10 @@ impl Drop for Watch {
 
 /// An input of `size` bytes that this thread reads, until this is dropped.
 #[must_use]
-pub(super) struct Bounded(i32);
+pub(crate) struct Bounded(i32);
 
 impl Bounded {
-    pub(super) fn begin(path: &Path, size: usize) -> Bounded {
+    pub(crate) fn begin(path: &Path, size: usize) -> Bounded {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         let mut readings = readings();
         if readings.live.is_empty() {

@@ -1,8 +1,14 @@
 //! What inkwell lacks, straight from the LLVM C API.
 #![allow(unsafe_code)]
 
+pub(super) mod bound;
+pub(crate) mod inst;
 mod jumps;
 mod metadata;
+pub(super) mod parsed;
+pub(super) mod process;
+pub(super) mod session;
+pub(super) mod view;
 
 pub(crate) use jumps::{
     alias, block_address, copy_personality, jump_that_can_be_patched, mark_tail, move_address,
