@@ -16,7 +16,7 @@ const OWNERS: [(&str, &[&str]); 8] = [
     ("llvm_ir_analysis", &["input/ir/lower"]),
     ("inkwell", LLVM),
     ("llvm_sys", LLVM),
-    ("unsafe", &["write/emit"]),
+    ("unsafe", &["write/emit/llvm"]),
 ];
 
 /// What writes LLVM.
@@ -521,8 +521,8 @@ fn what_is_owned_elsewhere_is_found() {
         (
             "fn f() { unsafe { g() } }",
             "unsafe",
-            "write/emit",
-            "write/emit.rs",
+            "write/emit/llvm",
+            "write/emit/llvm/mod.rs",
         ),
     ] {
         let found = format!("src/ir/cfg.rs:1: {name} is seen by {owner} alone");

@@ -253,7 +253,7 @@ fn range_test<'m>(block: Block<'m>, over: Value<'m>) -> Option<(CaseRange, [Valu
         instructions.next()?,
     ];
     let [difference, compare, branch] = test;
-    let codes = test.map(Value::opcode);
+    let codes = test.map(|i| i.opcode());
     if codes != [LLVMSub, LLVMICmp, LLVMBr] || branch.successors().count() != 2 {
         return None;
     }

@@ -191,7 +191,7 @@ pub(crate) fn tail_call_before<'ctx>(
     }
     let last = last_call(block)?;
     let result = inst::Inst::of(last).value();
-    let returns_result = |value: inst::Value| {
+    let returns_result = |value: llvm::value::Value| {
         let phi = value
             .instruction()
             .filter(|i| i.is_phi() && i.block() == to);

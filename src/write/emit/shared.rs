@@ -3,12 +3,13 @@
 
 use super::edit::Edit;
 use super::llvm;
+use super::llvm::value::Value;
 use crate::runtime::{Field, Struct, Type, abi};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, PointerType, StructType};
-use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, StructValue};
+use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, StructValue};
 use inkwell::{AddressSpace, GlobalVisibility};
 
 /// The type of pointers to the runtime's data.
@@ -144,11 +145,11 @@ pub(crate) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>)
         ctor.into(),
         none.expect("the verifier wants three fields"),
     ]);
-    let mut elements = vec![entry.as_value_ref()];
+    let mut elements = vec![Value::of(&entry)];
     if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
-        elements.extend(llvm::array_elements(array));
+        elements.extend(Value::of(&array).operands());
     }
-    llvm::replace_appending(module, old, c"llvm.global_ctors", &mut elements);
+    llvm::replace_appending(module, old, c"llvm.global_ctors", &elements);
 }
 
 /// LLVM's number of the calling convention that keeps (nearly) all registers, which not every target has.

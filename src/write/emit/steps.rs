@@ -11,7 +11,8 @@
 //! loop over 8 columns that finds queens: 75.6 instead of 43.2 million instructions). An empty assembler statement holds it.
 
 use super::llvm;
-use super::llvm::inst::{self, Inst, Value};
+use super::llvm::inst::{self, Inst};
+use super::llvm::value::Value;
 use super::split::Places;
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::input::ir::Cfg;

@@ -15,7 +15,8 @@ mod jumps;
 #[cfg(test)]
 mod tests;
 
-use super::llvm::inst::{self, Inst, Value};
+use super::llvm::inst::{self, Inst};
+use super::llvm::value::Value;
 use super::llvm::{self, Blocks};
 use super::place;
 use crate::base::index::{BlockId, TiVec};
@@ -442,7 +443,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 /// need not be handed to another function is more, `outlined::emit`: there it is that or memory; here casts gained in
 /// one program and lost in another.)
 fn needs_no_phi(i: Inst) -> bool {
-    let mut users = i.value().users().into_iter().map(Inst::opcode);
+    let mut users = i.value().uses().map(Value::opcode);
     match i.opcode() {
         LLVMOpcode::LLVMGetElementPtr => users.all(|o| o != LLVMOpcode::LLVMPHI),
         LLVMOpcode::LLVMICmp => users.all(|o| o == LLVMOpcode::LLVMBr),

@@ -3,7 +3,8 @@
 use super::jumps;
 use crate::write::emit::edit::Edit;
 use crate::write::emit::llvm;
-use crate::write::emit::llvm::inst::{self, Inst, Value};
+use crate::write::emit::llvm::inst::{self, Inst};
+use crate::write::emit::llvm::value::Value;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

@@ -6,7 +6,8 @@
 //! than addresses and sums is made of it.
 
 use super::live::sum_with_constant;
-use crate::write::emit::llvm::inst::{self, Inst, Value, phis};
+use crate::write::emit::llvm::inst::{self, Inst, phis};
+use crate::write::emit::llvm::value::Value;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::LLVMOpcode;

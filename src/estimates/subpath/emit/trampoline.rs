@@ -5,7 +5,8 @@ use crate::estimates::outlined::emit::resume::{
     Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
 };
 use crate::write::emit::edit::Edit;
-use crate::write::emit::llvm::inst::{self, Value, phis};
+use crate::write::emit::llvm::inst::{self, phis};
+use crate::write::emit::llvm::value::Value;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;

@@ -8,6 +8,7 @@ mod metadata;
 pub(super) mod parsed;
 pub(super) mod process;
 pub(super) mod session;
+pub(crate) mod value;
 pub(super) mod view;
 
 pub(crate) use jumps::{
@@ -20,13 +21,11 @@ pub(crate) use metadata::{
 };
 
 use crate::base::index::{BlockId, TiVec};
-use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::attributes::Attribute;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::{
-    LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc, LLVMStripModuleDebugInfo,
-};
+use inkwell::llvm_sys::debuginfo::LLVMStripModuleDebugInfo;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::{
@@ -38,21 +37,18 @@ use inkwell::module::Module;
 use inkwell::targets::{TargetData, TargetMachine};
 use inkwell::types::BasicType;
 use inkwell::values::{
-    ArrayValue, AsValueRef, FunctionValue, GlobalValue, InstructionValue, IntValue, PhiValue,
-    PointerValue,
+    AsValueRef, FunctionValue, GlobalValue, InstructionValue, IntValue, PhiValue, PointerValue,
 };
-
-/// Whether the function has a body.
-fn is_definition(f: FunctionValue) -> bool {
-    // SAFETY: `f` is a live function of a live module.
-    unsafe { LLVMIsDeclaration(f.as_value_ref()) == 0 }
-}
+use inst::Inst;
+use value::Value;
 
 /// The functions of a module that have a body, in order: the ordinals of the loader's view.
 pub(crate) fn definitions<'ctx>(
     module: &Module<'ctx>,
 ) -> impl Iterator<Item = FunctionValue<'ctx>> {
-    module.get_functions().filter(|f| is_definition(*f))
+    module
+        .get_functions()
+        .filter(|f| Value::of(f).is_definition())
 }
 
 /// The number of successors of a terminator.
@@ -106,8 +102,7 @@ pub(crate) fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock
 
 /// The kind of an instruction.
 pub(crate) fn opcode(i: InstructionValue) -> LLVMOpcode {
-    // SAFETY: `i` is a live instruction.
-    unsafe { LLVMGetInstructionOpcode(i.as_value_ref()) }
+    Value::of(&i).opcode()
 }
 
 /// Whether a call is marked `musttail`.
@@ -120,64 +115,28 @@ pub(crate) fn is_musttail(call: InstructionValue) -> bool {
 
 /// Whether a call is marked `tail` or `musttail`.
 pub(crate) fn is_tail_call(call: InstructionValue) -> bool {
-    // SAFETY: it is a call.
-    opcode(call) == LLVMOpcode::LLVMCall && unsafe { LLVMIsTailCall(call.as_value_ref()) != 0 }
+    Value::of(&call).is_tail_call()
 }
 
 /// Whether an instruction is a call site.
 pub(crate) fn is_call(i: InstructionValue) -> bool {
-    use LLVMOpcode::*;
-    matches!(opcode(i), LLVMCall | LLVMInvoke | LLVMCallBr)
+    Value::of(&i).is_call()
 }
 
 /// The name of the function that a call site calls directly.
 pub(crate) fn callee_name(call: InstructionValue) -> Option<String> {
-    assert!(is_call(call));
-    // SAFETY: it is a call site; the called value is live, and names are copied at once.
-    unsafe {
-        let callee = LLVMIsAFunction(LLVMGetCalledValue(call.as_value_ref()));
-        (!callee.is_null()).then(|| value_name(callee))
-    }
-}
-
-/// # Safety
-/// `value` must be live.
-unsafe fn value_name(value: LLVMValueRef) -> String {
-    let mut length = 0;
-    // SAFETY: LLVM returns a pointer to `length` bytes that live as long as the value's name.
-    let bytes = unsafe {
-        let text = LLVMGetValueName2(value, &mut length);
-        std::slice::from_raw_parts(text.cast::<u8>(), length)
-    };
-    String::from_utf8_lossy(bytes).into_owned()
+    let callee = Value::of(&call).called_function()?;
+    Some(String::from_utf8_lossy(&callee.name()).into_owned())
 }
 
 /// Whether a call may return a second time, as `setjmp` does.
 pub(crate) fn returns_twice(call: InstructionValue) -> bool {
-    assert!(is_call(call));
+    let call = Value::of(&call);
     let kind = Attribute::get_named_enum_kind_id("returns_twice");
-    let index = AttributeLoc::Function.get_index();
-    // SAFETY: it is a call site, and attributes are asked of a function.
-    unsafe {
-        let callee = LLVMIsAFunction(LLVMGetCalledValue(call.as_value_ref()));
-        let declared =
-            !callee.is_null() && !LLVMGetEnumAttributeAtIndex(callee, index, kind).is_null();
-        declared || !LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index, kind).is_null()
-    }
-}
-
-trait Index {
-    fn get_index(self) -> u32;
-}
-
-impl Index for AttributeLoc {
-    fn get_index(self) -> u32 {
-        match self {
-            AttributeLoc::Return => 0,
-            AttributeLoc::Param(i) => i + 1,
-            AttributeLoc::Function => u32::MAX,
-        }
-    }
+    let is_declared = call
+        .called_function()
+        .is_some_and(|f| f.has_attribute(kind));
+    is_declared || call.has_call_attribute(kind)
 }
 
 /// The address of element `index` of an array of 64-bit integers.
@@ -255,39 +214,17 @@ pub(crate) fn rebuild_phi<'ctx>(
 ) {
     assert_eq!(opcode(old), LLVMOpcode::LLVMPHI);
     position_before(builder, old);
-    let raw = old.as_value_ref();
-    // SAFETY: `old` is a live φ of this module, the builder stands before it in its block, and
-    // the values and blocks that are added were taken from it or belong to its function. After
-    // the replacement `old` has no use left and may go.
-    unsafe {
-        let name = value_name(raw);
-        let new = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(raw), c"".as_ptr());
-        for i in 0..LLVMCountIncoming(raw) {
-            let block = BasicBlock::new(LLVMGetIncomingBlock(raw, i)).expect("incoming block");
-            let mut block = map(block).as_mut_ptr();
-            let mut value = LLVMGetIncomingValue(raw, i);
-            LLVMAddIncoming(new, &mut value, &mut block, 1);
-        }
-        if LLVMCanValueUseFastMathFlags(raw) != 0 {
-            LLVMSetFastMathFlags(new, LLVMGetFastMathFlags(raw));
-        }
-        let location = LLVMInstructionGetDebugLoc(raw);
-        LLVMInstructionSetDebugLoc(new, location);
-        LLVMReplaceAllUsesWith(raw, new);
-        LLVMInstructionEraseFromParent(raw);
-        LLVMSetValueName2(new, name.as_ptr().cast(), name.len());
+    let old = Inst::of(old);
+    let new = inst::phi_before(builder, old);
+    for (value, block) in old.incoming() {
+        new.add_incoming(value, map(block));
     }
-}
-
-/// The elements of a constant array, and the type of one.
-pub(crate) fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef> {
-    // SAFETY: `array` is a live constant array; its operands are its elements.
-    unsafe {
-        let n = LLVMGetNumOperands(array.as_value_ref()) as u32;
-        (0..n)
-            .map(|i| LLVMGetOperand(array.as_value_ref(), i))
-            .collect()
-    }
+    let name = old.name();
+    new.look_like(old);
+    old.replace_uses(new.value());
+    old.erase();
+    // While the old one lived, its name was taken.
+    new.rename(&name);
 }
 
 /// Makes `global` (an array with appending linkage) hold `elements`, each a constant of one type.
@@ -295,9 +232,10 @@ pub(crate) fn replace_appending<'ctx>(
     module: &Module<'ctx>,
     old: Option<GlobalValue<'ctx>>,
     name: &std::ffi::CStr,
-    elements: &mut [LLVMValueRef],
+    elements: &[Value],
 ) {
     assert!(!elements.is_empty());
+    let mut elements: Vec<LLVMValueRef> = elements.iter().map(|e| e.raw()).collect();
     // SAFETY: all elements are live constants of one type in this module's context; an appending
     // global has no uses inside the module, so the old one may go.
     unsafe {
@@ -385,8 +323,8 @@ pub(crate) fn string_operand(call: InstructionValue, i: u32) -> String {
 
 /// A named thing of a module.
 pub(crate) struct Symbol {
-    /// The raw value, a global of the module.
-    value: LLVMValueRef,
+    /// A global of the module.
+    value: Value,
     /// Its name; empty where it has none.
     pub name: String,
     /// Whether other modules cannot see it.
@@ -398,10 +336,21 @@ pub(crate) struct Symbol {
 }
 
 impl Symbol {
+    fn new(value: Value) -> Symbol {
+        use inkwell::llvm_sys::LLVMLinkage::*;
+        let linkage = value.linkage();
+        Symbol {
+            value,
+            name: String::from_utf8_lossy(&value.name()).into_owned(),
+            defined: value.is_definition() && linkage != LLVMAvailableExternallyLinkage,
+            weak: linkage == LLVMExternalWeakLinkage,
+            local: matches!(linkage, LLVMInternalLinkage | LLVMPrivateLinkage),
+        }
+    }
+
     /// Gives it another name, to which LLVM adds a number should that be taken too.
     pub(crate) fn rename(&self, name: &str) {
-        // SAFETY: the value is a global of a live module; the name's length is said.
-        unsafe { LLVMSetValueName2(self.value, name.as_ptr().cast(), name.len()) }
+        self.value.rename(name.as_bytes());
     }
 }
 
@@ -417,34 +366,18 @@ pub(crate) fn symbols(module: &Module) -> Vec<Symbol> {
             list(LLVMGetFirstGlobalIFunc(raw), LLVMGetNextGlobalIFunc),
         ]
     };
-    lists.concat().into_iter().map(symbol).collect()
+    lists.concat().into_iter().map(Symbol::new).collect()
 }
 
 fn list(
     first: LLVMValueRef,
     next: unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef,
-) -> Vec<LLVMValueRef> {
-    let some = |v: LLVMValueRef| (!v.is_null()).then_some(v);
+) -> Vec<Value> {
     // SAFETY: `next` takes what it or the first of its kind gave.
-    std::iter::successors(some(first), |v| some(unsafe { next(*v) })).collect()
-}
-
-fn symbol(value: LLVMValueRef) -> Symbol {
-    use inkwell::llvm_sys::LLVMLinkage::*;
-    // SAFETY: the value is a global of a live module.
-    unsafe {
-        Symbol {
-            value,
-            name: value_name(value),
-            defined: LLVMIsDeclaration(value) == 0
-                && LLVMGetLinkage(value) != LLVMAvailableExternallyLinkage,
-            weak: LLVMGetLinkage(value) == LLVMExternalWeakLinkage,
-            local: matches!(
-                LLVMGetLinkage(value),
-                LLVMInternalLinkage | LLVMPrivateLinkage
-            ),
-        }
-    }
+    let all = std::iter::successors(Value::some(first), |v| {
+        Value::some(unsafe { next(v.raw()) })
+    });
+    all.collect()
 }
 
 /// Removes debug information; whether there was any, but for what hangs on metadata of loops alone.

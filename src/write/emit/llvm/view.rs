@@ -4,26 +4,35 @@
 
 mod nodes;
 
+use super::value;
 use crate::input::load::positions::{Asks, Predicate};
 use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMInstructionGetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
-    LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode,
-    LLVMRealPredicate, LLVMTypeKind,
+    LLVMAtomicOrdering, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind,
 };
 use inkwell::module::Module;
 use std::borrow::Cow;
 use std::ffi::CStr;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// The kind of metadata that says what is known of a loop.
 const LOOP: &str = "llvm.loop";
 
-/// Anything that LLVM calls a value, of a module that lives for `'m` and does not change.
+/// A value of a module that lives for `'m` and does not change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
+pub(crate) struct Value<'m>(value::Value, PhantomData<&'m ()>);
+
+impl Deref for Value<'_> {
+    type Target = value::Value;
+
+    fn deref(&self) -> &value::Value {
+        &self.0
+    }
+}
 
 /// A basic block of a function of such a module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,7 +54,7 @@ macro_rules! list {
             // SAFETY: the module is live and unchanged as long as it is borrowed, and so are its lists.
             let first = unsafe { Value::some($first(module.as_mut_ptr())) };
             // SAFETY: as above.
-            std::iter::successors(first, |v| unsafe { Value::some($next(v.0)) })
+            std::iter::successors(first, |v| unsafe { Value::some($next(v.raw())) })
         }
     };
 }
@@ -67,66 +76,44 @@ list!(
     ifuncs, LLVMGetFirstGlobalIFunc, LLVMGetNextGlobalIFunc
 );
 
-/// Makes a method that asks LLVM whether a value is of a class.
-macro_rules! is {
-    ($name:ident, $is:ident) => {
-        pub(crate) fn $name(self) -> bool {
-            // SAFETY: the value is live.
-            unsafe { !$is(self.0).is_null() }
-        }
-    };
-}
-
 impl<'m> Value<'m> {
     fn some(value: LLVMValueRef) -> Option<Value<'m>> {
-        (!value.is_null()).then_some(Value(value, PhantomData))
+        value::Value::some(value).map(Value::new)
     }
 
-    is!(is_constant, LLVMIsAConstant);
-    is!(is_global, LLVMIsAGlobalValue);
-    is!(is_function, LLVMIsAFunction);
-    is!(is_block_address, LLVMIsABlockAddress);
-    is!(is_assembly, LLVMIsAInlineAsm);
+    /// A value of this module.
+    fn new(value: value::Value) -> Value<'m> {
+        Value(value, PhantomData)
+    }
+
+    /// Whether it is the address of a block.
+    pub(crate) fn is_block_address(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { !LLVMIsABlockAddress(self.raw()).is_null() }
+    }
 
     /// The name; empty where there is none.
     pub(crate) fn name(self) -> Cow<'m, str> {
-        let mut length = 0;
-        // SAFETY: the value is live; the name is `length` bytes that live as long as the module does not
-        // change.
-        let bytes = unsafe {
-            let text = LLVMGetValueName2(self.0, &mut length);
-            std::slice::from_raw_parts(text.cast::<u8>(), length)
-        };
-        String::from_utf8_lossy(bytes)
+        // SAFETY: the module does not change.
+        String::from_utf8_lossy(unsafe { self.name_bytes() })
     }
 
     /// The operands of an instruction or constant.
     pub(crate) fn operands(self) -> impl Iterator<Item = Value<'m>> {
-        // SAFETY: checked to be a user, as LLVM calls what has operands; indices are in range.
-        let count = unsafe {
-            assert!(!LLVMIsAUser(self.0).is_null());
-            LLVMGetNumOperands(self.0) as u32
-        };
-        // SAFETY: as above.
-        (0..count).filter_map(move |i| unsafe { Value::some(LLVMGetOperand(self.0, i)) })
+        self.0.operands().map(Value::new)
     }
 
     /// The initialiser of a global variable.
     pub(crate) fn initializer(self) -> Option<Value<'m>> {
-        // SAFETY: LLVM answers null for what is no variable, or has none.
-        unsafe {
-            let variable = LLVMIsAGlobalVariable(self.0);
-            (!variable.is_null()).then(|| LLVMGetInitializer(variable))
-        }
-        .and_then(Value::some)
+        self.0.initializer().map(Value::new)
     }
 
     /// What an alias stands for.
     pub(crate) fn aliasee(self) -> Value<'m> {
         // SAFETY: checked to be an alias, which has an aliasee.
         unsafe {
-            assert!(!LLVMIsAGlobalAlias(self.0).is_null());
-            Value(LLVMAliasGetAliasee(self.0), PhantomData)
+            assert!(!LLVMIsAGlobalAlias(self.raw()).is_null());
+            Value::new(value::Value(LLVMAliasGetAliasee(self.raw())))
         }
     }
 
@@ -134,104 +121,55 @@ impl<'m> Value<'m> {
     pub(crate) fn resolver(self) -> Value<'m> {
         // SAFETY: checked to be an ifunc, which has a resolver.
         unsafe {
-            assert!(!LLVMIsAGlobalIFunc(self.0).is_null());
-            Value(LLVMGetGlobalIFuncResolver(self.0), PhantomData)
+            assert!(!LLVMIsAGlobalIFunc(self.raw()).is_null());
+            Value::new(value::Value(LLVMGetGlobalIFuncResolver(self.raw())))
         }
-    }
-
-    /// Whether a function has a body.
-    pub(crate) fn is_definition(self) -> bool {
-        assert!(self.is_function());
-        // SAFETY: it is a function.
-        unsafe { LLVMIsDeclaration(self.0) == 0 }
-    }
-
-    /// The linkage of a function or an alias.
-    pub(crate) fn linkage(self) -> LLVMLinkage {
-        assert!(self.is_global());
-        // SAFETY: it is a global value.
-        unsafe { LLVMGetLinkage(self.0) }
     }
 
     /// The type of a function.
     pub(crate) fn function_type(self) -> FunctionType {
         assert!(self.is_function());
         // SAFETY: it is a function.
-        FunctionType(unsafe { LLVMGlobalGetValueType(self.0) })
-    }
-
-    /// Whether a function has an attribute ([`attribute`]).
-    pub(crate) fn has_attribute(self, kind: u32) -> bool {
-        assert!(self.is_function());
-        // SAFETY: it is a function.
-        unsafe { !LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, kind).is_null() }
+        FunctionType(unsafe { LLVMGlobalGetValueType(self.raw()) })
     }
 
     /// The parameters of a function, in order.
     pub(crate) fn parameters(self) -> impl Iterator<Item = Value<'m>> {
         assert!(self.is_function());
         // SAFETY: it is a function.
-        let count = unsafe { LLVMCountParams(self.0) };
+        let count = unsafe { LLVMCountParams(self.raw()) };
         // SAFETY: as above; indices are in range.
-        (0..count).map(move |i| unsafe { Value(LLVMGetParam(self.0, i), PhantomData) })
+        (0..count).map(move |i| unsafe { Value::new(value::Value(LLVMGetParam(self.raw(), i))) })
     }
 
     /// The blocks of a function, the entry first.
     pub(crate) fn blocks(self) -> impl Iterator<Item = Block<'m>> {
         assert!(self.is_function());
         // SAFETY: it is a function; its list of blocks does not change.
-        let first = unsafe { Block::some(LLVMGetFirstBasicBlock(self.0)) };
+        let first = unsafe { Block::some(LLVMGetFirstBasicBlock(self.raw())) };
         // SAFETY: as above.
         std::iter::successors(first, |b| unsafe {
             Block::some(LLVMGetNextBasicBlock(b.0))
         })
     }
 
-    /// The kind of an instruction.
-    pub(crate) fn opcode(self) -> LLVMOpcode {
-        self.assert_instruction();
-        // SAFETY: it is an instruction.
-        unsafe { LLVMGetInstructionOpcode(self.0) }
-    }
-
-    /// Whether an instruction is a call site.
-    pub(crate) fn is_call(self) -> bool {
-        use LLVMOpcode::*;
-        matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
-    }
-
-    /// Whether a call is marked `tail` or `musttail`.
-    pub(crate) fn is_tail_call(self) -> bool {
-        // SAFETY: it is a call.
-        self.opcode() == LLVMOpcode::LLVMCall && unsafe { LLVMIsTailCall(self.0) != 0 }
-    }
-
     /// Who a call site calls.
     pub(crate) fn callee(self) -> Value<'m> {
-        assert!(self.is_call());
-        // SAFETY: it is a call site.
-        Value(unsafe { LLVMGetCalledValue(self.0) }, PhantomData)
+        Value::new(self.called_value())
     }
 
     /// The type of the function that a call site calls.
     pub(crate) fn callee_type(self) -> FunctionType {
         assert!(self.is_call());
         // SAFETY: it is a call site.
-        FunctionType(unsafe { LLVMGetCalledFunctionType(self.0) })
+        FunctionType(unsafe { LLVMGetCalledFunctionType(self.raw()) })
     }
 
     /// The number of arguments of a call site: they are its first operands.
     pub(crate) fn argument_count(self) -> usize {
         assert!(self.is_call());
         // SAFETY: it is a call site.
-        unsafe { LLVMGetNumArgOperands(self.0) as usize }
-    }
-
-    /// Whether a call site itself has an attribute ([`attribute`]).
-    pub(crate) fn has_call_attribute(self, kind: u32) -> bool {
-        assert!(self.is_call());
-        // SAFETY: it is a call site.
-        unsafe { !LLVMGetCallSiteEnumAttribute(self.0, FUNCTION, kind).is_null() }
+        unsafe { LLVMGetNumArgOperands(self.raw()) as usize }
     }
 
     /// The text of inline assembly.
@@ -240,7 +178,7 @@ impl<'m> Value<'m> {
         let mut length = 0;
         // SAFETY: it is inline assembly; its text is `length` bytes that live as long as its context.
         let bytes = unsafe {
-            let text = LLVMGetInlineAsmAsmString(self.0, &mut length);
+            let text = LLVMGetInlineAsmAsmString(self.raw(), &mut length);
             std::slice::from_raw_parts(text.cast::<u8>(), length)
         };
         String::from_utf8_lossy(bytes)
@@ -248,8 +186,7 @@ impl<'m> Value<'m> {
 
     /// Whether the value is a token, which cannot be one of several at a φ.
     pub(crate) fn is_token(self) -> bool {
-        // SAFETY: the value is live, and so is its type.
-        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMTokenTypeKind }
+        self.type_kind() == LLVMTypeKind::LLVMTokenTypeKind
     }
 
     /// The instruction as text.
@@ -262,7 +199,7 @@ impl<'m> Value<'m> {
     fn printed(self) -> String {
         // SAFETY: the value is live; the text is NUL-terminated and ours to free.
         unsafe {
-            let text = LLVMPrintValueToString(self.0);
+            let text = LLVMPrintValueToString(self.raw());
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
             LLVMDisposeMessage(text);
             copy
@@ -282,7 +219,7 @@ impl<'m> Value<'m> {
     pub(crate) fn cases(self) -> impl Iterator<Item = Value<'m>> {
         assert!(self.opcode() == LLVMOpcode::LLVMSwitch);
         // SAFETY: it is a `switch`, and the indices are those of its successors but the first.
-        let case = move |i| unsafe { Value::some(LLVMGetSwitchCaseValue(self.0, i)) };
+        let case = move |i| unsafe { Value::some(LLVMGetSwitchCaseValue(self.raw(), i)) };
         (1..self.successors().count() as u32).filter_map(case)
     }
 
@@ -290,11 +227,11 @@ impl<'m> Value<'m> {
     pub(crate) fn successors(self) -> impl Iterator<Item = Block<'m>> {
         // SAFETY: checked to be a terminator; indices are in range.
         let count = unsafe {
-            assert!(!LLVMIsATerminatorInst(self.0).is_null());
-            LLVMGetNumSuccessors(self.0)
+            assert!(!LLVMIsATerminatorInst(self.raw()).is_null());
+            LLVMGetNumSuccessors(self.raw())
         };
         // SAFETY: as above.
-        (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.0, i), PhantomData) })
+        (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.raw(), i), PhantomData) })
     }
 
     /// The nodes in the `!llvm.loop` node of a terminator: locations and hints.
@@ -305,7 +242,7 @@ impl<'m> Value<'m> {
         let operands = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
-            let node = LLVMGetMetadata(self.0, kind);
+            let node = LLVMGetMetadata(self.raw(), kind);
             if node.is_null() {
                 return Vec::new();
             }
@@ -325,23 +262,12 @@ impl<'m> Value<'m> {
     pub(crate) fn debug_function(self) -> Option<Node<'m>> {
         assert!(self.is_function());
         // SAFETY: it is a function; LLVM answers null where there is no debug information.
-        unsafe { Node::some(LLVMGetSubprogram(self.0)) }
-    }
-
-    /// Whether it is an instruction.
-    pub(crate) fn is_instruction(self) -> bool {
-        // SAFETY: the value is live.
-        unsafe { !LLVMIsAInstruction(self.0).is_null() }
+        unsafe { Node::some(LLVMGetSubprogram(self.raw())) }
     }
 
     /// Whether it is an integer of so many bits.
     pub(crate) fn has_width(self, bits: u32) -> bool {
-        // SAFETY: the value is live, and so is its type, of which the width is asked only if it is an integer.
-        unsafe {
-            let ty = LLVMTypeOf(self.0);
-            LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind
-                && LLVMGetIntTypeWidth(ty) == bits
-        }
+        self.is_integer() && self.bits() == Some(bits)
     }
 
     /// Whether it is true or false.
@@ -351,22 +277,21 @@ impl<'m> Value<'m> {
 
     /// Whether it is one integer, of any width.
     pub(crate) fn is_integer(self) -> bool {
-        // SAFETY: the value is live, and so is its type.
-        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMIntegerTypeKind }
+        self.type_kind() == LLVMTypeKind::LLVMIntegerTypeKind
     }
 
     /// Whether a comparison of integers asks if they are equal.
     pub(crate) fn compares_equal(self) -> bool {
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
-        unsafe { LLVMGetICmpPredicate(self.0) == LLVMIntPredicate::LLVMIntEQ }
+        unsafe { LLVMGetICmpPredicate(self.raw()) == LLVMIntPredicate::LLVMIntEQ }
     }
 
     /// The bits of an integer, or of an address; `None` of anything else.
     pub(crate) fn bits(self) -> Option<u32> {
         // SAFETY: the value is live, and so is its type, of which the width is asked only if it is an integer.
         unsafe {
-            let ty = LLVMTypeOf(self.0);
+            let ty = LLVMTypeOf(self.raw());
             match LLVMGetTypeKind(ty) {
                 LLVMTypeKind::LLVMIntegerTypeKind => Some(LLVMGetIntTypeWidth(ty)),
                 // No address has more.
@@ -378,15 +303,7 @@ impl<'m> Value<'m> {
 
     /// Who uses it, as often as it is used.
     pub(crate) fn users(self) -> impl Iterator<Item = Value<'m>> {
-        // SAFETY: the value is live and the module does not change; a use is one until its list ends.
-        let first = unsafe { LLVMGetFirstUse(self.0) };
-        let uses = std::iter::successors((!first.is_null()).then_some(first), |u| {
-            // SAFETY: as above.
-            let next = unsafe { LLVMGetNextUse(*u) };
-            (!next.is_null()).then_some(next)
-        });
-        // SAFETY: as above.
-        uses.filter_map(|u| unsafe { Value::some(LLVMGetUser(u)) })
+        self.uses().map(Value::new)
     }
 
     /// Whether a load or store is volatile.
@@ -394,45 +311,31 @@ impl<'m> Value<'m> {
         let accesses = matches!(self.opcode(), LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore);
         assert!(accesses);
         // SAFETY: it is a load or store.
-        unsafe { LLVMGetVolatile(self.0) != 0 }
+        unsafe { LLVMGetVolatile(self.raw()) != 0 }
     }
 
     /// Whether a load is neither volatile nor atomic.
     pub(crate) fn is_plain_load(self) -> bool {
         assert!(self.opcode() == LLVMOpcode::LLVMLoad);
         // SAFETY: it is a load.
-        let ordering = unsafe { LLVMGetOrdering(self.0) };
+        let ordering = unsafe { LLVMGetOrdering(self.raw()) };
         !self.is_volatile() && ordering == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }
 
     /// Whether it is one address, not a vector of several.
     pub(crate) fn is_address(self) -> bool {
-        // SAFETY: the value is live, and so is its type.
-        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMPointerTypeKind }
+        self.type_kind() == LLVMTypeKind::LLVMPointerTypeKind
     }
 
     /// Whether it is `undef` or `poison`.
     pub(crate) fn is_undefined(self) -> bool {
         // SAFETY: the value is live.
-        unsafe { LLVMIsUndef(self.0) != 0 }
-    }
-
-    /// Whether it is a constant array or structure that lists its elements, other than plain numbers, as operands.
-    pub(crate) fn is_aggregate(self) -> bool {
-        // SAFETY: the value is live.
-        unsafe {
-            !LLVMIsAConstantArray(self.0).is_null() || !LLVMIsAConstantStruct(self.0).is_null()
-        }
+        unsafe { LLVMIsUndef(self.raw()) != 0 }
     }
 
     /// Whether it is a constant address computed from its first operand, and no vector.
     pub(crate) fn is_constant_element_address(self) -> bool {
-        // SAFETY: the value is live, and only an expression is asked for its kind.
-        let computes = unsafe {
-            !LLVMIsAConstantExpr(self.0).is_null()
-                && LLVMGetConstOpcode(self.0) == LLVMOpcode::LLVMGetElementPtr
-        };
-        computes && self.is_address()
+        self.element_address_base().is_some() && self.is_address()
     }
 
     /// Whether it is a variable of this module alone, which nobody writes and every thread shares.
@@ -440,28 +343,20 @@ impl<'m> Value<'m> {
         use LLVMLinkage::*;
         // SAFETY: the value is live, and only a variable is asked the rest.
         unsafe {
-            !LLVMIsAGlobalVariable(self.0).is_null()
-                && LLVMIsGlobalConstant(self.0) != 0
-                && LLVMIsThreadLocal(self.0) == 0
-                && LLVMIsExternallyInitialized(self.0) == 0
+            !LLVMIsAGlobalVariable(self.raw()).is_null()
+                && LLVMIsGlobalConstant(self.raw()) != 0
+                && LLVMIsThreadLocal(self.raw()) == 0
+                && LLVMIsExternallyInitialized(self.raw()) == 0
                 && matches!(
-                    LLVMGetLinkage(self.0),
+                    LLVMGetLinkage(self.raw()),
                     LLVMInternalLinkage | LLVMPrivateLinkage
                 )
         }
     }
 
-    /// Whether it is something that may have operands.
-    pub(crate) fn has_operands(self) -> bool {
-        // SAFETY: the value is live.
-        unsafe { !LLVMIsAUser(self.0).is_null() }
-    }
-
     /// The block that an instruction is in.
     pub(crate) fn block(self) -> Block<'m> {
-        self.assert_instruction();
-        // SAFETY: it is an instruction, and those of a function are in a block.
-        unsafe { Block(LLVMGetInstructionParent(self.0), PhantomData) }
+        Block(self.parent(), PhantomData)
     }
 
     /// The predicate of a comparison of integers or addresses.
@@ -469,7 +364,7 @@ impl<'m> Value<'m> {
         use LLVMIntPredicate::*;
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
-        match unsafe { LLVMGetICmpPredicate(self.0) } {
+        match unsafe { LLVMGetICmpPredicate(self.raw()) } {
             LLVMIntEQ => Predicate::Eq,
             LLVMIntNE => Predicate::Ne,
             LLVMIntSLT => Predicate::Slt,
@@ -488,7 +383,7 @@ impl<'m> Value<'m> {
         use LLVMIntPredicate::*;
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
-        match unsafe { LLVMGetICmpPredicate(self.0) } {
+        match unsafe { LLVMGetICmpPredicate(self.raw()) } {
             LLVMIntEQ => (Asks::Equal, false),
             LLVMIntNE => (Asks::Unequal, false),
             LLVMIntSLT | LLVMIntSLE => (Asks::Less, false),
@@ -503,7 +398,7 @@ impl<'m> Value<'m> {
         use LLVMRealPredicate::*;
         assert!(self.opcode() == LLVMOpcode::LLVMFCmp);
         // SAFETY: it is a comparison of floating-point numbers.
-        Some(match unsafe { LLVMGetFCmpPredicate(self.0) } {
+        Some(match unsafe { LLVMGetFCmpPredicate(self.raw()) } {
             LLVMRealOEQ | LLVMRealUEQ => Asks::Equal,
             LLVMRealONE | LLVMRealUNE => Asks::Unequal,
             LLVMRealOLT | LLVMRealOLE | LLVMRealULT | LLVMRealULE => Asks::Less,
@@ -520,7 +415,7 @@ impl<'m> Value<'m> {
         }
         assert!(self.opcode() == LLVMOpcode::LLVMFCmp);
         // SAFETY: it is a comparison of floating-point numbers.
-        let predicate = unsafe { LLVMGetFCmpPredicate(self.0) };
+        let predicate = unsafe { LLVMGetFCmpPredicate(self.raw()) };
         let ordered = matches!(predicate, LLVMRealOEQ | LLVMRealOLE | LLVMRealOGE);
         ordered || matches!(predicate, LLVMRealUEQ | LLVMRealULE | LLVMRealUGE)
     }
@@ -528,27 +423,18 @@ impl<'m> Value<'m> {
     /// Whether it is a constant that is zero or null.
     pub(crate) fn is_null(self) -> bool {
         // SAFETY: the value is live.
-        unsafe { LLVMIsConstant(self.0) != 0 && LLVMIsNull(self.0) != 0 }
+        unsafe { LLVMIsConstant(self.raw()) != 0 && LLVMIsNull(self.raw()) != 0 }
     }
 
     /// The values that come into a φ, each with the block that it comes from.
     pub(crate) fn incoming(self) -> impl Iterator<Item = (Value<'m>, Block<'m>)> {
-        assert!(self.opcode() == LLVMOpcode::LLVMPHI);
-        // SAFETY: it is a φ.
-        let count = unsafe { LLVMCountIncoming(self.0) };
-        // SAFETY: as above; indices are in range.
-        (0..count).map(move |i| unsafe {
-            (
-                Value(LLVMGetIncomingValue(self.0, i), PhantomData),
-                Block(LLVMGetIncomingBlock(self.0, i), PhantomData),
-            )
-        })
+        let entries = self.0.incoming();
+        entries.map(|(value, block)| (Value::new(value), Block(block, PhantomData)))
     }
 
     /// An integer constant, signed, in decimal.
     pub(crate) fn number(self) -> Option<String> {
-        // SAFETY: the value is live.
-        if unsafe { LLVMIsAConstantInt(self.0).is_null() } {
+        if !self.is_constant_int() {
             return None;
         }
         let text = self.printed();
@@ -564,12 +450,11 @@ impl<'m> Value<'m> {
     pub(crate) fn debug_location(self) -> Option<Node<'m>> {
         self.assert_instruction();
         // SAFETY: it is an instruction; LLVM answers null where there is no location.
-        unsafe { Node::some(LLVMInstructionGetDebugLoc(self.0)) }
+        unsafe { Node::some(LLVMInstructionGetDebugLoc(self.raw())) }
     }
 
     fn assert_instruction(self) {
-        // SAFETY: the value is live.
-        unsafe { assert!(!LLVMIsAInstruction(self.0).is_null()) }
+        assert!(self.is_instruction());
     }
 }
 
@@ -588,7 +473,7 @@ impl<'m> Block<'m> {
     /// Who uses it, as often as it is used: terminators, and its address.
     pub(crate) fn users(self) -> impl Iterator<Item = Value<'m>> {
         // SAFETY: the block is live.
-        Value(unsafe { LLVMBasicBlockAsValue(self.0) }, PhantomData).users()
+        Value::new(value::Value(unsafe { LLVMBasicBlockAsValue(self.0) })).users()
     }
 
     /// The instructions, the terminator last.
@@ -597,13 +482,10 @@ impl<'m> Block<'m> {
         let first = unsafe { Value::some(LLVMGetFirstInstruction(self.0)) };
         // SAFETY: as above.
         std::iter::successors(first, |i| unsafe {
-            Value::some(LLVMGetNextInstruction(i.0))
+            Value::some(LLVMGetNextInstruction(i.raw()))
         })
     }
 }
-
-/// Where LLVM keeps the attributes of a function as a whole.
-const FUNCTION: u32 = LLVMAttributeFunctionIndex;
 
 /// The number of an attribute.
 pub(crate) fn attribute(name: &str) -> u32 {

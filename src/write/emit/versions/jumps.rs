@@ -6,7 +6,8 @@
 //! first version of a block keeps the addresses that the program knows.
 
 use super::super::labels::sources;
-use super::super::llvm::inst::{self, Inst, Value};
+use super::super::llvm::inst::{self, Inst};
+use super::super::llvm::value::Value;
 use super::super::llvm::{self, Blocks};
 use crate::base::index::BlockId;
 use crate::input::ir::{Cfg, Terminator};

@@ -1,5 +1,6 @@
 //! Nodes of debug information: locations, scopes, functions and files of the source.
 
+use super::super::value;
 use super::{Node, Value};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
@@ -134,7 +135,7 @@ impl<'m> Node<'m> {
         // SAFETY: the node and the module's context are live, and so is the value that holds the node in it.
         let value = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
-            Value(LLVMMetadataAsValue(context, self.0), PhantomData)
+            Value::new(value::Value(LLVMMetadataAsValue(context, self.0)))
         };
         value.printed()
     }
