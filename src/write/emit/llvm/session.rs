@@ -284,7 +284,9 @@ mod tests {
     fn crash(role: &str) -> Output {
         let mut again = Command::new(std::env::current_exe().unwrap());
         again.args(["--exact", "--nocapture"]);
-        again.arg("emit::session::tests::crash_ends_a_process_that_reads_with_one_line");
+        again.arg(
+            "write::emit::llvm::session::tests::crash_ends_a_process_that_reads_with_one_line",
+        );
         again.env(ROLE, role).output().unwrap()
     }
 
