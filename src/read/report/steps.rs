@@ -204,19 +204,15 @@ impl<'a> Steps<'a> {
         if full {
             return folded(Folding::Nothing);
         }
-        let is_step = |row: &Row| matches!(row, Row::Step(_));
-        let is_enough = |rows: &Vec<Row>| rows.is_empty() || rows.iter().any(is_step);
-        let ways = [
-            Folding::LibrariesAndChecks,
-            Folding::Checks,
-            Folding::ImpliedAlone,
-        ];
-        let mut rows = ways.into_iter().map(folded);
-        let first = rows.next().unwrap_or_default();
-        if is_enough(&first) {
-            return first;
+        let all = folded(Folding::LibrariesAndChecks);
+        if all.is_empty() || all.iter().any(|row| matches!(row, Row::Step(_))) {
+            return all;
         }
-        rows.find(is_enough).unwrap_or(first)
+        // Only what the source has words for says more than that there were steps.
+        let is_quoted = |row: &Row| matches!(row, Row::Step(step) if !step.text.is_empty());
+        let less = [Folding::Checks, Folding::ImpliedAlone].map(folded);
+        let mut less = less.into_iter();
+        less.find(|rows| rows.iter().any(is_quoted)).unwrap_or(all)
     }
 
     fn folded_rows(&self, f: FuncId, said: &[Said], folding: Folding) -> Vec<Row> {

@@ -125,10 +125,14 @@ impl Steps<'_> {
             // Two loops may have one header, and then it is called after its code.
             let seen = match known[..] {
                 [start] => Some(self.seen(&own, start.loc, start.column, start.inlined)),
+                // What clang makes of all computed `goto` of a function is at none of their lines.
+                _ if entry.terminators[header] == Terminator::IndirectBr => {
+                    self.seen_block(f, header)
+                }
                 _ => {
                     let around = latches.get(&header).and_then(|latches| {
                         let body = find_body(&predecessors, header, latches)?;
-                        self.find_first_code(entry, header, latches, &body)
+                        self.find_first_code(entry, latches, &body)
                     });
                     around
                         .map(|s| self.seen(&own, s.loc, s.column, s.inlined))
@@ -230,12 +234,11 @@ impl Steps<'_> {
     }
 
     /// The first code of a loop in the source: in the innermost of the functions that were inlined into each other that
-    /// has both the branch back to its header and the one at the end of that. Calls stand there for what was inlined
-    /// further inside. `None` without debug information. O(code of the loop).
+    /// has the branches back to its header and all others of the loop, which optimisers move less than other code. Calls
+    /// stand there for what was inlined further inside. `None` without debug information. O(code of the loop).
     fn find_first_code(
         &self,
         entry: &FunctionEntry,
-        header: BlockId,
         latches: &[BlockId],
         body: &[BlockId],
     ) -> Option<Site> {
@@ -245,7 +248,8 @@ impl Steps<'_> {
             calls.reverse();
             calls
         };
-        let ends = latches.iter().copied().chain([header]);
+        let several = body.iter().filter(|b| entry.succs[**b].len() > 1);
+        let ends = latches.iter().chain(several).copied();
         let ends = ends.filter_map(|b| {
             let choice = entry.choice(b);
             site(entry, b, choice.as_ref())
