@@ -58,7 +58,7 @@ impl Random {
 
 /// Statements at random: each line that begins with `H` counts itself. `f` calls functions with lower numbers.
 fn statements(random: &mut Random, f: u64, depth: u32, out: &mut String) {
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..=random.below(3) {
         match random.below(if depth < 3 { 6 } else { 2 }) {
             0 => out.push_str("H; r(2);\n"),
             1 if f > 0 => {

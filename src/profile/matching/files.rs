@@ -120,9 +120,12 @@ pub(super) fn translate<'a>(
     let own: Vec<&str> = names().filter(is_own).collect();
     if let ([_], [renamed], false) = (&own[..], &Vec::from_iter(&there)[..], needs_evidence) {
         // The one source of a program, under another name: `faster.c`, made of `demo.c`.
-        let renamed = |name: &'a str| match is_own(&name) {
-            true => Cow::Owned(renamed.to_string()),
-            false => Cow::Borrowed(name),
+        let renamed = |name: &'a str| {
+            if is_own(&name) {
+                Cow::Owned(renamed.to_string())
+            } else {
+                Cow::Borrowed(name)
+            }
         };
         return names().map(renamed).collect();
     }

@@ -330,7 +330,7 @@ impl Expander<'_> {
 
     /// What a token stands for, if it is the name of a macro.
     fn definition(&mut self, token: &Expanded) -> Option<Arc<Definition>> {
-        let is_hidden = token.hidden.iter().any(|name| *name == token.text);
+        let is_hidden = token.hidden.contains(&token.text);
         if token.kind != Kind::Word || is_hidden {
             return None;
         }

@@ -77,8 +77,7 @@ fn every_link_leads_to_a_file_and_a_section() {
                 file => folder.join(file),
             };
             let is_there = target.exists()
-                && (section.is_empty()
-                    || headings(&target, &mut known).iter().any(|h| *h == section));
+                && (section.is_empty() || headings(&target, &mut known).contains(&section));
             if !is_there {
                 broken.push(format!("{}: {file}#{section}", page.display()));
             }
@@ -134,7 +133,7 @@ fn dead_links(files: &[(PathBuf, PathBuf)]) -> Vec<String> {
             for part in Path::new(&link).components() {
                 match part {
                     Component::ParentDir => {
-                        assert!(target.pop(), "{link} leads out of the package")
+                        assert!(target.pop(), "{link} leads out of the package");
                     }
                     part => target.push(part),
                 }

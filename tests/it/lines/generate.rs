@@ -119,7 +119,7 @@ impl Program {
     }
 
     fn block(&mut self, depth: usize, in_loop: bool, most: usize) {
-        for _ in 0..1 + self.below(most) {
+        for _ in 0..=self.below(most) {
             self.statement(depth, in_loop);
         }
     }
@@ -260,7 +260,7 @@ impl Program {
     fn switch(&mut self, depth: usize, in_loop: bool) {
         let mut labels = Vec::new();
         let mut least = -100 + self.below(60) as i32;
-        for _ in 0..1 + self.below(4) {
+        for _ in 0..=self.below(4) {
             let more = [0, 0, 3, 12, 70, 100][self.below(6)];
             labels.push(match more {
                 0 => format!("case {least}:"),
@@ -279,7 +279,7 @@ impl Program {
         for (i, label) in labels.iter().enumerate() {
             self.add(label);
             match self.below(4) {
-                0 if i < last => continue,
+                0 if i < last => {}
                 1 if i < last => self.add(";"),
                 _ => {
                     self.open("{");
@@ -298,7 +298,7 @@ impl Program {
     fn attempt(&mut self, depth: usize) {
         self.open("try {");
         self.statement(depth - 1, false);
-        for _ in 0..1 + self.below(2) {
+        for _ in 0..=self.below(2) {
             let what = [
                 "x",
                 "std::runtime_error(\"r\")",

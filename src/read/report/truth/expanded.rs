@@ -22,13 +22,16 @@ struct Place<'a> {
     branches: Vec<(BlockId, Decided)>,
 }
 
+/// The file, the inlined call and the byte of the text of a place.
+type PlaceKey = (u32, Option<u32>, usize);
+
 /// Of each branch at a place: its decision, and whether the first successor is taken if that is true.
 type Matched<'d> = Vec<(&'d Decision, Option<bool>)>;
 
 /// Puts what calls of macros decide in the place of what the text at the call says. O(branches), and for each place with
 /// a call O(its expansion).
 pub(super) fn judge(around: &Surroundings, sources: &Sources, judged: &mut Branches) {
-    let mut places: BTreeMap<(u32, Option<u32>, usize), Vec<(BlockId, Decided)>> = BTreeMap::new();
+    let mut places: BTreeMap<PlaceKey, Vec<(BlockId, Decided)>> = BTreeMap::new();
     for choice in &around.entry.choices {
         let terminator = around.entry.terminators[choice.block];
         let asks = matches!(terminator, Terminator::Branch | Terminator::Switch);

@@ -373,8 +373,8 @@ fn list(
     first: LLVMValueRef,
     next: unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef,
 ) -> Vec<Value> {
-    // SAFETY: `next` takes what it or the first of its kind gave.
     let all = std::iter::successors(Value::some(first), |v| {
+        // SAFETY: `next` takes what it or the first of its kind gave.
         Value::some(unsafe { next(v.raw()) })
     });
     all.collect()
