@@ -10,7 +10,7 @@ use crate::profile::manifest::Manifest;
 use crate::profile::verdict::Trust;
 use crate::project::record::Record;
 use crate::read::request::{Empty, NOTHING, PATCH, Request, Spec, is_about_files_elsewhere};
-use crate::write::rewrite::THREADS;
+use crate::write::options::THREADS_WARNING;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -186,21 +186,22 @@ pub(super) fn report_warnings(programs: &[Record]) {
     }
     for program in programs {
         let warnings = program.warnings.iter();
-        let warnings = warnings
-            .filter(|w| !is_nothing(w) && !is_about_files_elsewhere(w) && !w.starts_with(THREADS));
+        let warnings = warnings.filter(|w| {
+            !is_nothing(w) && !is_about_files_elsewhere(w) && !w.starts_with(THREADS_WARNING)
+        });
         warnings.for_each(|w| warn(&format!("{}: {w}", shown(&program.program))));
     }
 }
 
 /// Prints, in one line, which programs may lose counts by threads.
 pub(super) fn report_threads(programs: &[Record]) {
-    let has = |p: &&Record| p.warnings.iter().any(|w| w.starts_with(THREADS));
+    let has = |p: &&Record| p.warnings.iter().any(|w| w.starts_with(THREADS_WARNING));
     let names = programs.iter().filter(has).map(|p| shown(&p.program));
     let names: Vec<String> = names.collect();
     if !names.is_empty() {
         let names = first_names(NAMED_PROGRAMS, names.into_iter());
         warn(&format!(
-            "{THREADS} of {names}: build with --update atomic to count exactly"
+            "{THREADS_WARNING} of {names}: build with --update atomic to count exactly"
         ));
     }
 }

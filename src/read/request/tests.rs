@@ -498,6 +498,7 @@ fn hottest_of_selected_paths_are_called_so() {
 fn functions_of_other_sources_do_not_match() {
     let mut local = program();
     local.modules.raw[0].bodies[0].linkage = Linkage::Local;
+    local.modules.raw[0].bodies[0].loc = Some(Loc { file: 0, line: 10 });
     let case = Case::new(local);
     let mut profile = case.profile([&[(0, 1)], &[]]);
     let other = profile.manifest.modules.raw[0].clone();

@@ -14,6 +14,9 @@ use std::time::Duration;
 
 pub use select::Select;
 
+/// How the warning of a rewriting begins that threads may lose counts; behind it, functions that start them.
+pub(crate) const THREADS_WARNING: &str = "threads may lose counts";
+
 /// Where weights come from.
 #[derive(Clone, Debug)]
 pub enum WeightsFrom {

@@ -19,7 +19,7 @@ use crate::profile::manifest::{Manifest, Status};
 use crate::profile::verdict::idle;
 use crate::profile::weights::UNRELATED;
 use crate::write::emit::{self, Admission, Parsed};
-use crate::write::options::{Options, WeightsFrom};
+use crate::write::options::{Options, THREADS_WARNING, WeightsFrom};
 use crate::write::output::{Folder, Linking, StagedManifest, WEIGHTS, module_name};
 use crate::write::stats;
 use analysis::Analysis;
@@ -291,9 +291,6 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
     }
 }
 
-/// How the warning begins that threads may lose counts; behind it, functions that start them.
-pub(crate) const THREADS: &str = "threads may lose counts";
-
 /// Of a program that can start threads and does not count atomically. (Estimates lose nothing.)
 fn warn_of_threads(options: &Options, manifest: &Manifest) -> Option<String> {
     let is_exact = options.scheme.strategy().measure.is_exact();
@@ -301,7 +298,7 @@ fn warn_of_threads(options: &Options, manifest: &Manifest) -> Option<String> {
     let can_lose = is_exact && options.update == Update::Single && !manifest.counts_nothing();
     (can_lose && !starters.is_empty()).then(|| {
         let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());
-        format!("{THREADS} ({starters}): --update atomic counts exactly")
+        format!("{THREADS_WARNING} ({starters}): --update atomic counts exactly")
     })
 }
 

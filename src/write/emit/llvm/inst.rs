@@ -366,6 +366,12 @@ impl Inst {
 
     /// Gives φ `self` the name, fast-math flags and location of φ `old`.
     pub(crate) fn look_like(self, old: Inst) {
+        self.behave_like(old);
+        self.rename(&old.name());
+    }
+
+    /// Gives φ `self` the fast-math flags and location of φ `old`.
+    pub(super) fn behave_like(self, old: Inst) {
         // SAFETY: both are live φs of one type.
         unsafe {
             if LLVMCanValueUseFastMathFlags(old.raw()) != 0 {
@@ -373,7 +379,6 @@ impl Inst {
             }
             LLVMInstructionSetDebugLoc(self.raw(), LLVMInstructionGetDebugLoc(old.raw()));
         }
-        self.rename(&old.name());
     }
 
     /// Makes `by` the operand wherever the result is one.

@@ -220,7 +220,7 @@ pub(crate) fn rebuild_phi<'ctx>(
         new.add_incoming(value, map(block));
     }
     let name = old.name();
-    new.look_like(old);
+    new.behave_like(old);
     old.replace_uses(new.value());
     old.erase();
     // While the old one lived, its name was taken.

@@ -142,7 +142,7 @@ extern "C" fn keep(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
 
 /// Reports LLVM's fatal errors as one line of ours and exit status 2, and stops it from verifying debug
 /// information whenever it reads a module: it prints what it finds, and verifies again for each copy. Inputs
-/// are verified once instead ([`super::admit`]).
+/// are verified once instead ([`super::super::admit`]).
 pub fn set_up() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
