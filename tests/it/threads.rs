@@ -125,7 +125,7 @@ fn thread_in_dynamic_program_is_seen_even_if_it_is_killed() {
             ("s", lost, false),
             ("k", "threads may have run: timer_create", false),
             // Whoever forked was not lost by the other: a child of a program with threads has one, a parent as well.
-            ("f", "", false),
+            ("f", "", true),
             ("fu", lost, false),
             ("tf", lost, false),
         ],
@@ -241,7 +241,7 @@ fn lost_counts_are_said_by_every_report() {
     let dir = folder();
     let dir = dir.path();
     std::fs::write(dir.join("p.c"), PROGRAM).unwrap();
-    run(command(clang(), dir).args(["-O1", "-g", "-emit-llvm", "-c", "p.c"]));
+    run(command(clang(), dir).args(["-O1", "-g", "-emit-llvm", "-c", "p.c", "-o", "p.bc"]));
     let said = stderr(&rewrite(dir, &["p.bc", "-k", "1", "-o", "out"]));
     let line = "warning: threads may lose counts (pthread_create, timer_create): --update atomic counts exactly\n";
     assert!(said.starts_with(line), "{said}");
