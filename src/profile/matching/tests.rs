@@ -33,7 +33,7 @@ fn profile(names: &[&str], linkage: Linkage) -> Profile {
     p
 }
 
-/// The same with the files and lines at which the functions begin.
+/// A profile whose functions begin in these files, at these lines.
 fn profile_at(places: &[(&str, &str, u32)]) -> Profile {
     let names: Vec<&str> = places.iter().map(|p| p.0).collect();
     let mut p = profile(&names, Linkage::External);

@@ -342,7 +342,7 @@ impl Sources {
         self.describe_missing("text is not shown")
     }
 
-    /// The same where sources are read for their markers alone.
+    /// One line about sources that are not found, where only their markers are read; `None` if all are found.
     pub fn missing_markers(&self) -> Option<String> {
         self.describe_missing("markers (LCOV_EXCL_…) are not known and leave nothing out")
     }

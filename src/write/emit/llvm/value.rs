@@ -325,7 +325,7 @@ impl Value {
         }
     }
 
-    /// The same element of `base` as this constant is the address of.
+    /// The address of that element of `base` whose address in another object this constant is.
     pub(crate) fn element_address_like(self, base: Value) -> Value {
         assert!(self.element_address_base().is_some());
         // SAFETY: it computes an address: its operands are the base and indices, constants. An address that is not said
