@@ -1,7 +1,8 @@
 //! What counting costs in executed instructions, beside LLVM's edge counters alone, on small inputs: the table that a
 //! change of plans or code is judged by.
 //!
-//! Programs are of two halves ([`CHOSEN_BY`]). Constants and rules may be chosen by the first; the second is reported only.
+//! Programs are of two halves ([`CHOSEN_BY`]). Constants and rules may be chosen by the first; the second is reported
+//! only.
 
 use crate::build::{llvm, run, variant_name};
 use crate::instructions;

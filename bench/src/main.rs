@@ -1,9 +1,9 @@
 //! `make bench`: what profiling costs, on real programs, beside what a user would pick instead.
 //!
 //! `measure` builds what is compared of every program that lies in a folder of bitcode with workloads
-//! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), counts instructions, runs the variants in turn, each alone,
-//! and keeps all figures in one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times p3-rewrite
-//! itself. `report` turns the JSON into `docs/FIGURES.md` and its plots.
+//! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), counts instructions, runs the variants in turn, each alone, and
+//! keeps all figures in one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times
+//! p3-rewrite itself. `report` turns the JSON into `docs/FIGURES.md` and its plots.
 
 mod build;
 mod cost;
@@ -78,7 +78,8 @@ enum Command {
     Schemes,
     /// Measure shadow profiling: instructions, page faults, what is found by load and burst, forks
     Shadows(shadows::ShadowArgs),
-    /// Measure sampled subpaths: accuracy, also while a program runs, instructions and processor time of skipping and sampling
+    /// Measure sampled subpaths: accuracy, also while a program runs, instructions and processor time of skipping and
+    /// sampling
     Subpaths(subpaths::SubpathArgs),
     /// Write docs/FIGURES.md and docs/plots
     Report,

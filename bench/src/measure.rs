@@ -1,7 +1,7 @@
 //! What a program costs under each scheme: probes by `simulate`, instructions, and time, each process alone.
 //!
-//! Everything is measured on the smaller of a program's two inputs, `run-train.sh`; what is called trained has weights by
-//! the profile of the other one, `run.sh`. The instructions of every copy are counted, and the slowest one is timed.
+//! Everything is measured on the smaller of a program's two inputs, `run-train.sh`; what is called trained has weights
+//! by the profile of the other one, `run.sh`. The instructions of every copy are counted, and the slowest one is timed.
 
 use crate::build::{PROF, Variant, llvm, output, run, variant_name};
 use crate::instructions;

@@ -62,7 +62,8 @@ impl<T> Measurements<T> {
 pub(crate) struct Program {
     /// `p3-prof simulate`: by scheme and k, hits of each copy.
     pub hits: BTreeMap<String, Hits>,
-    /// Instructions of `main` and all that it calls, by variant (`native`, `native translated`, `edge`, `sbl`, `p3-hot 4`, …) and copy.
+    /// Instructions of `main` and all that it calls, by variant (`native`, `native translated`, `edge`, `sbl`,
+    /// `p3-hot 4`, …) and copy.
     pub instructions: BTreeMap<String, Vec<u64>>,
     /// What was timed.
     pub times: Times,

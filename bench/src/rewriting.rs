@@ -104,8 +104,8 @@ fn measure(file: &Path, here: &Path, rounds: usize) -> Result<Rewriting> {
     })
 }
 
-/// The most memory in bytes that a command and its children have had at once, pages that they share counted once. Asked for so often that it is run
-/// for this alone.
+/// The most memory in bytes that a command and its children have had at once, pages that they share counted once. Asked
+/// for so often that it is run for this alone.
 fn peak(command: &mut Command) -> Result<u64> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut process = command.stderr(Stdio::null()).spawn()?;

@@ -97,7 +97,8 @@ impl<'a> Rewritten<'a> {
     }
 }
 
-/// Runs the makefile of an output folder. Valgrind finds no symbols in programs with the holes that aligned addresses make: there are none.
+/// Runs the makefile of an output folder. Valgrind finds no symbols in programs with the holes that aligned addresses
+/// make: there are none.
 pub(crate) fn make(folder: &Path, arguments: &[&str]) -> Result<()> {
     let mut make = Command::new("make");
     run(make.arg("-C").arg(folder).args(arguments).arg("P3_ALIGN=0"))

@@ -85,8 +85,8 @@ pub enum Error {
     },
 }
 
-/// What to do about a file of version `is` of a format of which this build takes `should`: what helps against damage, where they are the
-/// same, or against one that is `older`.
+/// What to do about a file of version `is` of a format of which this build takes `should`: what helps against damage,
+/// where they are the same, or against one that is `older`.
 pub fn remedy(is: u32, should: u32, damage: &'static str, older: &'static str) -> &'static str {
     match is.cmp(&should) {
         Ordering::Equal => damage,

@@ -93,8 +93,9 @@ index!(
 /// The canonical id of a path: the sum of the labels of its edges in the Ball–Larus numbering of the function's DAG,
 /// `0 .. N(ENTRY)`.
 ///
-/// Paths that begin alike have consecutive ids. Sums on the way to one, and the numbers of paths from a vertex, are plain
-/// integers. A copy may count under ids of its own, with which these must not be confused: those are [`LocalId`]s.
+/// Paths that begin alike have consecutive ids. Sums on the way to one, and the numbers of paths from a vertex, are
+/// plain integers. A copy may count under ids of its own, with which these must not be confused: those are
+/// [`LocalId`]s.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]

@@ -619,7 +619,8 @@ mod tests {
         assert_eq!(render(24), cut);
     }
 
-    /// Of a file, folders go first, then the list behind it, then the middle of the name; what would read alike does not.
+    /// Of a file, folders go first, then the list behind it, then the middle of the name; what would read alike does
+    /// not.
     #[test]
     fn last_part_of_a_file_stays_whole() {
         let render = |width: usize| {

@@ -1,8 +1,8 @@
 //! Which copy counts which paths, and by which statements.
 //!
-//! In: [`crate::paths::function::Paths`] of every function. [`partition`] divides paths into tasks and shares, `hot` splits hot
-//! functions by what plans cost, `selection` leaves out paths that nobody asked for, and [`strategy`] is the table of schemes
-//! that combines them.
+//! In: [`crate::paths::function::Paths`] of every function. [`partition`] divides paths into tasks and shares, `hot`
+//! splits hot functions by what plans cost, `selection` leaves out paths that nobody asked for, and [`strategy`] is the
+//! table of schemes that combines them.
 //!
 //! Out: [`partition::Share`], and for each copy and function a `plan::CopyPlan`, proved by `plan::check`. There is no
 //! LLVM here.

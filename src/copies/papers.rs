@@ -197,8 +197,8 @@ fn ball_larus_1996_section_3_5() {
 }
 
 /// Knuth & Stevenson 1973 (as Ball & Larus 1994, §3.1, tell it): |E| − |V| + 1 counters suffice, none on EXIT → ENTRY,
-/// and the leaf of the tree is settled first. In the seminar paper's words: Q is a leaf, P → Q and Q → A are counted, so
-/// Q → B is what P → Q has more than Q → A, and then B → R follows.
+/// and the leaf of the tree is settled first. In the seminar paper's words: Q is a leaf, P → Q and Q → A are counted,
+/// so Q → B is what P → Q has more than Q → A, and then B → R follows.
 ///
 /// ```text
 ///     0
@@ -252,9 +252,9 @@ fn knuth_stevenson_1973() {
     assert_eq!(propagated.counts[dag.enter()], 1);
 }
 
-/// Afraz, Saha & Kanade 2015, §2.3, in the smallest graph that shows it: where the interesting out-edges of a vertex are
-/// labelled in any order (SPP, Apiwattanapong & Harrold 2002), an uninteresting path can get the id of an interesting one.
-/// In Algorithm 1 they are labelled by decreasing `min` of their targets, and it cannot.
+/// Afraz, Saha & Kanade 2015, §2.3, in the smallest graph that shows it: where the interesting out-edges of a vertex
+/// are labelled in any order (SPP, Apiwattanapong & Harrold 2002), an uninteresting path can get the id of an
+/// interesting one. In Algorithm 1 they are labelled by decreasing `min` of their targets, and it cannot.
 ///
 /// ```text
 ///   ENTRY ──────────► EXIT     interesting: ENTRY → EXIT and ENTRY → a → EXIT

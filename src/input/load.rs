@@ -120,10 +120,10 @@ const SOURCES: &str = "compile it by clang -emit-llvm, or by p3-cc (p3-rewrite b
 
 /// Reads every input that `arguments` name, sorted by name.
 ///
-/// Each is read once: what is hashed is what everything later works on. Pipes will do, `/dev/stdin` among them.
-/// A file must hold IR; in a folder, files that do not are passed over, but one must. What lies
-/// in the folder `out` is not looked at: an earlier run wrote it. Objects may carry bitcode (`-ffat-lto-objects`,
-/// `-fembed-bitcode`), programs likewise, several modules even. Of archives all such members are taken; `emit::admit` leaves out those that nothing
+/// Each is read once: what is hashed is what everything later works on. Pipes will do, `/dev/stdin` among them. A file
+/// must hold IR; in a folder, files that do not are passed over, but one must. What lies in the folder `out` is not
+/// looked at: an earlier run wrote it. Objects may carry bitcode (`-ffat-lto-objects`, `-fembed-bitcode`), programs
+/// likewise, several modules even. Of archives all such members are taken; `emit::admit` leaves out those that nothing
 /// needs. `pipeline` lowers `.mlir`.
 pub fn find_inputs(
     arguments: &[PathBuf],

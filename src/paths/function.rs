@@ -85,7 +85,8 @@ pub struct Layout {
 }
 
 /// How one function is measured: its [`Paths`], which can be read through it, and all that was decided about them. It
-/// is made in one piece when everything is known ([`crate::copies::strategy::Strategy::measure`]), and not changed afterwards.
+/// is made in one piece when everything is known ([`crate::copies::strategy::Strategy::measure`]), and not changed
+/// afterwards.
 #[derive(Clone, Debug)]
 pub struct Measuring {
     paths: Arc<Paths>,
@@ -290,8 +291,8 @@ impl Measuring {
         }
     }
 
-    /// Ids by ends ([`number_by_ends`]) for a copy that counts all paths; `None` if an array has room for the canonical ids,
-    /// or if there is no window. O(V + E log E).
+    /// Ids by ends ([`number_by_ends`]) for a copy that counts all paths; `None` if an array has room for the canonical
+    /// ids, or if there is no window. O(V + E log E).
     pub(crate) fn number_by_ends(&self, cfg: &Cfg) -> Option<Numbering> {
         let dag = &self.dag;
         if self.numbering.total() <= self.array_slots() {

@@ -1,10 +1,10 @@
 //! Functions that may have been under way when a process forked.
 //!
-//! A forked child begins in the middle of every activation on the stack. From there on, parent and child are each on the path
-//! that the activation had begun, so one entry may end twice, or end once and be abandoned once, which the number of
-//! entries does not show. Which activations were on the stack is not recorded. This module finds the blocks with calls
-//! in which a process may fork: calls of `fork` and of functions that are not known, and calls of functions with
-//! such blocks. Raw profiles count children, so no activation was forked more often than there are children.
+//! A forked child begins in the middle of every activation on the stack. From there on, parent and child are each on
+//! the path that the activation had begun, so one entry may end twice, or end once and be abandoned once, which the
+//! number of entries does not show. Which activations were on the stack is not recorded. This module finds the blocks
+//! with calls in which a process may fork: calls of `fork` and of functions that are not known, and calls of functions
+//! with such blocks. Raw profiles count children, so no activation was forked more often than there are children.
 
 mod outside;
 
@@ -37,7 +37,8 @@ impl Forked {
     }
 }
 
-/// By function that calls `fork`: what children did in it, by counter, zero counts left out ([`crate::copies::plan::forks`]).
+/// By function that calls `fork`: what children did in it, by counter, zero counts left out
+/// ([`crate::copies::plan::forks`]).
 pub type ForkCounts = BTreeMap<FuncId, BTreeMap<u64, u64>>;
 
 /// Whether each function of a manifest has the counters that `counts` is of.
@@ -104,8 +105,8 @@ impl Profile {
 /// By function: what may have been forked of it. Empty if no process forked. O(blocks + calls).
 pub type AllForked = BTreeMap<FuncId, Forked>;
 
-/// Finds the functions of a profile, whose processes and counts are known, that may have been under way when a process forked,
-/// other than in a `fork` that is counted. O(blocks + calls), for each function from which children returned.
+/// Finds the functions of a profile, whose processes and counts are known, that may have been under way when a process
+/// forked, other than in a `fork` that is counted. O(blocks + calls), for each function from which children returned.
 pub fn find_forked(profile: &Profile) -> AllForked {
     let mut all = AllForked::new();
     if profile.count_children() == 0 {
@@ -169,7 +170,8 @@ fn add_open(profile: &Profile, graph: &Graph, found: Found, most: u64, all: &mut
     }
 }
 
-/// Whether several activations of a function may be on the stack at once. `calls_back`: whether code outside calls functions.
+/// Whether several activations of a function may be on the stack at once. `calls_back`: whether code outside calls
+/// functions.
 fn may_nest(entry: &FunctionEntry, calls_back: bool) -> bool {
     entry.recursive || calls_back && entry.address_taken
 }

@@ -82,7 +82,8 @@ impl Profile {
         self.entry(f).known.binary_search(&id).is_ok()
     }
 
-    /// What became of the known paths of function `f`; `None` if no run was made against earlier ones. O(known paths · length).
+    /// What became of the known paths of function `f`; `None` if no run was made against earlier ones. O(known paths ·
+    /// length).
     pub fn known_again(&self, f: FuncId) -> Option<KnownAgain> {
         if !is_residual(&self.manifest) || self.entry(f).status.is_skipped() {
             return None;
@@ -108,8 +109,8 @@ impl Profile {
         each.reduce(KnownAgain::plus)
     }
 
-    /// Whether some path may have run oftener than was counted: it was not selected, or not in every run that was joined.
-    /// Linear where paths were selected.
+    /// Whether some path may have run oftener than was counted: it was not selected, or not in every run that was
+    /// joined. Linear where paths were selected.
     pub fn is_partial(&self) -> bool {
         let is_partial = |f: FuncId| {
             let known = KnownPaths::new(self, f);

@@ -10,7 +10,8 @@
 //!   of them, and counts. What lies on some way may have run: the count is the least, and the most is given.
 //! - A profile of edges counted what it counts as it ran. Other counts follow from Kirchhoff's law, which those
 //!   left in a block break: they may be off by as many as were left in all.
-//! - A forked child begins in the middle of its parent's activations ([`super::forks`]): [`forked`] bounds what that adds.
+//! - A forked child begins in the middle of its parent's activations ([`super::forks`]): [`forked`] bounds what that
+//!   adds.
 //! - Where `setjmp` may return again a path holds what ran before it once more, and nothing follows from paths.
 //!   A profile of edges counts all edges there.
 
@@ -188,8 +189,8 @@ impl Executed {
         executed
     }
 
-    /// Where not all paths are counted, what other paths may take ran at least as often as counted. How many activations were left is
-    /// not known then. Whether that is so.
+    /// Where not all paths are counted, what other paths may take ran at least as often as counted. How many
+    /// activations were left is not known then. Whether that is so.
     fn admit_unselected(&mut self, profile: &Profile, f: FuncId, structure: &Structure) -> bool {
         if !profile.is_selective() {
             return false;
@@ -324,7 +325,8 @@ impl Executed {
         }
     }
 
-    /// By block: how often control came to its end: more often than it was entered, where a process forked in it. O(V + E).
+    /// By block: how often control came to its end: more often than it was entered, where a process forked in it. O(V +
+    /// E).
     pub fn passed(&self, structure: &Structure) -> TiVec<BlockId, Range> {
         let mut passed = self.blocks.clone();
         let dag = &structure.paths.dag;

@@ -192,7 +192,8 @@ impl Profile {
         !self.manifest.paths.is_empty()
     }
 
-    /// Whether a path that ran was not counted by every run that was joined, so that it ran at least as often as counted.
+    /// Whether a path that ran was not counted by every run that was joined, so that it ran at least as often as
+    /// counted.
     pub fn runs_at_least(&self, f: FuncId, id: PathId) -> bool {
         self.entry(f).at_least.binary_search(&id).is_ok()
     }

@@ -75,7 +75,8 @@ struct Sum {
     news: News,
 }
 
-/// Joins profiles of paths, in their order. O(size of the profiles, and of the paths of functions that may be left early).
+/// Joins profiles of paths, in their order. O(size of the profiles, and of the paths of functions that may be left
+/// early).
 ///
 /// # Errors
 /// A profile is not of paths, or holds a raw profile that another holds, too; a count overflows.
@@ -83,8 +84,9 @@ pub fn union(profiles: &[Profile]) -> Result<Union> {
     union_with_baseline(profiles, &[], Builds::Several)
 }
 
-/// The same, with a `baseline`: what was compiled and is in no program. A function of it that a program has, or an earlier profile of
-/// the baseline, is left out, whatever its control flow: compiled elsewhere, an inline function may have another.
+/// The same, with a `baseline`: what was compiled and is in no program. A function of it that a program has, or an
+/// earlier profile of the baseline, is left out, whatever its control flow: compiled elsewhere, an inline function may
+/// have another.
 ///
 /// # Errors
 /// As of [`union`].
@@ -338,7 +340,8 @@ impl Joined {
         before
     }
 
-    /// The numbers of a program's symbols outside. `None` if this or an earlier program does not list them: then none are known.
+    /// The numbers of a program's symbols outside. `None` if this or an earlier program does not list them: then none
+    /// are known.
     fn add_outside(&mut self, manifest: &Manifest) -> Option<Vec<u32>> {
         let Some(symbols) = &manifest.outside else {
             self.manifest.outside = None;
@@ -368,7 +371,8 @@ impl Joined {
     }
 
     /// Which functions of other programs those of a program are, each at most once: those of the same modules first, so
-    /// that of a static function of a header that many modules have each finds its own. None for those that are `there`.
+    /// that of a static function of a header that many modules have each finds its own. None for those that are
+    /// `there`.
     fn find_same(
         &self,
         entries: &[FunctionEntry],
@@ -452,7 +456,8 @@ impl Joined {
         }
     }
 
-    /// Says whom function `now` calls, and which is its unit. Where programs say otherwise, whoever is called may be called elsewhere.
+    /// Says whom function `now` calls, and which is its unit. Where programs say otherwise, whoever is called may be
+    /// called elsewhere.
     fn link(
         &mut self,
         entry: &FunctionEntry,

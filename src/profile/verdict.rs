@@ -209,10 +209,10 @@ impl Verdict {
         verdict
     }
 
-    /// What a profile whose counts and processes are known tells about it: as [`Verdict::of_processes`], but where one copy counts
-    /// all paths and it is known where each child was forked, children are no interruption. What they did is counted, and
-    /// where it is not, counts are bounds; a note says so. Counters of edges do not tell what children ran.
-    /// O(size of the functions that call `fork`).
+    /// What a profile whose counts and processes are known tells about it: as [`Verdict::of_processes`], but where one
+    /// copy counts all paths and it is known where each child was forked, children are no interruption. What they did
+    /// is counted, and where it is not, counts are bounds; a note says so. Counters of edges do not tell what children
+    /// ran. O(size of the functions that call `fork`).
     ///
     /// # Errors
     /// A damaged profile.
@@ -261,8 +261,8 @@ impl Verdict {
         !self.unlike.is_empty() || !self.violations.is_empty()
     }
 
-    /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong. What
-    /// threads may have done comes first: it explains the rest. `name` names functions.
+    /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong.
+    /// What threads may have done comes first: it explains the rest. `name` names functions.
     pub fn findings(
         &self,
         profile: &Profile,
@@ -396,7 +396,8 @@ impl Profile {
         (!items.is_empty()).then(|| format!("{}: {}", v.status(), items.join("; ")))
     }
 
-    /// A line about forked children, of which `left` ended otherwise than by `exit`, with the functions whose counts are bounds.
+    /// A line about forked children, of which `left` ended otherwise than by `exit`, with the functions whose counts
+    /// are bounds.
     fn describe_children(&self, children: u64, left: u32) -> Result<String> {
         let mut bounds = Vec::new();
         for f in self.forked.keys().chain(self.forks.keys()) {
@@ -443,8 +444,8 @@ impl Profile {
         )
     }
 
-    /// By how much of all that was counted the contradictions are; `None` of a profile of estimates. Where increments of
-    /// several threads are lost, most losses contradict nothing.
+    /// By how much of all that was counted the contradictions are; `None` of a profile of estimates. Where increments
+    /// of several threads are lost, most losses contradict nothing.
     fn share_of_flow(&self, violations: &[Violation]) -> Option<String> {
         let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0u64, u64::saturating_add);
         let (all, what) = match &self.measured {

@@ -22,7 +22,8 @@ const RARE: f64 = 1.0 / 1024.0;
 pub const UNRELATED: &str = "it knows none of the functions, as they are now";
 
 /// Replaces the static weights in `expected` of every function that `profile` knows, with the same control flow and cut
-/// edges. `functions` are those of `paths`, in `build`. Whether it knows one of them, or none is profiled: else it is of another program.
+/// edges. `functions` are those of `paths`, in `build`. Whether it knows one of them, or none is profiled: else it is
+/// of another program.
 ///
 /// # Errors
 /// A profile of estimates, and a damaged one.
@@ -93,8 +94,8 @@ pub fn apply_known<'a>(
     Err(Error::profile(&profile.path, UNRELATED, remedy))
 }
 
-/// Without the rarest paths, which are many (most of 131,000 ran once in one function of bzip2) and make up less than [`RARE`]: weights
-/// of edges have them anyway. Ascending, as `counts` are. O(n log n).
+/// Without the rarest paths, which are many (most of 131,000 ran once in one function of bzip2) and make up less than
+/// [`RARE`]: weights of edges have them anyway. Ascending, as `counts` are. O(n log n).
 fn nearly_all(counts: &[(PathId, u64)]) -> Vec<(PathId, u64)> {
     let mut kept = counts.to_vec();
     kept.sort_by_key(|&(id, n)| (Reverse(n), id));
@@ -111,9 +112,9 @@ fn nearly_all(counts: &[(PathId, u64)]) -> Vec<(PathId, u64)> {
     kept
 }
 
-/// What another input is expected to execute: `measured` executions and those of [`STATIC_PATHS`] more by the static weights. Where
-/// control parts, these are pseudo-counts of a Dirichlet distribution around the static probabilities: the fewer executions were seen,
-/// the more the static weights decide. The sum of two flows is a flow.
+/// What another input is expected to execute: `measured` executions and those of [`STATIC_PATHS`] more by the static
+/// weights. Where control parts, these are pseudo-counts of a Dirichlet distribution around the static probabilities:
+/// the fewer executions were seen, the more the static weights decide. The sum of two flows is a flow.
 fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
     let paths = |weights: &Weights| -> f64 { dag.outs(dag.entry()).map(|e| weights[e]).sum() };
     let part = STATIC_PATHS / paths(fixed).max(f64::MIN_POSITIVE);
@@ -130,8 +131,8 @@ mod tests {
     use crate::paths::random_cfg::cfg;
     use crate::profile::made;
 
-    /// A diamond whose static weights are halves, of which one side ran: one path more goes half to either side. Flow that arrives
-    /// leaves again.
+    /// A diamond whose static weights are halves, of which one side ran: one path more goes half to either side. Flow
+    /// that arrives leaves again.
     #[test]
     fn weights_of_few_executions_stay_near_static_ones() {
         let paths = Measuring::from_cfg(&cfg(&[&[1, 2], &[3], &[3], &[]]));

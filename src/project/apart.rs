@@ -1,6 +1,6 @@
-//! Rounds of a suite at the same time: each sees the working folder as it was, with its copy of every program in place. What it
-//! writes there goes to an overlay of its own and is gone afterwards; the folders of programs are the real ones, so that what copies
-//! count is kept.
+//! Rounds of a suite at the same time: each sees the working folder as it was, with its copy of every program in place.
+//! What it writes there goes to an overlay of its own and is gone afterwards; the folders of programs are the real
+//! ones, so that what copies count is kept.
 //!
 //! A namespace of mounts is all that this takes, and a namespace of users where the caller is not root.
 

@@ -160,7 +160,8 @@ const SOURCES: [&str; 31] = [
 const HEADERS: [&str; 6] = ["h", "H", "hh", "hpp", "hxx", "inc"];
 
 impl CommandLine {
-    /// Reads the words after the compiler's name. A response file that cannot be read stays a word: the compiler complains.
+    /// Reads the words after the compiler's name. A response file that cannot be read stays a word: the compiler
+    /// complains.
     pub(super) fn new(arguments: impl Iterator<Item = String>) -> CommandLine {
         let expanded: Vec<String> = arguments.flat_map(expand).collect();
         let words = words(&expanded);
@@ -198,8 +199,8 @@ impl CommandLine {
         )
     }
 
-    /// The options of a compilation that changes no file but its object and prints no warning: what clang wrote beside the
-    /// object when it compiled as it was told stays as it is.
+    /// The options of a compilation that changes no file but its object and prints no warning: what clang wrote beside
+    /// the object when it compiled as it was told stays as it is.
     pub(super) fn quiet_options(&self) -> Vec<String> {
         let options = self.words.iter().filter_map(|w| match w {
             Word::Option(words) if words[0] != "--" && !writes_beside(&words[0]) => Some(words),

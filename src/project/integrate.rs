@@ -44,8 +44,8 @@ const TEMPLATES: [Template; 4] = [
     },
 ];
 
-/// Writes the files into `folder`: a toolchain file and a package for CMake, a native file for Meson, one for pkg-config, and the header that
-/// it names. Their names. `force`: other files that are there may be replaced.
+/// Writes the files into `folder`: a toolchain file and a package for CMake, a native file for Meson, one for
+/// pkg-config, and the header that it names. Their names. `force`: other files that are there may be replaced.
 ///
 /// # Errors
 /// They cannot be written, or would replace others; our compilers are not there.

@@ -1,7 +1,7 @@
 //! Commands that end by a signal: what they started ends with them, and files that are theirs alone go.
 //!
-//! Whoever catches signals ([`crate::cli`]) calls [`end_descendants`]. Descendants are found by their parents and not by a process group: a
-//! command in a group of its own could not read from the terminal.
+//! Whoever catches signals ([`crate::cli`]) calls [`end_descendants`]. Descendants are found by their parents and not
+//! by a process group: a command in a group of its own could not read from the terminal.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashMap;
@@ -23,7 +23,8 @@ pub(super) fn is_ending() -> bool {
     ENDING.load(Ordering::SeqCst)
 }
 
-/// Ends all processes that this one started, and those that they did: by SIGTERM, and by SIGKILL those that are there 3 s later.
+/// Ends all processes that this one started, and those that they did: by SIGTERM, and by SIGKILL those that are there 3
+/// s later.
 pub fn end_descendants() {
     ENDING.store(true, Ordering::SeqCst);
     // Stopped, none of them starts others while they are counted.

@@ -248,8 +248,8 @@ impl Settings {
 
 type Compiled = (Vec<Word>, HashMap<String, String>);
 
-/// Compiles the sources among the words of a link, one by one. The words with objects in their places, and the names of these by
-/// those of the sources.
+/// Compiles the sources among the words of a link, one by one. The words with objects in their places, and the names of
+/// these by those of the sources.
 fn compile_sources(
     compiler: &Compiler,
     given: &Given,
@@ -347,8 +347,8 @@ impl Link<'_> {
         record.place(&self.program, self.settings.copy)
     }
 
-    /// What data is aligned to, if to anything. As `first/align.c` has it: the C library's code in a static program counts for the
-    /// size of that.
+    /// What data is aligned to, if to anything. As `first/align.c` has it: the C library's code in a static program
+    /// counts for the size of that.
     fn alignment(&self, manifest: &Manifest) -> Option<u64> {
         let is_static =
             |w: &Word| matches!(w, Word::Option(words) if words[0].starts_with("-static"));
@@ -444,7 +444,8 @@ impl Link<'_> {
             .args(modules::replaced(&self.words, &by))
             .args(&runtime.last);
         if self.names_libraries {
-            // They come before the runtime, and GNU ld takes no member of an archive for what comes behind it (`atexit`).
+            // They come before the runtime, and GNU ld takes no member of an archive for what comes behind it
+            // (`atexit`).
             clang.args(["-lpthread", "-ldl", "-lc"]);
         }
         let run = clang.arg("-o").arg(&part).arg(trace::OPTION).output();
@@ -467,7 +468,8 @@ impl Link<'_> {
         })
     }
 
-    /// The archives with objects of a copy in the places of their members, by the names under which the linker found them.
+    /// The archives with objects of a copy in the places of their members, by the names under which the linker found
+    /// them.
     fn archives(
         &self,
         objects: &HashMap<&Linked, PathBuf>,

@@ -1,9 +1,10 @@
 //! Compilers in place of yours: `p3-cc` and `p3-cxx`.
 //!
-//! They run clang. An object is what clang makes, machine code that any `ar`, `nm` or linker takes, and carries the bitcode
-//! that it was made of in a section that linkers drop. At a link clang links first, as it would have, and the linker tells what it
-//! took. The bitcode of that is optimised by the options with which it was compiled, rewritten as one program, and each copy
-//! linked by the same command, its objects in the places of the others. What is put in the program's place is one of the copies.
+//! They run clang. An object is what clang makes, machine code that any `ar`, `nm` or linker takes, and carries the
+//! bitcode that it was made of in a section that linkers drop. At a link clang links first, as it would have, and the
+//! linker tells what it took. The bitcode of that is optimised by the options with which it was compiled, rewritten as
+//! one program, and each copy linked by the same command, its objects in the places of the others. What is put in the
+//! program's place is one of the copies.
 //!
 //! ```text
 //! clang       the compilers that do the work: which of those that are here
@@ -97,8 +98,8 @@ const LINES_ADDED: u8 = b'l';
 /// Runs the compiler with `arguments`; its exit status.
 ///
 /// # Errors
-/// There is no clang; what is in the environment makes no sense. What goes wrong with copies is a warning: the program is
-/// there, as the compiler made it.
+/// There is no clang; what is in the environment makes no sense. What goes wrong with copies is a warning: the program
+/// is there, as the compiler made it.
 pub fn run(language: Language, arguments: Vec<String>) -> Result<u8> {
     let settings = Settings::from_environment()?;
     let compiler = Compiler::find(language)?;
@@ -223,8 +224,8 @@ pub(crate) fn complaint(run: &Output) -> String {
     }
 }
 
-/// Why a program of ours did not come as far as to say so itself, from the dynamic loader's own line, and the remedy: LLVM's library is missing, or
-/// is not one.
+/// Why a program of ours did not come as far as to say so itself, from the dynamic loader's own line, and the remedy:
+/// LLVM's library is missing, or is not one.
 pub(crate) fn not_loaded(run: &Output) -> Option<String> {
     const LOADER: [&str; 2] = [
         "error while loading shared libraries: ",
@@ -281,8 +282,8 @@ pub(crate) fn our_program(name: &str) -> Result<PathBuf> {
     }
 }
 
-/// Whether the build system asks what the compiler can do, and the program is none of the project's: autoconf's `conftest`,
-/// and what CMake and Meson make in folders of their own.
+/// Whether the build system asks what the compiler can do, and the program is none of the project's: autoconf's
+/// `conftest`, and what CMake and Meson make in folders of their own.
 fn asks_only(line: &CommandLine) -> bool {
     let here = std::env::current_dir().unwrap_or_default();
     let output = line.output().unwrap_or("a.out".into());

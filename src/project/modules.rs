@@ -1,8 +1,8 @@
 //! The bitcode of what was linked, optimised as it was compiled; and machine code of what was rewritten.
 //!
-//! Objects keep bitcode as it was before clang optimised it, and the options of `clang -cc1`. The same options optimise it
-//! again, to what the object's code was made of, and make code of what was rewritten: without passes, so that a copy is the program
-//! and its probes, and nothing is optimised that was not before.
+//! Objects keep bitcode as it was before clang optimised it, and the options of `clang -cc1`. The same options optimise
+//! it again, to what the object's code was made of, and make code of what was rewritten: without passes, so that a copy
+//! is the program and its probes, and nothing is optimised that was not before.
 
 use super::clang::{Compiler, Compilers};
 use super::trace::Linked;
@@ -70,8 +70,8 @@ enum Is {
 }
 
 impl Found {
-    /// Reads what was linked. `names` are the names of objects that are only of this link: those of their sources. `rust` is the
-    /// target of Rust's code, if there is some.
+    /// Reads what was linked. `names` are the names of objects that are only of this link: those of their sources.
+    /// `rust` is the target of Rust's code, if there is some.
     pub(super) fn new(
         linked: &[Linked],
         names: &HashMap<String, String>,
@@ -122,7 +122,8 @@ impl Found {
             .expect("its bitcode was read"))
     }
 
-    /// Members of thin archives are named by linkers as files, after their archives. Files that are members become that.
+    /// Members of thin archives are named by linkers as files, after their archives. Files that are members become
+    /// that.
     fn with_thin_archives(&mut self, linked: &[Linked]) -> Result<Vec<Linked>> {
         let mut members = HashMap::new();
         for from in linked {
@@ -199,7 +200,8 @@ impl Found {
         })
     }
 
-    /// The bytes of the `nth` member of a name, of which `times` were linked: all of them, for a linker tells no more than the name.
+    /// The bytes of the `nth` member of a name, of which `times` were linked: all of them, for a linker tells no more
+    /// than the name.
     fn member(
         &mut self,
         archive: &str,
@@ -255,7 +257,8 @@ pub(super) fn number_members<'a>(
     })
 }
 
-/// Whether a file is an ELF object: what else is linked is shared libraries, scripts, and archives, whose members are named too.
+/// Whether a file is an ELF object: what else is linked is shared libraries, scripts, and archives, whose members are
+/// named too.
 fn is_object(path: &str) -> Result<bool> {
     const E_TYPE: usize = 16;
     const ET_REL: u8 = 1;
@@ -286,8 +289,8 @@ fn relative_name(from: &Linked) -> String {
     }
 }
 
-/// A file's name from here if it is below, without `..` and a `/` at its beginning: what is written under that name below a
-/// folder stays there.
+/// A file's name from here if it is below, without `..` and a `/` at its beginning: what is written under that name
+/// below a folder stays there.
 pub(super) fn without_parents(file: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let file = Path::new(file);

@@ -50,8 +50,8 @@ const FORMAT: &str = "p3-record 1";
 /// What is in a program's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InPlace {
-    /// What the build put there, or a copy that a suite or `p3-rewrite use` did, whatever was stripped of it; or the same
-    /// program, linked again.
+    /// What the build put there, or a copy that a suite or `p3-rewrite use` did, whatever was stripped of it; or the
+    /// same program, linked again.
     Ours,
     /// A copy of another build, of the same sources or of others.
     OtherBuild,
@@ -181,9 +181,10 @@ impl Record {
         }
     }
 
-    /// Holds that the program is where the folder of its record says: `build/a` below some folder, if that is `build/a.p3` below
-    /// some other; and that the first of these is the working folder, one around it, or one around the record. Whoever
-    /// edits a record cannot have other files replaced. A link may lead elsewhere if what is there is ours, byte for byte.
+    /// Holds that the program is where the folder of its record says: `build/a` below some folder, if that is
+    /// `build/a.p3` below some other; and that the first of these is the working folder, one around it, or one around
+    /// the record. Whoever edits a record cannot have other files replaced. A link may lead elsewhere if what is there
+    /// is ours, byte for byte.
     ///
     /// # Errors
     /// The program is elsewhere.
@@ -256,8 +257,8 @@ impl Record {
         self.folder.join("raw")
     }
 
-    /// Makes that, which the runtime would make, and tell the program's user where that is worth telling; and in it the folder where
-    /// processes of other users, which cannot write what they count, may say so.
+    /// Makes that, which the runtime would make, and tell the program's user where that is worth telling; and in it the
+    /// folder where processes of other users, which cannot write what they count, may say so.
     ///
     /// # Errors
     /// It cannot be made.
@@ -269,9 +270,8 @@ impl Record {
         made.map_err(|e| Error::write(absent, e))
     }
 
-    /// Puts a copy in the place of `program`, with the time and the permissions of what was there: no build system sees a
-    /// difference. A program with fewer copies is native in the rounds
-    /// that it has none for: no run counts twice.
+    /// Puts a copy in the place of `program`, with the time and the permissions of what was there: no build system sees
+    /// a difference. A program with fewer copies is native in the rounds that it has none for: no run counts twice.
     ///
     /// # Errors
     /// The program, or the copy, is not there.
@@ -354,8 +354,8 @@ pub fn find_failures(folders: &[PathBuf]) -> Vec<(Failure, SystemTime)> {
     found
 }
 
-/// Where else below `root` files are, byte for byte, copies of programs: build systems copy and install what they linked. Each with the
-/// position of its record. O(files), and a look at those of the same size.
+/// Where else below `root` files are, byte for byte, copies of programs: build systems copy and install what they
+/// linked. Each with the position of its record. O(files), and a look at those of the same size.
 ///
 /// # Errors
 /// A copy of a program cannot be read.

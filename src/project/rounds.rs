@@ -1,7 +1,7 @@
 //! Rounds of a suite that ran other processes than the rest: those are repeated.
 //!
-//! The first round of many suites builds something by running a program that is profiled (gzip's makes a compressed manual), and
-//! tests that depend on time start a process more or less. Copies compare only where they ran alike.
+//! The first round of many suites builds something by running a program that is profiled (gzip's makes a compressed
+//! manual), and tests that depend on time start a process more or less. Copies compare only where they ran alike.
 
 use super::record::Record;
 use crate::base::error::Result;
@@ -11,8 +11,9 @@ use crate::profile::merge::{Starts, count_starts};
 use crate::profile::verdict::needed;
 use std::collections::BTreeMap;
 
-/// The copies whose rounds ran otherwise than most rounds did, and one program that shows it. `order` is the order in which the rounds ran:
-/// of groups of equal size the one that ran last is the rule, since what the first round built is there now.
+/// The copies whose rounds ran otherwise than most rounds did, and one program that shows it. `order` is the order in
+/// which the rounds ran: of groups of equal size the one that ran last is the rule, since what the first round built is
+/// there now.
 ///
 /// # Errors
 /// A manifest cannot be read.

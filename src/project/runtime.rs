@@ -95,7 +95,8 @@ impl Target<'_> {
         self.object_with(&[], source, object)
     }
 
-    /// Compiled in its folder, by its name alone: what comes before compilers, as ccache does, finds it compiled for another program.
+    /// Compiled in its folder, by its name alone: what comes before compilers, as ccache does, finds it compiled for
+    /// another program.
     fn object_with(&self, flags: &[&str], source: &Path, object: &Path) -> Result<()> {
         let of_folder = |e| Error::read(source, e);
         let object = std::path::absolute(object).map_err(of_folder)?;

@@ -1,9 +1,9 @@
 //! Rust programs: what `cargo p3` runs in the place of rustc, and the bitcode that rustc leaves for a link.
 //!
-//! cargo calls a wrapper with rustc's command line. For what is made for the target, not for build scripts and procedural macros, the
-//! wrapper asks rustc for bitcode beside its objects, in one unit a crate: `CRATE-HASH.bc` is the code of the object
-//! `CRATE-HASH.MODULE-cgu.0.rcgu.o`, optimised, wherever that object is: by itself, for a link, or in `libCRATE-HASH.rlib`.
-//! rustc calls `p3-cc` as its linker, which finds the bitcode by these names.
+//! cargo calls a wrapper with rustc's command line. For what is made for the target, not for build scripts and
+//! procedural macros, the wrapper asks rustc for bitcode beside its objects, in one unit a crate: `CRATE-HASH.bc` is
+//! the code of the object `CRATE-HASH.MODULE-cgu.0.rcgu.o`, optimised, wherever that object is: by itself, for a link,
+//! or in `libCRATE-HASH.rlib`. rustc calls `p3-cc` as its linker, which finds the bitcode by these names.
 
 use super::clang::is_clang;
 use super::trace::Linked;
@@ -84,7 +84,8 @@ pub(super) fn is_std(from: &Linked) -> bool {
     file.contains(LIBRARIES)
 }
 
-/// The bitcode of an object of rustc's, and the options of clang that make code of it for `target`; `None` if there is no such file.
+/// The bitcode of an object of rustc's, and the options of clang that make code of it for `target`; `None` if there is
+/// no such file.
 ///
 /// # Errors
 /// The file is there, and cannot be read.
@@ -147,8 +148,8 @@ pub fn become_rustc(arguments: &[OsString]) -> std::io::Error {
     command.args(arguments).exec()
 }
 
-/// The clang that cargo's configuration or the user's flags name as linker, which `p3-cc` then takes the place of; `None` where the
-/// environment names one, or it is no clang.
+/// The clang that cargo's configuration or the user's flags name as linker, which `p3-cc` then takes the place of;
+/// `None` where the environment names one, or it is no clang.
 fn linker_to_follow(arguments: &[OsString]) -> Option<OsString> {
     if std::env::var_os("P3_CC").is_some_and(|c| !c.is_empty()) {
         return None;
@@ -174,7 +175,8 @@ fn options(arguments: &[OsString]) -> Vec<String> {
     options
 }
 
-/// rustc's arguments, and those by which it leaves bitcode with lines in it and links by `p3-cc`; as they are where nothing is made for the target.
+/// rustc's arguments, and those by which it leaves bitcode with lines in it and links by `p3-cc`; as they are where
+/// nothing is made for the target.
 fn with_bitcode(arguments: &[OsString]) -> Vec<OsString> {
     let mut arguments = arguments.to_vec();
     let text: Vec<String> = arguments

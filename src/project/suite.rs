@@ -1,7 +1,7 @@
 //! A command once for every copy; and, below, a build by our compilers.
 //!
-//! What a round runs are the programs themselves, at their own paths: each copy takes the program's place in turn. A copy that
-//! were started in place of another would have another `/proc/self/exe` and `$ORIGIN`, lose its rights as a
+//! What a round runs are the programs themselves, at their own paths: each copy takes the program's place in turn. A
+//! copy that were started in place of another would have another `/proc/self/exe` and `$ORIGIN`, lose its rights as a
 //! set-user-id program, and could not be a library.
 
 mod build;
@@ -59,7 +59,8 @@ pub enum Progress<'a> {
         /// A program, and how it ran otherwise.
         why: &'a str,
     },
-    /// All copies' rounds ran the same processes and counted differently, and are repeated with the same random numbers.
+    /// All copies' rounds ran the same processes and counted differently, and are repeated with the same random
+    /// numbers.
     RepeatsAll,
     /// Copies of another build were in the places of these programs: of the same sources, or of others.
     OtherBuild(&'a [&'a Record]),
@@ -147,8 +148,8 @@ impl Gathered {
 }
 
 impl Suite {
-    /// The options that make rounds more alike and were not given, each with what it does; first what helps if threads may
-    /// have lost counts.
+    /// The options that make rounds more alike and were not given, each with what it does; first what helps if threads
+    /// may have lost counts.
     pub fn list_untried_options(&self, lost_by_threads: bool) -> Vec<&'static str> {
         let has_same_ids = match self.same_pids {
             SamePids::Required => true,
@@ -169,9 +170,9 @@ impl Suite {
     }
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
-    /// each. What earlier runs left there goes, unless none of them ran. `progress` hears of each round. A round that ran
-    /// other processes than most did is repeated, once; and if all ran the same processes and counted differently, all are
-    /// repeated with the same random numbers.
+    /// each. What earlier runs left there goes, unless none of them ran. `progress` hears of each round. A round that
+    /// ran other processes than most did is repeated, once; and if all ran the same processes and counted differently,
+    /// all are repeated with the same random numbers.
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
@@ -479,13 +480,14 @@ fn wrap_command(command: &[String], same_pids: SamePids) -> Result<Vec<String>> 
 fn find_pid_namespace() -> Result<Vec<&'static str>> {
     let problem = "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
     let mut words = namespace(&[], &["--pid", "--fork", "--mount-proc"], problem)?;
-    // The first process of a namespace cannot end itself by a signal, as abort() does: that is a shell, and not the command.
+    // The first process of a namespace cannot end itself by a signal, as abort() does: that is a shell, and not the
+    // command.
     words.extend(["sh", "-c", "\"$@\"; exit $?", "sh"]);
     Ok(words)
 }
 
-/// The words before a command that is to run in namespaces of its own, which `unshare` makes by `options`; with `as_user`, and a namespace
-/// of users, where the caller is not root.
+/// The words before a command that is to run in namespaces of its own, which `unshare` makes by `options`; with
+/// `as_user`, and a namespace of users, where the caller is not root.
 ///
 /// # Errors
 /// That works neither way: `problem`.

@@ -1,8 +1,9 @@
 //! Sources that were compiled and that no link took: what coverage counts as uncovered beside the programs of a build.
 //!
-//! Under `build -o DIR` every compilation and every link leaves a note in [`FOLDER`], each in a file of its own, so that they need no
-//! locks. When the build has ended, each source without a link is analysed like a program of one module, and its manifest is kept.
-//! A source counts as linked if any object that was made of it was linked: libtool compiles a source twice, and links one of the objects.
+//! Under `build -o DIR` every compilation and every link leaves a note in [`FOLDER`], each in a file of its own, so
+//! that they need no locks. When the build has ended, each source without a link is analysed like a program of one
+//! module, and its manifest is kept. A source counts as linked if any object that was made of it was linked: libtool
+//! compiles a source twice, and links one of the objects.
 
 use super::arguments::{CommandLine, Word};
 use super::interrupt::{Scratch, is_ending};
@@ -150,7 +151,8 @@ pub(super) fn note_link(
     write_note(&folder.join(LINKS).join(note_name(program)), &note);
 }
 
-/// The digests of bitcode that may be in what a link left as it is: these objects are no modules of the program, and yet run.
+/// The digests of bitcode that may be in what a link left as it is: these objects are no modules of the program, and
+/// yet run.
 fn left_digests(found: &Found) -> Vec<String> {
     let left = found.left.iter();
     let holders = left.filter(|(_, why)| [modules::AMBIGUOUS, modules::SEVERAL].contains(why));
@@ -190,8 +192,8 @@ fn read_notes<T: DeserializeOwned>(folder: &Path) -> Vec<(PathBuf, T)> {
     files.filter_map(|f| read(f.path())).collect()
 }
 
-/// Analyses the sources that no link took, and forgets the manifests of those that are linked or gone by now. `flags` are the options of
-/// the build's rewriting. What was analysed before is not analysed again.
+/// Analyses the sources that no link took, and forgets the manifests of those that are linked or gone by now. `flags`
+/// are the options of the build's rewriting. What was analysed before is not analysed again.
 ///
 /// # Errors
 /// There is no compiler; the folder cannot be changed.
@@ -286,7 +288,8 @@ fn keep_manifest(
     Ok(!Manifest::read(path)?.functions.is_empty())
 }
 
-/// Writes the manifest of one source, analysed as a program of its own: two sources that nobody links may define one symbol.
+/// Writes the manifest of one source, analysed as a program of its own: two sources that nobody links may define one
+/// symbol.
 fn analyse(
     compiler: &Compiler,
     source: &Path,
@@ -318,8 +321,8 @@ fn analyse(
     write_whole(manifest, &bytes)
 }
 
-/// The options of the build's rewriting, with a scheme that counts paths in one copy: no copy of a baseline runs. Nothing of it ran,
-/// selected or not, and so an earlier profile, which need not know the source, is of no use.
+/// The options of the build's rewriting, with a scheme that counts paths in one copy: no copy of a baseline runs.
+/// Nothing of it ran, selected or not, and so an earlier profile, which need not know the source, is of no use.
 fn baseline_flags(flags: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     let mut rest = flags.iter();

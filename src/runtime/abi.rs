@@ -14,7 +14,9 @@ constants! {
     ENTRIES "P3_ENTRIES": u32 = 2;
     /// One counter, of executed probes (`--count-hits`).
     HITS "P3_HITS": u32 = 3;
-    /// Counters of what forked children did in a function that calls `fork`: returns of `fork` in a child, returns of children from an activation that they did not enter, children that completed the path on which they were forked; then by block how often children entered it on that path.
+    /// Counters of what forked children did in a function that calls `fork`: returns of `fork` in a child, returns of
+    /// children from an activation that they did not enter, children that completed the path on which they were forked;
+    /// then by block how often children entered it on that path.
     FORKS "P3_FORKS": u32 = 4;
     /// In a module's flags: counts are updated atomically.
     ATOMIC "P3_ATOMIC": u32 = 1;
@@ -22,7 +24,8 @@ constants! {
     WITHIN "P3_WITHIN": u32 = 1;
     /// In the flags of sampling: the seed was asked for; else each process has one of its own.
     SEEDED "P3_SEEDED": u32 = 2;
-    /// In the flags of sampling: the list is a counting sample, in which every point of a subpath counts that is listed; else a concise one.
+    /// In the flags of sampling: the list is a counting sample, in which every point of a subpath counts that is
+    /// listed; else a concise one.
     COUNTING "P3_COUNTING": u32 = 4;
     /// The words of an activation that is sampled.
     FRAME_WORDS "P3_FRAME_WORDS": u32 = 2;
@@ -34,17 +37,22 @@ constants! {
     MOST_LENGTHS "P3_MOST_LENGTHS": u32 = 16;
     /// In a module's flags: its functions do not count, but have others beside them that do, for forked shadows.
     SHADOW "P3_SHADOWED": u32 = 2;
-    /// The most levels of a hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level in which its window of P3_WINDOW slots had room when it came, and never moves.
+    /// The most levels of a hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level in which
+    /// its window of P3_WINDOW slots had room when it came, and never moves.
     LEVELS "P3_LEVELS": u32 = 12;
     /// The number of slots of level 0.
     FIRST_SLOTS "P3_FIRST_SLOTS": u32 = 128;
     /// The number of slots in which a level may have a key.
     WINDOW "P3_WINDOW": u32 = 8;
-    /// A key is cached at its upper so many bits. Functions execute some thousand paths each at the most (gnugo: 33,000 in 300 tables), and two of them that share a slot cost a call each time they alternate; what is not used takes no memory.
+    /// A key is cached at its upper so many bits. Functions execute some thousand paths each at the most (gnugo: 33,000
+    /// in 300 tables), and two of them that share a slot cost a call each time they alternate; what is not used takes
+    /// no memory.
     CACHE_BITS "P3_CACHE_BITS": u32 = 13;
     /// The number of slots that a table's cache holds.
     CACHED "P3_CACHED": u32 = 1 << CACHE_BITS;
-    /// The key of an id is the id plus one, times this, modulo 2^64; modulo 2^32, times its upper half, where all ids are below 2^32 - 1. The golden ratio of 2^64: neighbouring ids land far from each other (Fibonacci hashing). It is odd, and so is its upper half: keys lead back to ids, and none is 0.
+    /// The key of an id is the id plus one, times this, modulo 2^64; modulo 2^32, times its upper half, where all ids
+    /// are below 2^32 - 1. The golden ratio of 2^64: neighbouring ids land far from each other (Fibonacci hashing). It
+    /// is odd, and so is its upper half: keys lead back to ids, and none is 0.
     HASH_FACTOR "P3_HASH_FACTOR": u64 = 0x9e37_79b9_7f4a_7c15;
 }
 
@@ -103,7 +111,8 @@ pub const SAMPLING: Struct = Struct {
     ],
 };
 
-/// The budget of a thread: a variable of the runtime, `int64_t`, that rewritten modules count down by the slots of segments.
+/// The budget of a thread: a variable of the runtime, `int64_t`, that rewritten modules count down by the slots of
+/// segments.
 pub const BUDGET: &str = "__p3_budget";
 
 /// A module.

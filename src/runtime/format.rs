@@ -25,7 +25,8 @@ constants! {
     THREADS "P3_RAW_THREADS": u32 = 8;
     /// Flag: a process that counts here, or was killed, may have started threads unseen.
     UNSEEN "P3_RAW_UNSEEN": u32 = 16;
-    /// Flag: for a process that counts here, or was killed, the C library may have started threads by itself (SIGEV_THREAD).
+    /// Flag: for a process that counts here, or was killed, the C library may have started threads by itself
+    /// (SIGEV_THREAD).
     INSIDE "P3_RAW_INSIDE": u32 = 32;
     /// In `process`: only the first P3_RAW_ARGUMENTS_MAX bytes of the arguments are stored.
     ARGUMENTS_CUT "P3_RAW_ARGUMENTS_CUT": u32 = 1;
@@ -182,7 +183,8 @@ structures! {
         text_size: U32<O>,
         /// what is missing of the process: P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN
         process: U32<O>,
-        /// of a pool (%m): the system's boot id, since processes of this boot may add to the file; zeros: no other process does
+        /// of a pool (%m): the system's boot id, since processes of this boot may add to the file; zeros: no other
+        /// process does
         boot: [u8; 16],
         /// 0
         reserved: U32<O>,
@@ -220,9 +222,11 @@ structures! {
         magic: U64<O>,
         /// size with this header; a multiple of the page
         size: U64<O>,
-        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS, P3_BLOCK_PAST
+        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS,
+        /// P3_BLOCK_PAST
         kind: U32<O>,
-        /// module: its number in the manifest; arena: its number in the file; past: number of the block that the baseline belongs to
+        /// module: its number in the manifest; arena: its number in the file; past: number of the block that the
+        /// baseline belongs to
         module: U32<O>,
         /// module: number of function records, which follow this header; past: kind of that block
         n_functions: U64<O>,
@@ -250,7 +254,8 @@ structures! {
         first: U64<O>,
     }
 
-    /// In an arena's block, at multiples of P3_CHUNK_ALIGN behind its header: a level of a hash table. Zeros: reserved and never used.
+    /// In an arena's block, at multiples of P3_CHUNK_ALIGN behind its header: a level of a hash table. Zeros: reserved
+    /// and never used.
     Chunk CHUNK "p3_raw_chunk" {
         /// P3_CHUNK_MAGIC, written last
         magic: U64<O>,
@@ -270,9 +275,11 @@ structures! {
         crc: U32<O>,
     }
 
-    /// In a block of its kind, behind the header: processes that were started alike. Their arguments and the working folder follow, each ended by a zero, up to a multiple of 8.
+    /// In a block of its kind, behind the header: processes that were started alike. Their arguments and the working
+    /// folder follow, each ended by a zero, up to a multiple of 8.
     Started STARTED_RECORD "p3_raw_started" {
-        /// FNV-1a (64 bits) of the text and of arguments … process, or 1 if that is 0; written last; 0: the last record of this block was before
+        /// FNV-1a (64 bits) of the text and of arguments … process, or 1 if that is 0; written last; 0: the last record
+        /// of this block was before
         key: U64<O>,
         /// number of processes that were started
         runs: U64<O>,
@@ -290,7 +297,8 @@ structures! {
         reserved: U32<O>,
     }
 
-    /// In a block of its kind, behind the header: a sample of subpaths, a concise or a counting one after Gibbons & Matias. Two areas follow, at P3_SAMPLE_AREAS.
+    /// In a block of its kind, behind the header: a sample of subpaths, a concise or a counting one after Gibbons &
+    /// Matias. Two areas follow, at P3_SAMPLE_AREAS.
     Sample SAMPLE_HEADER "p3_raw_sample" {
         /// mean number of blocks between beginnings of samples, at first
         period: U64<O>,
@@ -308,7 +316,8 @@ structures! {
         reserved: U32<O>,
         /// CRC-32 of all above
         crc: U32<O>,
-        /// bit 0: the area that holds the sample; bits 1 to 31: doublings of the threshold, and of the period of a concise sample; above: how often the list was emptied
+        /// bit 0: the area that holds the sample; bits 1 to 31: doublings of the threshold, and of the period of a
+        /// concise sample; above: how often the list was emptied
         state: U64<O>,
         /// bytes of entries in each area
         used: [U64<O>; 2],
@@ -408,7 +417,8 @@ structures! {
         time: U64<O>,
         /// nanoseconds of all shadows that have ended
         lived: U64<O>,
-        /// why shadows ended for good: 1: the program filters its system calls; 2: it uses the timer's signal; 0: they continue
+        /// why shadows ended for good: 1: the program filters its system calls; 2: it uses the timer's signal; 0: they
+        /// continue
         ended: U64<O>,
     }
 

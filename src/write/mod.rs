@@ -1,8 +1,8 @@
 //! Rewrites modules: plans → bitcode, an output folder, and all of `p3-rewrite` in [`rewrite`](mod@rewrite).
 //!
-//! In: [`crate::input::ir::Program`], plans of all copies, and the options. [`emit`] is the only place that writes LLVM;
-//! `output` lays out the folder that people run; `pgo` annotates modules with merged counts; `stats` and `dump` show every
-//! stage.
+//! In: [`crate::input::ir::Program`], plans of all copies, and the options. [`emit`] is the only place that writes
+//! LLVM; `output` lays out the folder that people run; `pgo` annotates modules with merged counts; `stats` and `dump`
+//! show every stage.
 //!
 //! Out: rewritten modules, the manifest, the runtime's sources and the Makefile.
 

@@ -45,7 +45,8 @@ fn family(dir: &Path) -> (Raw, Vec<Raw>) {
     (parents.remove(0), children)
 }
 
-/// Past every limit on memory a child counts in its own, and writes that at its end; what its tables cannot count is lost, and told.
+/// Past every limit on memory a child counts in its own, and writes that at its end; what its tables cannot count is
+/// lost, and told.
 #[test]
 fn child_without_memory_counts_for_itself() {
     let dir = crate::support::folder();
@@ -148,8 +149,8 @@ fn dump_of_counts_in_memory_stays_when_a_child_ends() {
     assert_eq!((children.len(), children[0].ended), (1, 1));
 }
 
-/// Where a table has no room on disk, a process that is killed has lost what it held: its file says so. One that ends has lost nothing as long
-/// as nothing was counted there.
+/// Where a table has no room on disk, a process that is killed has lost what it held: its file says so. One that ends
+/// has lost nothing as long as nothing was counted there.
 #[test]
 fn table_in_memory_of_killed_process_is_lost() {
     let dir = crate::support::folder();

@@ -100,7 +100,8 @@ fn line_of_inlined_call_ran_as_often_as_the_call() {
     );
 }
 
-/// The clauses of a `try` are at one position, and are neither copies of one condition nor calls; `throw` never returns.
+/// The clauses of a `try` are at one position, and are neither copies of one condition nor calls; `throw` never
+/// returns.
 #[test]
 fn exceptions_are_named_by_type_and_throw_does_not_return() {
     let dir = folder();

@@ -12,8 +12,8 @@ pub(crate) const CC: &str = env!("CARGO_BIN_EXE_p3-cc");
 pub(crate) const CXX: &str = env!("CARGO_BIN_EXE_p3-cxx");
 pub(crate) const CARGO_P3: &str = env!("CARGO_BIN_EXE_cargo-p3");
 
-/// A copy of the example project: a static library with a member in assembler code and one that nothing needs, a shared one, a
-/// plug-in, two programs with an object in common, and tests.
+/// A copy of the example project: a static library with a member in assembler code and one that nothing needs, a shared
+/// one, a plug-in, two programs with an object in common, and tests.
 fn example() -> TempDir {
     copy_project("testdata/builds/project")
 }
@@ -67,7 +67,8 @@ fn raw_profiles(program: &Path) -> usize {
         .count()
 }
 
-/// Builds the example by `make` and `more`, runs its tests in each copy, and returns the names of the programs' folders.
+/// Builds the example by `make` and `more`, runs its tests in each copy, and returns the names of the programs'
+/// folders.
 #[track_caller]
 fn build_and_check(dir: &Path, out: &str, options: &[&str], more: &[&str]) -> Vec<PathBuf> {
     let build = ["build", "-o", out];
@@ -321,7 +322,8 @@ fn rounds_with_the_same_ids_and_clock() {
         .arg(&profile));
 }
 
-/// Processes that could not write what they counted: children of which no parent has a word, and, where that can be tried, those of another user.
+/// Processes that could not write what they counted: children of which no parent has a word, and, where that can be
+/// tried, those of another user.
 #[test]
 fn suite_tells_of_processes_without_counts() {
     let source = "#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n
@@ -830,7 +832,8 @@ fn files_for_build_systems() {
     }
 }
 
-/// What the loader says of a library that is none, since the one that is here cannot be taken away. `p3-rewrite` itself says what the loader says.
+/// What the loader says of a library that is none, since the one that is here cannot be taken away. `p3-rewrite` itself
+/// says what the loader says.
 #[test]
 fn missing_library_of_llvm_is_reported() {
     let dir = folder(&[("main.c", "int main() { return 0; }\n")]);

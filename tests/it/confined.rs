@@ -97,7 +97,8 @@ fn umask_keeps_no_file_from_its_own_user() {
     assert_eq!((raw.runs, raw.ended), (8, 4));
 }
 
-/// What aligns data in copies takes little address space in a small program: where the program starts, a copy does with a megabyte more, and counts.
+/// What aligns data in copies takes little address space in a small program: where the program starts, a copy does with
+/// a megabyte more, and counts.
 #[test]
 fn copy_starts_where_address_space_is_short() {
     let source = "__attribute__((noinline)) static int f(int i) { return i % 3 == 0 ? i : 1; }

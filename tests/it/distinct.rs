@@ -99,7 +99,8 @@ fn blocks_of_show(shown: &str) -> Vec<String> {
     blocks
 }
 
-/// The paths of a text of `coverage`, each with its function: where it starts, and what is below but what ran next to it.
+/// The paths of a text of `coverage`, each with its function: where it starts, and what is below but what ran next to
+/// it.
 fn blocks_of_coverage(shown: &str) -> Vec<String> {
     let (mut blocks, mut function) = (Vec::<String>::new(), String::new());
     for line in shown.lines().filter(|l| !l.contains("nearest: #")) {
@@ -225,7 +226,8 @@ fn outcome_called_never_is_on_no_path() {
     assert!(checked.get() > 40, "{}", checked.get());
 }
 
-/// With -O2, two ways lead from `isalpha(c)` to one line: that one of them never ran does not mean that the line did not follow.
+/// With -O2, two ways lead from `isalpha(c)` to one line: that one of them never ran does not mean that the line did
+/// not follow.
 #[test]
 fn ways_to_one_line_are_told_apart() {
     let dir = folder();

@@ -119,8 +119,8 @@ fn only_profiled_functions_change() {
     assert_eq!(unchanged, 4);
 }
 
-/// The iterations of the loop count in an array, what follows it in a hash table. Ids become keys by a multiplication, which no count
-/// needs here: outside the loop's second version the register holds a key from the beginning.
+/// The iterations of the loop count in an array, what follows it in a hash table. Ids become keys by a multiplication,
+/// which no count needs here: outside the loop's second version the register holds a key from the beginning.
 #[test]
 fn count_in_hash_table_behind_loop_multiplies_nothing() {
     const SOURCE: &str = "
@@ -206,7 +206,8 @@ fn files(out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     walk.filter_map(|e| file(e.unwrap())).collect()
 }
 
-/// The same input, options and version give the same bytes, whatever the number of threads, or of children where there is one module.
+/// The same input, options and version give the same bytes, whatever the number of threads, or of children where there
+/// is one module.
 #[test]
 fn output_is_deterministic() {
     let dir = crate::support::folder();
@@ -224,7 +225,8 @@ fn output_is_deterministic() {
     }
 }
 
-/// Where children are killed that make the copies, and where there can be none since the process has threads, the copies are the same.
+/// Where children are killed that make the copies, and where there can be none since the process has threads, the
+/// copies are the same.
 #[test]
 fn copies_need_no_children() {
     let dir = crate::support::folder();
@@ -327,7 +329,8 @@ fn odd_modules_stay_valid() {
     }
 }
 
-/// Where hot paths of a loop have versions, each of which goes back to its header, LLVM still knows what the loop's variables are.
+/// Where hot paths of a loop have versions, each of which goes back to its header, LLVM still knows what the loop's
+/// variables are.
 #[test]
 fn loops_in_versions_have_induction_variables() {
     let dir = crate::support::folder();
@@ -377,8 +380,8 @@ fn loops_in_versions_have_induction_variables() {
     }
 }
 
-/// A loop with versions that lead back to its header stays one loop for LLVM. Its loop simplification would make nested loops of
-/// one that has several back edges, and each would compute the variables of the other anew.
+/// A loop with versions that lead back to its header stays one loop for LLVM. Its loop simplification would make nested
+/// loops of one that has several back edges, and each would compute the variables of the other anew.
 #[test]
 fn optimisers_make_no_nested_loops_of_versions() {
     let dir = crate::support::folder();
@@ -448,8 +451,8 @@ fn calls_that_end_paths_in_tables() {
     in_every_way(&input, |_| {});
 }
 
-/// A module may have no data layout, and then LLVM takes atomic accesses of eight bytes for calls of a library, unless they
-/// say how they are aligned.
+/// A module may have no data layout, and then LLVM takes atomic accesses of eight bytes for calls of a library, unless
+/// they say how they are aligned.
 #[test]
 fn atomic_counts_call_no_library() {
     let dir = crate::support::folder();
@@ -466,8 +469,8 @@ fn atomic_counts_call_no_library() {
     assert!(!code.contains("__atomic_"), "{code}");
 }
 
-/// A path ends before a call in tail position, so that the function still needs no frame for it; also where it counts in a
-/// table.
+/// A path ends before a call in tail position, so that the function still needs no frame for it; also where it counts
+/// in a table.
 #[test]
 fn tail_calls_stay_jumps() {
     let dir = crate::support::folder();

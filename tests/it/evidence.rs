@@ -1,5 +1,5 @@
-//! What readers say of profiles that do not count every path: that a path ran n times, at least n times, not at all, or that nothing
-//! is known of it; and what took a new path.
+//! What readers say of profiles that do not count every path: that a path ran n times, at least n times, not at all, or
+//! that nothing is known of it; and what took a new path.
 
 use crate::build::{folder, rewrite};
 use crate::paths::{json, prof};
@@ -227,7 +227,8 @@ fn stored_union_of_residual_runs_says_what_was_known_before_the_first() {
     assert_eq!(prof(&["coverage", "--new"], &[&mixed]).0, Some(2));
 }
 
-/// Each new path with the test and the arguments of its processes: tests have files of their own, and so need not be run apart.
+/// Each new path with the test and the arguments of its processes: tests have files of their own, and so need not be
+/// run apart.
 #[test]
 fn new_paths_are_told_by_test_and_arguments() {
     let source = "#include <string.h>

@@ -231,8 +231,8 @@ fn functions_of(tracefile: &str, part: &str) -> (Vec<u32>, u64) {
     (numbers.collect(), entered)
 }
 
-/// What is inlined was entered as often as what is not. Functions have a line where they begin and one where they end, a lambda that never ran
-/// too, which ends before the next line that did.
+/// What is inlined was entered as often as what is not. Functions have a line where they begin and one where they end,
+/// a lambda that never ran too, which ends before the next line that did.
 #[test]
 fn lcov_of_inlined_functions() {
     let dir = crate::support::folder();
@@ -273,7 +273,8 @@ fn lcov_of_inlined_functions() {
     }
 }
 
-/// Files have one name, without folders that are left at once, and every format that names them has them where `--path-map` says.
+/// Files have one name, without folders that are left at once, and every format that names them has them where
+/// `--path-map` says.
 #[test]
 fn files_are_named_where_they_are() {
     let dir = crate::support::folder();
@@ -764,8 +765,8 @@ fn hostile_names_are_only_text() {
     assert!(shown.contains("Total functions: 4"), "{shown}");
 }
 
-/// Markers are those of the source where it is, whatever it is to be called in the result; a source that is not there is
-/// reported, and so are a marker that nothing ends, and one in a string.
+/// Markers are those of the source where it is, whatever it is to be called in the result; a source that is not there
+/// is reported, and so are a marker that nothing ends, and one in a string.
 #[test]
 fn markers_are_read_before_files_are_renamed() {
     let dir = crate::support::folder();

@@ -1,5 +1,5 @@
-//! Functions that are under way when the process forks: what is counted of them, and what is not claimed. Programs count
-//! their lines themselves, in memory that all their processes share.
+//! Functions that are under way when the process forks: what is counted of them, and what is not claimed. Programs
+//! count their lines themselves, in memory that all their processes share.
 
 use crate::support::{PROF, copy_modules, link, merge, module, rewrite, run, runtime_with};
 use p3_rewrite::profile::Profile;
@@ -158,8 +158,8 @@ fn line_ranges(profile: &Path) -> BTreeMap<u32, Range> {
     lines.collect()
 }
 
-/// Compares what a profile says of each line that counts itself with how often it ran; how many counts are exact, and of how
-/// many.
+/// Compares what a profile says of each line that counts itself with how often it ran; how many counts are exact, and
+/// of how many.
 fn compare(
     source: &str,
     truth: &BTreeMap<u32, u64>,

@@ -1,14 +1,16 @@
-//! `make run LAUNCH=…`: copies on other hosts, by a real sshd with GNU parallel and by a real Slurm. `make test-launchers` installs these.
+//! `make run LAUNCH=…`: copies on other hosts, by a real sshd with GNU parallel and by a real Slurm.
+//! `make test-launchers` installs these.
 //!
-//! Their daemons run in namespaces for processes, mounts and network: nothing of them is reachable from outside, and all
-//! of it ends with the test, however that ends.
+//! Their daemons run in namespaces for processes, mounts and network: nothing of them is reachable from outside, and
+//! all of it ends with the test, however that ends.
 
 use crate::support::{PROF, REWRITE, exits, module, project, rewrite, run};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Prints what must be the same everywhere: the order of the environment need not be. The first process that is given a folder waits there, as its victim.
+/// Prints what must be the same everywhere: the order of the environment need not be. The first process that is given a
+/// folder waits there, as its victim.
 const PROGRAM: &str = r#"
     #include <stdio.h>
     #include <stdlib.h>

@@ -411,8 +411,8 @@ fn calls_of_functions_that_return_twice() {
     assert!(shown.contains(told), "{shown}");
 }
 
-/// Control may leave one block in each of several calls. What stands behind the last one ran as often as control came to the
-/// block's end, and what stands in front of the first one as often as it came to the block.
+/// Control may leave one block in each of several calls. What stands behind the last one ran as often as control came
+/// to the block's end, and what stands in front of the first one as often as it came to the block.
 #[test]
 fn lines_of_blocks_that_were_left() {
     let dir = crate::support::folder();
@@ -456,8 +456,8 @@ int main(void) {
     }
 }
 
-/// Of three calls in a block the first is of a function that was left elsewhere, and the last, through a pointer, did not come
-/// back. No line counts as never run, since the last call may have been the one.
+/// Of three calls in a block the first is of a function that was left elsewhere, and the last, through a pointer, did
+/// not come back. No line counts as never run, since the last call may have been the one.
 #[test]
 fn lines_in_front_of_calls_through_pointers() {
     let dir = crate::support::folder();

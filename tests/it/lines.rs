@@ -175,7 +175,8 @@ int main() {
     );
 }
 
-/// Clauses are emitted last to first, each under the `}` of the one before, and the search for them under that of the `try`.
+/// Clauses are emitted last to first, each under the `}` of the one before, and the search for them under that of the
+/// `try`.
 #[test]
 fn line_of_a_clause_runs_as_often_as_it_catches() {
     assert_lines(

@@ -24,8 +24,8 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Runs `work` on each of `items`, JOBS at a time, and begins none after so many MINUTES: who asked for more than there is
-/// time for still gets a report. Returns how many there were.
+/// Runs `work` on each of `items`, JOBS at a time, and begins none after so many MINUTES: who asked for more than there
+/// is time for still gets a report. Returns how many there were.
 fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync + Send) -> usize {
     let threads = number("JOBS").unwrap_or(0);
     let minutes = number("MINUTES").map(|n| Duration::from_secs(60 * n as u64));

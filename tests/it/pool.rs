@@ -169,8 +169,8 @@ fn killed_at(pool: &Pool, call: &str, number: u32) -> Option<bool> {
     Some(command.output().ok()?.status.code() != Some(3))
 }
 
-/// Whatever a process was about to do when it was killed, to a new file or to one that it takes over: the next one finds
-/// whole counts, and takes no more room.
+/// Whatever a process was about to do when it was killed, to a new file or to one that it takes over: the next one
+/// finds whole counts, and takes no more room.
 #[test]
 fn killed_at_any_system_call() {
     const CALLS: [&str; 14] = [
@@ -289,8 +289,8 @@ fn files_of_the_living_are_not_taken() {
     assert_eq!(pool.files().len(), 3);
 }
 
-/// Where the lock goes with the descriptors (overlayfs), the process itself is looked for: by number, which in the `/proc` of another
-/// name space is another process's, here this one's.
+/// Where the lock goes with the descriptors (overlayfs), the process itself is looked for: by number, which in the
+/// `/proc` of another name space is another process's, here this one's.
 #[test]
 fn files_of_the_living_are_not_taken_where_locks_end() {
     let pool = Pool::new(&[]);

@@ -1,5 +1,5 @@
-//! Ten runs in turn, each built against those before it (`--paths new:`), beside whole profiles of the same runs: run n finds exactly
-//! the paths of whole run n without those of the whole runs before it, with their counts. Five programs.
+//! Ten runs in turn, each built against those before it (`--paths new:`), beside whole profiles of the same runs: run n
+//! finds exactly the paths of whole run n without those of the whole runs before it, with their counts. Five programs.
 
 use crate::support::{PROF, copy_modules, link, merge, module, project, rewrite, run, runtime};
 use p3_rewrite::base::index::{FuncId, PathId};

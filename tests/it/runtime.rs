@@ -214,8 +214,8 @@ fn shadows_without_headers_of_the_kernel_are_the_same() {
     }
 }
 
-/// Pages that were counted in are found whatever is known of pages; where it is known that they were never touched, no others
-/// are brought in.
+/// Pages that were counted in are found whatever is known of pages; where it is known that they were never touched, no
+/// others are brought in.
 #[test]
 fn pages_that_were_counted_in_are_found() {
     let dir = crate::support::folder();
@@ -240,7 +240,8 @@ fn pages_that_were_counted_in_are_found() {
     }
 }
 
-/// A twin copies what its shadow copied before its clock starts, and nothing else. Linux has the call for that from 5.14 on.
+/// A twin copies what its shadow copied before its clock starts, and nothing else. Linux has the call for that from
+/// 5.14 on.
 #[test]
 fn twins_copy_what_shadows_copied() {
     let exe = built("copies_test", &["-fsanitize=undefined"]);
@@ -447,7 +448,8 @@ fn file_names_stay_unique() {
     }
 }
 
-/// On a disk that is full, counts stay in memory; if it stays full they are lost, and said to be: in words, and by a mark, which takes no room.
+/// On a disk that is full, counts stay in memory; if it stays full they are lost, and said to be: in words, and by a
+/// mark, which takes no room.
 #[test]
 fn full_disks() {
     let dir = crate::support::folder();

@@ -86,7 +86,8 @@ fn text_with_time_keeps_to_its_width() {
     for width in [60, 80, 100] {
         let columns = width.to_string();
         let shown = show(&merged, &["--perf", samples, "--width", &columns]);
-        // The first line, the verdict, is the same without samples; headlines keep a number's and a place's whole width.
+        // The first line, the verdict, is the same without samples; headlines keep a number's and a place's whole
+        // width.
         let widest = |text: &str| text.lines().skip(1).map(display_width).max().unwrap();
         let plain = widest(&show(&merged, &["--width", &columns]));
         let widest = widest(&shown);

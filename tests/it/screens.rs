@@ -307,7 +307,8 @@ fn screen_that_nobody_reads_ends_by_signal() {
     }
 }
 
-/// Its shell is killed, and the one above takes the terminal: to read it is an error from now on, without a signal or a hang-up.
+/// Its shell is killed, and the one above takes the terminal: to read it is an error from now on, without a signal or a
+/// hang-up.
 #[test]
 fn screen_whose_shell_is_gone_ends_at_a_key() {
     let profiles = Profiles::new();

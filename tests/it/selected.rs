@@ -1,5 +1,5 @@
-//! Selections of paths of real programs against their whole profiles, which `oracle_trace` holds against brute force: every path that
-//! is counted has its count, no other path has any, and whatever was asked for is counted.
+//! Selections of paths of real programs against their whole profiles, which `oracle_trace` holds against brute force:
+//! every path that is counted has its count, no other path has any, and whatever was asked for is counted.
 
 use crate::support::{compile, folder, original, profile, rewrite_here, whole_profile};
 use p3_rewrite::base::index::PathId;

@@ -1,5 +1,6 @@
-//! Selections of programs that end badly: forked children, exceptions, `longjmp`, `exit` in the middle, files of a pool, kills. Under every
-//! scheme that counts paths, with one to four copies, what is counted is what a whole profile has.
+//! Selections of programs that end badly: forked children, exceptions, `longjmp`, `exit` in the middle, files of a
+//! pool, kills. Under every scheme that counts paths, with one to four copies, what is counted is what a whole profile
+//! has.
 
 use crate::selected::{compare, selection, some_of};
 use crate::support::{
@@ -21,8 +22,8 @@ fn all_schemes() -> Vec<(&'static str, u32)> {
     [("sbl", 1)].into_iter().chain(spread).collect()
 }
 
-/// Children that count and end by `_exit` and `exit`, in the middle of loops of their parents; exceptions that leave several frames;
-/// `longjmp` out of a loop; a second process; `exit` in the middle of it all.
+/// Children that count and end by `_exit` and `exit`, in the middle of loops of their parents; exceptions that leave
+/// several frames; `longjmp` out of a loop; a second process; `exit` in the middle of it all.
 const ENDS: &str = r#"
     #include <csetjmp>
     #include <cstdio>
@@ -193,8 +194,8 @@ fn counts(profile: &Path) -> BTreeMap<(String, PathId), u64> {
     all.filter(|((name, _), _)| name != "main").collect()
 }
 
-/// One process, counting what is selected in a file, killed at some moment: what its last line proves to have run was counted, each
-/// selected path as often as in a whole run of so many rounds, and not much oftener.
+/// One process, counting what is selected in a file, killed at some moment: what its last line proves to have run was
+/// counted, each selected path as often as in a whole run of so many rounds, and not much oftener.
 #[test]
 fn no_count_of_selected_paths_is_lost_when_the_process_is_killed() {
     let dir = crate::support::folder();

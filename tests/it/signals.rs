@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// Threads count in arrays and in a hash table: `many` has 65,536 paths. `raise`: a signal to itself between two phases, in which the other threads wait;
-/// `storm`: as many as its parent sends.
+/// Threads count in arrays and in a hash table: `many` has 65,536 paths. `raise`: a signal to itself between two
+/// phases, in which the other threads wait; `storm`: as many as its parent sends.
 const PROGRAM: &str = r#"
     #include <pthread.h>
     #include <signal.h>
@@ -174,7 +174,8 @@ fn quiet(output: &Output) {
 
 const ROTATE: [(&str, &str); 2] = [("P3_SIGNAL", "USR1"), ("P3_ON_SIGNAL", "rotate")];
 
-/// The files that a storm of signals makes the program leave. Where a machine is busy it may end before two of them have come: then there is another storm.
+/// The files that a storm of signals makes the program leave. Where a machine is busy it may end before two of them
+/// have come: then there is another storm.
 fn rotated(program: &Program, arguments: &[&str], signals: usize) -> Vec<PathBuf> {
     for _ in 0..50 {
         storm(program, arguments, &ROTATE, signals);

@@ -97,7 +97,8 @@ fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
     println!("{kills} kills ({early} before the first count), up to {largest} calls each");
 }
 
-/// Four processes at once, each killed at some moment, and again, on the files of one pool: what they printed was counted.
+/// Four processes at once, each killed at some moment, and again, on the files of one pool: what they printed was
+/// counted.
 #[test]
 fn no_count_of_a_pool_is_lost_or_doubled_when_processes_are_killed() {
     const THREADS: u64 = 4;

@@ -4,8 +4,8 @@ use crate::build::{command, rewrite, stderr};
 use crate::support::{PROF, clang, folder, parsed, run};
 use std::path::Path;
 
-/// What it does by the letters of its argument: `t` a thread, `s` a thread that the C library starts, `f` a child, in which
-/// `u` starts a thread; `k` kills it.
+/// What it does by the letters of its argument: `t` a thread, `s` a thread that the C library starts, `f` a child, in
+/// which `u` starts a thread; `k` kills it.
 const PROGRAM: &str = r#"
     #define _GNU_SOURCE
     #include <pthread.h>
@@ -60,7 +60,8 @@ fn build(dir: &Path, options: &[&str], line: &str) -> String {
     stderr(&rewrite(dir, &all))
 }
 
-/// Runs `line` as a suite; what `verify --strict` of `program` finds lost by threads, and whether it accepts the profile.
+/// Runs `line` as a suite; what `verify --strict` of `program` finds lost by threads, and whether it accepts the
+/// profile.
 fn verified(dir: &Path, program: &str, line: &str) -> (String, bool) {
     let line = format!("{line}; true");
     rewrite(dir, &["suite", "-q", "-o", "p3", "--", "sh", "-c", &line]);
@@ -100,8 +101,8 @@ fn check(dir: &Path, program: &str, cases: &[(&str, &str, bool)]) {
     }
 }
 
-/// Where the C library is shared, starts of threads are seen at once: a killed process has said it. What the library starts
-/// by itself is known at a normal end.
+/// Where the C library is shared, starts of threads are seen at once: a killed process has said it. What the library
+/// starts by itself is known at a normal end.
 #[test]
 fn thread_in_dynamic_program_is_seen_even_if_it_is_killed() {
     let dir = folder();
@@ -205,8 +206,8 @@ fn threads_of_other_libraries_are_seen() {
     }
 }
 
-/// Threads of OpenMP wait for work when the process ends, and are in no function. Where one is, or other threads were started, it
-/// is not known which of them end in the middle.
+/// Threads of OpenMP wait for work when the process ends, and are in no function. Where one is, or other threads were
+/// started, it is not known which of them end in the middle.
 #[test]
 fn openmp_threads_that_wait_at_exit_are_ok() {
     let dir = folder();

@@ -1,5 +1,5 @@
-//! Values of every type that LLVM's verifier accepts, as parameters, as results and in loops, under every scheme: no type makes
-//! rewriting fail.
+//! Values of every type that LLVM's verifier accepts, as parameters, as results and in loops, under every scheme: no
+//! type makes rewriting fail.
 
 use crate::support::{folder, rewrite};
 

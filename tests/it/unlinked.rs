@@ -43,7 +43,8 @@ fn build(dir: &Path, command: &str) -> String {
     stderr(&rewrite(dir, &words))
 }
 
-/// The names of functions in the coverage of the folder, in order, with the number of their paths that ran; and what was printed.
+/// The names of functions in the coverage of the folder, in order, with the number of their paths that ran; and what
+/// was printed.
 #[track_caller]
 fn functions(dir: &Path) -> (Vec<(String, u64)>, String) {
     let mut coverage = Command::new(PROF);

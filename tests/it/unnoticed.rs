@@ -298,7 +298,8 @@ fn programs_with_other_rights() {
     assert_eq!(profiles(dir.path()).len(), 1);
 }
 
-/// Descriptors are few, the folder cannot be written to, there is no way to reserve room: the program runs all the same.
+/// Descriptors are few, the folder cannot be written to, there is no way to reserve room: the program runs all the
+/// same.
 #[test]
 fn poor_surroundings() {
     let dir = crate::support::folder();

@@ -1,5 +1,5 @@
-//! `p3-prof export`: every format is opened by the tool that it is for, which reads what the profile holds. `make test-viewers`
-//! installs these tools and runs all of this; `make test` needs no browser.
+//! `p3-prof export`: every format is opened by the tool that it is for, which reads what the profile holds.
+//! `make test-viewers` installs these tools and runs all of this; `make test` needs no browser.
 
 use crate::export::{DEBUG, digits, export, hostile, profiled, read, text, text_only, totals};
 use crate::support::{PROF, paths, project, run};
@@ -11,7 +11,8 @@ fn tool(name: &str, arguments: &[&str], file: &Path) -> String {
     text(run(Command::new(name).args(arguments).arg(file)))
 }
 
-/// The releases of genhtml: that of Debian 12, and that of Debian 13 as `tools/lcov2.sh` has put it. Each with its format.
+/// The releases of genhtml: that of Debian 12, and that of Debian 13 as `tools/lcov2.sh` has put it. Each with its
+/// format.
 fn genhtmls() -> [(PathBuf, &'static str); 2] {
     let second = project("target/lcov2/genhtml");
     assert!(second.exists(), "{}: make setup-viewers", second.display());

@@ -1,7 +1,8 @@
 //! How often subpaths ran, counted in a log of all blocks.
 //!
-//! The log is not kept. Of a first run, subpaths are drawn, one in [`DRAWN`]; those that were drawn most often, and all that are asked for, are counted
-//! in a second one. So the counts are exact, and so are the ranks of what ran often: a subpath that ran more often than the last of the ten hottest is drawn hundreds of times.
+//! The log is not kept. Of a first run, subpaths are drawn, one in [`DRAWN`]; those that were drawn most often, and all
+//! that are asked for, are counted in a second one. So the counts are exact, and so are the ranks of what ran often: a
+//! subpath that ran more often than the last of the ten hottest is drawn hundreds of times.
 
 use super::Row;
 use super::log::Event;
@@ -179,7 +180,8 @@ impl Counter {
 }
 
 impl Truth {
-    /// Of a program that `run` runs, the same each time: the hottest subpaths of these lengths, and those in `asked`. O(lengths · blocks), twice.
+    /// Of a program that `run` runs, the same each time: the hottest subpaths of these lengths, and those in `asked`.
+    /// O(lengths · blocks), twice.
     pub(crate) fn of_runs(
         run: impl Fn(&mut dyn FnMut(Event)) -> Result<()>,
         asked: &[&Row],

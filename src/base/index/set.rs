@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 /// A set of indices of one kind, of those below a capacity given when it is made: a bit each.
 ///
-/// Memory is a bit for each index below the capacity; membership and change take constant time; iteration is in ascending
-/// order, in time of the capacity over the word size and the members.
+/// Memory is a bit for each index below the capacity; membership and change take constant time; iteration is in
+/// ascending order, in time of the capacity over the word size and the members.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IdSet<I> {
     bits: FixedBitSet,

@@ -7,9 +7,10 @@ use std::collections::HashMap;
 /// So many parts of a qualified name are kept, the last ones.
 const PARTS: usize = 2;
 
-/// A symbol's name without return type, parameters, template arguments and the namespaces around its class, as it may be
-/// printed: `RegEx::MatchUnchecked` for `YAML::RegEx::MatchUnchecked(…) const`, `Iterator::next` for
-/// `<T as core::iter::Iterator>::next`, `main::{lambda#1}` for the call of a lambda. Several symbols may have one. O(length).
+/// A symbol's name without return type, parameters, template arguments and the namespaces around its class, as it may
+/// be printed: `RegEx::MatchUnchecked` for `YAML::RegEx::MatchUnchecked(…) const`, `Iterator::next` for
+/// `<T as core::iter::Iterator>::next`, `main::{lambda#1}` for the call of a lambda. Several symbols may have one.
+/// O(length).
 pub(crate) fn brief(symbol: &str) -> String {
     let name = unsigned(symbol);
     let name = without_arguments(&name);
@@ -252,7 +253,8 @@ fn is_numbered_lambda(part: &str) -> bool {
     number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// `{lambda#1}` for `{lambda(int)#1}` and for `$_0`, and a name without parameters and without its tag of an interface's version.
+/// `{lambda#1}` for `{lambda(int)#1}` and for `$_0`, and a name without parameters and without its tag of an
+/// interface's version.
 fn shortened_part(part: &str) -> String {
     if is_numbered_lambda(part) {
         let number = part[2..].parse().map_or(0, |n: u64| n.saturating_add(1));
@@ -282,7 +284,8 @@ pub(crate) struct Briefs {
 }
 
 impl Briefs {
-    /// Names for `symbols`, and where a symbol begins, if that is known: a lambda is named after its line. O(length of all).
+    /// Names for `symbols`, and where a symbol begins, if that is known: a lambda is named after its line. O(length of
+    /// all).
     pub(crate) fn new<'a>(symbols: impl Iterator<Item = (&'a str, Option<u32>)>) -> Briefs {
         let mut by_name: HashMap<String, Vec<&str>> = HashMap::new();
         let mut names = HashMap::new();
@@ -374,8 +377,8 @@ fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
     printable(&format!("({}){qualifiers}", types.join(", "))).into_owned()
 }
 
-/// What tells symbols apart that have one readable name: which constructor or destructor it is (`[D0]` deletes, too), or else
-/// their number: `[11 of 14]`. Nothing if there is one symbol.
+/// What tells symbols apart that have one readable name: which constructor or destructor it is (`[D0]` deletes, too),
+/// or else their number: `[11 of 14]`. Nothing if there is one symbol.
 pub(crate) fn variants(symbols: &[&str]) -> Vec<String> {
     if symbols.len() < 2 {
         return vec![String::new(); symbols.len()];

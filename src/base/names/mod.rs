@@ -47,8 +47,8 @@ pub(crate) fn readable(symbol: &str) -> Cow<'_, str> {
     }
 }
 
-/// The readable name of a symbol of Rust, in which the hashes are left out by which builds of one crate differ. `None` for
-/// other symbols. O(length).
+/// The readable name of a symbol of Rust, in which the hashes are left out by which builds of one crate differ. `None`
+/// for other symbols. O(length).
 pub(crate) fn without_build_hash(symbol: &str) -> Option<String> {
     let is_of_rust = rustc_demangle::try_demangle(symbol).is_ok();
     is_of_rust.then(|| readable(symbol).into_owned())
@@ -83,11 +83,12 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// The name of a file without `.`, `//` and folders that `..` leaves at once: `build/../lib/x.c` is `lib/x.c`. O(length).
+/// The name of a file without `.`, `//` and folders that `..` leaves at once: `build/../lib/x.c` is `lib/x.c`.
+/// O(length).
 ///
-/// By the name alone. Where a program was compiled need not be here, and reports are to be the same everywhere; otherwise one file has as
-/// many names as folders that it was compiled from. Behind a symbolic link to a folder, `..` leads elsewhere: such a file is found by
-/// `--source-dir` or `--path-map`.
+/// By the name alone. Where a program was compiled need not be here, and reports are to be the same everywhere;
+/// otherwise one file has as many names as folders that it was compiled from. Behind a symbolic link to a folder, `..`
+/// leads elsewhere: such a file is found by `--source-dir` or `--path-map`.
 pub(crate) fn normalised(file: &str) -> Cow<'_, str> {
     let root = if file.starts_with('/') { "/" } else { "" };
     let mut parts: Vec<&str> = Vec::new();

@@ -31,7 +31,8 @@ const CAUSES_IN_ONE: &str = "Counts of one process agree with each other. Likely
   children that share its memory and go on       vfork and clone: end the child by _exit or exec, or use fork
 ";
 
-/// The cause that profiles of earlier versions, and programs that start threads by system calls of their own, do not show.
+/// The cause that profiles of earlier versions, and programs that start threads by system calls of their own, do not
+/// show.
 const THREADS: &str =
     "  threads                                        p3-rewrite --update atomic\n";
 
@@ -166,7 +167,8 @@ fn list_abandoned(findings: &Findings, name: impl Fn(FuncId) -> String, is_full:
     format!("{all} left before their end, {HOW}: {named} (--full lists all)\n")
 }
 
-/// What the functions that are off by most call that may differ between runs, and how many functions nothing is wrong with.
+/// What the functions that are off by most call that may differ between runs, and how many functions nothing is wrong
+/// with.
 fn list_causes(
     profile: &Profile,
     findings: &Findings,

@@ -1,9 +1,10 @@
 //! Ends a screen when its terminal goes away or a signal asks for it, whatever the program does at that moment.
 //!
-//! The main thread looks for input every few milliseconds and leaves the screen by itself. If it is busy, or blocked in a write to a
-//! terminal that nobody reads, a watching thread gives the terminal back in its place. Either way the process dies by the signal, so
-//! that shells report 128 plus its number and stop their loops. A terminal that is gone counts as `SIGHUP`, also for a process
-//! that was started with that signal ignored: without a terminal there is nobody to use the screen.
+//! The main thread looks for input every few milliseconds and leaves the screen by itself. If it is busy, or blocked in
+//! a write to a terminal that nobody reads, a watching thread gives the terminal back in its place. Either way the
+//! process dies by the signal, so that shells report 128 plus its number and stop their loops. A terminal that is gone
+//! counts as `SIGHUP`, also for a process that was started with that signal ignored: without a terminal there is nobody
+//! to use the screen.
 
 use ratatui::crossterm::Command;
 use ratatui::crossterm::cursor::Show;
@@ -118,14 +119,15 @@ impl Guard {
         self.leave(signal)
     }
 
-    /// Restores settings and the main screen without a lock that the main thread may hold, without waiting, and without a
-    /// message when that fails, since a message would go to the same terminal.
+    /// Restores settings and the main screen without a lock that the main thread may hold, without waiting, and without
+    /// a message when that fails, since a message would go to the same terminal.
     fn give_back(&self) {
         // Another program's terminal by now. To touch it would stop this process.
         if tcgetpgrp(&self.terminal).is_ok_and(|foreground| foreground != getpgrp()) {
             return;
         }
-        // A description of its own: the flag must not be seen by others that share the terminal. A full one gets nothing.
+        // A description of its own: the flag must not be seen by others that share the terminal. A full one gets
+        // nothing.
         let out = File::options()
             .write(true)
             .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())

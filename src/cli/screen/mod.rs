@@ -43,8 +43,8 @@ pub(super) enum Input {
     None,
 }
 
-/// The terminal, in raw mode, on its alternate screen. It is given back when this is dropped, at a panic, and when a [`Guard`] ends the
-/// program.
+/// The terminal, in raw mode, on its alternate screen. It is given back when this is dropped, at a panic, and when a
+/// [`Guard`] ends the program.
 pub(super) struct Screen {
     terminal: DefaultTerminal,
     /// What is drawn of the terminal.

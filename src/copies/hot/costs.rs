@@ -56,8 +56,8 @@ pub(super) const MEASURED: VersionCosts = VersionCosts {
     // which a tenth would have been saved. In bzip2, sqlite and xz, of 43 functions in which a
     // fifth or more is saved two get slower, by less than three instructions a path.
     least_hot_saving: 0.2,
-    // Of functions in bzip2, minisat and nineteen small programs, those that save less than 0.002 lost 9.4 hundredths of
-    // their programs' instructions, and gained 0.7. Of those that save more all gain, but one.
+    // Of functions in bzip2, minisat and nineteen small programs, those that save less than 0.002 lost 9.4 hundredths
+    // of their programs' instructions, and gained 0.7. Of those that save more all gain, but one.
     spilled_value: 0.003,
     // The six hottest carry nearly all of the flow.
     hot_paths: 6,
@@ -245,8 +245,8 @@ pub(crate) fn instructions_in_versions(
     }
 }
 
-/// Instructions that a function is taken to need for spills if it has hot paths. Where weights are measured LLVM knows them
-/// too, and spills where little runs. O(E).
+/// Instructions that a function is taken to need for spills if it has hot paths. Where weights are measured LLVM knows
+/// them too, and spills where little runs. O(E).
 pub(super) fn spill_cost(cfg: &Cfg, paths: &Measuring) -> f64 {
     if paths.measured {
         return 0.0;

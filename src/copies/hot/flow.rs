@@ -10,8 +10,8 @@ use std::ops::AddAssign;
 /// A search for the hottest paths by weights of edges looks at this many prefixes.
 const MAX_PREFIXES: usize = 4096;
 
-/// The flow through prefixes of the paths of one function: of paths that ran where that is known, and what weights of edges
-/// expect beside them.
+/// The flow through prefixes of the paths of one function: of paths that ran where that is known, and what weights of
+/// edges expect beside them.
 pub(super) struct Flow<'a> {
     paths: &'a Measuring,
     /// Of the paths that ran, before the i-th one by id.

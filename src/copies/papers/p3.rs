@@ -1,8 +1,9 @@
 //! Afraz, Saha & Kanade 2015, Fig. 1 to 4: one procedure, two partitions of its paths, and its labels by SPP and PSPP.
 //!
-//! The text that the project was made from has lost the figures' edges and most of their digits. Here is the graph that follows from the
-//! sentences about it; where each comes from, and what they say besides that then must hold, is in [`GRAPH`] and the tests. Left open is where
-//! `v21` leads to, EXIT or `v11`: no label or id depends on it. Fig. 5 to 7 are measurements as bars, Fig. 8 draws two cases of the proof.
+//! The text that the project was made from has lost the figures' edges and most of their digits. Here is the graph that
+//! follows from the sentences about it; where each comes from, and what they say besides that then must hold, is in
+//! [`GRAPH`] and the tests. Left open is where `v21` leads to, EXIT or `v11`: no label or id depends on it. Fig. 5 to 7
+//! are measurements as bars, Fig. 8 draws two cases of the proof.
 
 use super::printed;
 use crate::base::index::{EdgeId, IdSet, TiVec, VertexId};
@@ -95,8 +96,9 @@ fn of_paths(dag: &Dag, is: impl Fn(&[i32]) -> bool) -> IdSet<EdgeId> {
     edges
 }
 
-/// What P_a profiles: of the paths through `v7` those by `v8`, of those through `v12` those by `v13`. For Fig. 1(a) has six labels; a path
-/// by `v9` has an id there, which is less than that of the one by `v8`, and yet the lowest interesting one is by `v8` (§3.1).
+/// What P_a profiles: of the paths through `v7` those by `v8`, of those through `v12` those by `v13`. For Fig. 1(a) has
+/// six labels; a path by `v9` has an id there, which is less than that of the one by `v8`, and yet the lowest
+/// interesting one is by `v8` (§3.1).
 fn pa(dag: &Dag) -> IdSet<EdgeId> {
     of_paths(dag, |vs| vs.contains(&8) || vs.contains(&13))
 }
@@ -120,8 +122,8 @@ fn name(dag: &Dag, e: EdgeId) -> String {
     format!("{}→{}", vertex(dag.edge(e).src), vertex(dag.edge(e).dst))
 }
 
-/// The first step of SPP, Algorithm 1 without its order; with it, that of PSPP. Beside the labels, the least id of the interesting
-/// paths from each vertex on.
+/// The first step of SPP, Algorithm 1 without its order; with it, that of PSPP. Beside the labels, the least id of the
+/// interesting paths from each vertex on.
 fn first_step(
     dag: &Dag,
     interesting: &IdSet<EdgeId>,
@@ -228,7 +230,8 @@ fn figure_2() {
     assert_eq!(labels, [0, n1, n1 + n2]);
 }
 
-/// Fig. 3: what P3 makes of the procedure. Four tasks; on two copies five labels at most, where Fig. 1 has six and more.
+/// Fig. 3: what P3 makes of the procedure. Four tasks; on two copies five labels at most, where Fig. 1 has six and
+/// more.
 #[test]
 fn figure_3() {
     let dag = procedure();

@@ -29,15 +29,16 @@ pub enum Costs {
 /// programs of `docs/RESULTS.md`; from 0.1 to 0.4 there is little between.)
 const GUESS: f64 = 0.3;
 
-/// Of what a run executes this part is expected where the program has probes, and the rest where it was measured. What the run that was
-/// measured did not execute, or hardly, costs nothing by its weights: longest first would give it all to one copy, and another input
-/// may run nothing else.
+/// Of what a run executes this part is expected where the program has probes, and the rest where it was measured. What
+/// the run that was measured did not execute, or hardly, costs nothing by its weights: longest first would give it all
+/// to one copy, and another input may run nothing else.
 pub(super) const ELSEWHERE: f64 = 1.0 / 8.0;
 
 /// The expected costs of a whole program come to this, in the unit that they are compared in.
 pub(crate) const WHOLE: f64 = (1u64 << 50) as f64;
 
-/// What each label is worth, whether it is expected to run or not, where weights are measured: [`ELSEWHERE`], spread over all.
+/// What each label is worth, whether it is expected to run or not, where weights are measured: [`ELSEWHERE`], spread
+/// over all.
 pub(crate) fn worth_of_a_label(paths: &[Option<Measuring>]) -> f64 {
     let labels = paths.iter().flatten().map(|p| p.numbering.label_count());
     WHOLE * ELSEWHERE / labels.sum::<usize>().max(1) as f64

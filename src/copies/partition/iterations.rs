@@ -68,8 +68,8 @@ impl Iterations {
         }
     }
 
-    /// The edge by which paths begin at `block` in state `version` of [`Apart`], at the function's entry or behind an edge that ends
-    /// a path.
+    /// The edge by which paths begin at `block` in state `version` of [`Apart`], at the function's entry or behind an
+    /// edge that ends a path.
     pub fn start(&self, paths: &Measuring, block: BlockId, version: u32) -> Option<EdgeId> {
         let dag = self.dag(paths);
         dag.loop_start(self.version(block, version)?)

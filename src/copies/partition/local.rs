@@ -27,8 +27,8 @@ pub struct Local {
     pub origins: TiVec<EdgeId, EdgeId>,
     /// The edges of the paths of interest, if not all are.
     pub interesting: Option<IdSet<EdgeId>>,
-    /// Ids of `dag`'s paths: by ends where there are too many for an array; else Ball–Larus ids, or for a subset those of
-    /// PSPP.
+    /// Ids of `dag`'s paths: by ends where there are too many for an array; else Ball–Larus ids, or for a subset those
+    /// of PSPP.
     pub numbering: Numbering,
     /// The vertices from which an edge leads on in a foreign version, where nothing is counted.
     pub open: IdSet<VertexId>,
@@ -167,8 +167,8 @@ impl Local {
     }
 }
 
-/// Ids of all paths: Ball–Larus ids where they fit an array of `slots`, else by ends, those at `preferred` vertices in a
-/// window of up to `window`. `None` when there are more than [`crate::paths::dag::MAX_PATHS`].
+/// Ids of all paths: Ball–Larus ids where they fit an array of `slots`, else by ends, those at `preferred` vertices in
+/// a window of up to `window`. `None` when there are more than [`crate::paths::dag::MAX_PATHS`].
 fn all(
     dag: &Dag,
     preferred: &IdSet<VertexId>,

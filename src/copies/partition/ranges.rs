@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Ranges {
-    /// The first canonical id of each range and the copy of its paths, ascending; 4294967295 where no copy counts them. The
-    /// first id is 0; neighbours have different copies.
+    /// The first canonical id of each range and the copy of its paths, ascending; 4294967295 where no copy counts them.
+    /// The first id is 0; neighbours have different copies.
     pub owners: Vec<(PathId, CopyId)>,
     /// The paths that have versions of their blocks to themselves, so that their ids are constants; ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hot: Vec<PathId>,
-    /// Edges of the function's DAG, ascending. Paths that take no others have versions of their blocks in common, where ids
-    /// are dense.
+    /// Edges of the function's DAG, ascending. Paths that take no others have versions of their blocks in common, where
+    /// ids are dense.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warm: Vec<EdgeId>,
 }

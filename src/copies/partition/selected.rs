@@ -8,10 +8,11 @@
 //!   Prefix    more edges must tell whose it is, or whether it is a hot one
 //! ```
 //!
-//! A prefix is known by the sum of its labels: paths that begin alike have consecutive canonical ids. Every prefix
-//! has blocks of its own, so the register is known there and costs nothing; a hot path stays a prefix to its end, and
-//! its id is a constant. Own paths go on in blocks that they share, foreign ones in blocks without a statement. Where all paths
-//! that begin at a block are the copy's they begin as warm ones: those that stay so are few, and their ids fit an array.
+//! A prefix is known by the sum of its labels: paths that begin alike have consecutive canonical ids. Every prefix has
+//! blocks of its own, so the register is known there and costs nothing; a hot path stays a prefix to its end, and its
+//! id is a constant. Own paths go on in blocks that they share, foreign ones in blocks without a statement. Where all
+//! paths that begin at a block are the copy's they begin as warm ones: those that stay so are few, and their ids fit an
+//! array.
 
 use super::ranges::{Held, Ranges};
 use crate::base::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};

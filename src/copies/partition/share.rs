@@ -28,8 +28,8 @@ pub enum Share {
     Split(Vec<(CopyId, IdSet<EdgeId>)>),
     /// Copies profile these paths, under ids of their versions of the function ([`super::Local`]).
     Ranges(Ranges),
-    /// Each of these copies (ascending) profiles the paths inside its edge set, under ids of versions of the function in which
-    /// all other paths run no statement.
+    /// Each of these copies (ascending) profiles the paths inside its edge set, under ids of versions of the function
+    /// in which all other paths run no statement.
     Inside(Vec<(CopyId, IdSet<EdgeId>)>),
     /// One copy profiles all paths but those inside this set of edges of [`super::Iterations`], in such versions.
     Outside(CopyId, IdSet<EdgeId>),

@@ -1,15 +1,15 @@
-//! The versions of a function in a copy that counts the paths inside a set of edges, or those outside one: what is known of the path
-//! that control is on.
+//! The versions of a function in a copy that counts the paths inside a set of edges, or those outside one: what is
+//! known of the path that control is on.
 //!
 //! ```text
 //!   within     it has taken edges of the set alone
 //!   beyond     it has taken another
 //! ```
 //!
-//! Every block has a version for each side, in which control can reach it, so what belongs to one side needs no statement on the
-//! other. A copy that counts *inside* (PSPP's paths of interest) counts paths that end within; beyond, no statement runs. A copy
-//! that counts *outside* counts paths that end beyond. Those that end within are known, and run statements only as far as a path
-//! that leaves the set must have told its prefix.
+//! Every block has a version for each side, in which control can reach it, so what belongs to one side needs no
+//! statement on the other. A copy that counts *inside* (PSPP's paths of interest) counts paths that end within; beyond,
+//! no statement runs. A copy that counts *outside* counts paths that end beyond. Those that end within are known, and
+//! run statements only as far as a path that leaves the set must have told its prefix.
 
 use super::iterations::Iterations;
 use super::selected::Selected;
@@ -29,7 +29,8 @@ pub enum Side<'a> {
     Outside(&'a IdSet<EdgeId>),
 }
 
-/// What is known of the path that control is on. `version` is that of iterations apart, 0 where nothing is counted any more.
+/// What is known of the path that control is on. `version` is that of iterations apart, 0 where nothing is counted any
+/// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct State {
     within: bool,
@@ -45,7 +46,8 @@ struct Automaton<'a> {
 }
 
 impl Selected {
-    /// The versions of the function with control flow `cfg` in a copy that counts on `side`. O(V + E) of the result · out-degree.
+    /// The versions of the function with control flow `cfg` in a copy that counts on `side`. O(V + E) of the result ·
+    /// out-degree.
     pub(super) fn of_side(cfg: &Cfg, paths: &Measuring, side: Side) -> Selected {
         let automaton = Automaton {
             paths,

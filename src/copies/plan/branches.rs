@@ -6,7 +6,8 @@ use crate::input::ir::{Cfg, Terminator};
 use crate::paths::dag::{Dag, EdgeKind};
 use crate::paths::function::Measuring;
 
-/// What the largest weight of a block becomes. The sum of up to 255 ways has 32 bits then, and LLVM scales none of them.
+/// What the largest weight of a block becomes. The sum of up to 255 ways has 32 bits then, and LLVM scales none of
+/// them.
 const LARGEST: f64 = (1 << 24) as f64;
 
 /// Of a block that has a choice: how often each successor is taken, in proportion.

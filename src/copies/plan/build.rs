@@ -76,8 +76,8 @@ impl FunctionCode<'_> {
         self.cost
     }
 
-    /// The instructions of all statements that run along the path `edges` of the function's DAG, about: a count in a hash
-    /// table takes 14, other statements one.
+    /// The instructions of all statements that run along the path `edges` of the function's DAG, about: a count in a
+    /// hash table takes 14, other statements one.
     pub(crate) fn instructions(&self, edges: &[EdgeId]) -> u64 {
         let path = match &self.ids {
             Ids::Local(local) => local.path(edges).unwrap_or_default(),
@@ -219,8 +219,8 @@ impl Ids<'_> {
 
 /// The ids of the paths in `part`. O(E log E).
 ///
-/// Those of versions ([`Local`]) where there are any. Else for all paths Ball–Larus ids, or ids by ends where an array has
-/// no room for them (`docs/ALGORITHMS.md` §9), and PSPP's for a subset (§4).
+/// Those of versions ([`Local`]) where there are any. Else for all paths Ball–Larus ids, or ids by ends where an array
+/// has no room for them (`docs/ALGORITHMS.md` §9), and PSPP's for a subset (§4).
 pub(crate) fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
     match (Local::new(cfg, paths, part), part) {
         (Some(local), _) => Ids::Local(Box::new(local)),

@@ -9,7 +9,8 @@
 //! Call a path *wanted* when all its edges are in the copy's share, else *foreign*, and let `id(π)` be the sum of the
 //! labels along `π`. Of every walk from the entry to an exit, or to where control may leave a block in its middle:
 //!
-//! 1. every wanted path of it that is complete is counted exactly once, under `id(π)`, and one that is not complete never;
+//! 1. every wanted path of it that is complete is counted exactly once, under `id(π)`, and one that is not complete
+//!    never;
 //! 2. a foreign path is counted, if at all, under `id(π)`, which no wanted path has (PSPP), so that decoding drops it;
 //! 3. `r` is not read before it is set since the path began, nor after the path was counted;
 //! 4. ids lie inside the table; `CountInWindow` has ids below the slots of a table with a window;
@@ -42,11 +43,11 @@
 //! lead to such starts end with `count[id]++` of that path. Else every count on the edge is of the path that ends.
 //! (Were the count meant otherwise, another path that comes to the header would be counted under this id.)
 //!
-//! Where a copy owns ranges of paths, its DAG holds no foreign ones. They go on outside, where there must be no code but that
-//! of the next path's start, and no path is counted above the vertex where it may still leave the DAG.
+//! Where a copy owns ranges of paths, its DAG holds no foreign ones. They go on outside, where there must be no code
+//! but that of the next path's start, and no path is counted above the vertex where it may still leave the DAG.
 //!
-//! Where a copy counts the paths inside or outside a set of edges, the paths of its DAG are those, one to one (`sides`). A part that
-//! counts all paths inside a set by labels is proved by 1 and 2 above.
+//! Where a copy counts the paths inside or outside a set of edges, the paths of its DAG are those, one to one
+//! (`sides`). A part that counts all paths inside a set by labels is proved by 1 and 2 above.
 //!
 //! O(V + E), once more what numbering costs.
 
@@ -112,7 +113,8 @@ pub(crate) fn copy(
     }
 }
 
-/// Proves the plan of a function with control flow `cfg` for the paths in `part`, or, where edges are counted, that each has its counter. Linear.
+/// Proves the plan of a function with control flow `cfg` for the paths in `part`, or, where edges are counted, that
+/// each has its counter. Linear.
 pub(crate) fn function(cfg: &Cfg, paths: &Measuring, part: Part, plan: &FunctionPlan) -> Proved {
     well_formed(plan)?;
     if let Counted::Edges(counted) = &paths.counted {

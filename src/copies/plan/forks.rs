@@ -1,8 +1,8 @@
 //! Counters of functions that call `fork`: what children did that went on with an activation of their parents.
 //!
 //! A child's first path began in its parent, so paths alone do not tell what the child did on it. These counters are
-//! increased by nobody but children: when `fork` returns in a child, when a child ends that first path, when it leaves the
-//! activation, and at each block on the first path behind the `fork`.
+//! increased by nobody but children: when `fork` returns in a child, when a child ends that first path, when it leaves
+//! the activation, and at each block on the first path behind the `fork`.
 
 use crate::base::index::{BlockId, IdSet};
 use crate::input::ir::Cfg;
@@ -17,8 +17,8 @@ pub(crate) const COMPLETED: u64 = 2;
 /// The first of the counters of blocks: how often children entered them on the path on which they were forked.
 pub(crate) const FIRST_BLOCK: u64 = 3;
 
-/// The number of counters of a function; 0 if it calls no `fork`, or if paths are not what a child goes on with: edges are cut
-/// (`has_cuts`), or a call may return twice. O(V).
+/// The number of counters of a function; 0 if it calls no `fork`, or if paths are not what a child goes on with: edges
+/// are cut (`has_cuts`), or a call may return twice. O(V).
 pub(crate) fn count_counters(cfg: &Cfg, has_cuts: bool) -> u64 {
     let forks = cfg.blocks.iter().any(|b| b.calls_fork());
     let twice = cfg.blocks.iter().any(|b| b.returns_twice);

@@ -56,7 +56,8 @@ impl Keys {
     }
 }
 
-/// The inverse of an odd number modulo 2^64: Newton's iteration doubles the bits that are right, three of them at first.
+/// The inverse of an odd number modulo 2^64: Newton's iteration doubles the bits that are right, three of them at
+/// first.
 fn inverse(odd: u64) -> u64 {
     (0..5).fold(odd, |x, _| {
         x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x)))

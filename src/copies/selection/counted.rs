@@ -55,7 +55,8 @@ impl CountedPaths {
         matches!(self, CountedPaths::Nothing)
     }
 
-    /// Whether the path along `edges`, of the function's DAG, is counted; if not, it is *not selected*. O(edges · out-degree).
+    /// Whether the path along `edges`, of the function's DAG, is counted; if not, it is *not selected*. O(edges ·
+    /// out-degree).
     pub fn contain(&self, edges: &[EdgeId]) -> bool {
         match self {
             CountedPaths::Nothing => false,
@@ -93,8 +94,8 @@ impl CountedPaths {
 }
 
 impl CountedPaths {
-    /// The edges of the function's DAG of which every path is counted: how often these ran is known, also where that is never.
-    /// O(V + E).
+    /// The edges of the function's DAG of which every path is counted: how often these ran is known, also where that is
+    /// never. O(V + E).
     pub fn certain_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let dag: &Dag = &paths.dag;
         let mut certain = IdSet::full(dag.edges().len());
@@ -124,7 +125,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// An edge is certain if every path over it is counted, whether these are inside a set of edges, outside of one, or in ranges.
+        /// An edge is certain if every path over it is counted, whether these are inside a set of edges, outside of
+        /// one, or in ranges.
     /// Counted edges have all counted paths, and of ranges no others.
         #[test]
         fn certain_edges_are_those_all_of_whose_paths_are_counted(

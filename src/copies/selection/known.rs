@@ -1,9 +1,9 @@
 //! Known sub-DAGs: sets of edges all of whose paths an earlier profile has seen.
 //!
-//! Inside such a set D nothing is counted, and every path that leaves it is. The more of the flow stays in D, the less a copy that looks
-//! for new paths has to do. The union of known paths closes over others, though: two known prefixes and two known suffixes that meet
-//! make four paths. So D grows greedily: known paths are taken from the hottest down, and one is added if the paths inside the union
-//! are still all known.
+//! Inside such a set D nothing is counted, and every path that leaves it is. The more of the flow stays in D, the less
+//! a copy that looks for new paths has to do. The union of known paths closes over others, though: two known prefixes
+//! and two known suffixes that meet make four paths. So D grows greedily: known paths are taken from the hottest down,
+//! and one is added if the paths inside the union are still all known.
 
 use super::KnownPath;
 use crate::base::index::{EdgeId, IdSet, TiVec};
@@ -28,8 +28,8 @@ struct Union<'a> {
     inside: u64,
 }
 
-/// A known sub-DAG of the function, as a set of edges of `iterations`, which lie on its paths. Paths that the function does not have
-/// are ignored. O(WORK + paths · length).
+/// A known sub-DAG of the function, as a set of edges of `iterations`, which lie on its paths. Paths that the function
+/// does not have are ignored. O(WORK + paths · length).
 pub(super) fn known_edges(
     iterations: &Iterations,
     paths: &Measuring,

@@ -1,4 +1,5 @@
-//! The paths that a residual run counts: all but those that one of two descriptions names, a known sub-DAG or ranges of ids.
+//! The paths that a residual run counts: all but those that one of two descriptions names, a known sub-DAG or ranges of
+//! ids.
 
 use crate::base::index::{EdgeId, IdSet, PathId, VertexId};
 use crate::copies::partition::{Held, Iterations, NOBODY, Ranges};
@@ -75,8 +76,8 @@ impl Outside {
         self.total - known
     }
 
-    /// The edges of the function's DAG on counted paths. With a sub-DAG an edge is among them if it is outside the set, or if a
-    /// path through it takes such an edge before or behind it.
+    /// The edges of the function's DAG on counted paths. With a sub-DAG an edge is among them if it is outside the set,
+    /// or if a path through it takes such an edge before or behind it.
     pub(super) fn counted_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let (iterations, set) = match &self.known {
             Known::Ranges { ranges, .. } => return edges_of_ranges(paths, ranges, false),

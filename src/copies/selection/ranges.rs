@@ -1,9 +1,9 @@
 //! Known paths as ranges of ids, which no copy counts.
 //!
-//! A known sub-DAG ([`super::known`]) leaves out known paths that would close over unknown ones, and control that leaves it needs
-//! a register. Ranges leave out any paths, and no register is needed before a path is known to be new: each prefix that
-//! known and unknown paths have in common gets blocks of its own. Code grows with the number of these prefixes, so ranges suit
-//! functions with few known paths.
+//! A known sub-DAG ([`super::known`]) leaves out known paths that would close over unknown ones, and control that
+//! leaves it needs a register. Ranges leave out any paths, and no register is needed before a path is known to be new:
+//! each prefix that known and unknown paths have in common gets blocks of its own. Code grows with the number of these
+//! prefixes, so ranges suit functions with few known paths.
 //!
 //! ```text
 //!          ┌─ a ─┐   ┌─ c ─▶            known: a c, a d, b c     unknown: b d
@@ -26,8 +26,8 @@ const SMALL_FUNCTION: u64 = 256;
 /// A function with more instructions gets no prefixes: every live value takes a phi where versions join.
 const LARGE_FUNCTION: u64 = 1 << 12;
 
-/// Leaves out known paths from the hottest down, as long as the prefixes of all that are left out fit the room for code. `None` if
-/// not even one does, or all paths are known. O(paths · length).
+/// Leaves out known paths from the hottest down, as long as the prefixes of all that are left out fit the room for
+/// code. `None` if not even one does, or all paths are known. O(paths · length).
 pub(super) fn ranges_without_known(
     cfg: &Cfg,
     paths: &Measuring,

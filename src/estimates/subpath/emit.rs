@@ -88,9 +88,8 @@ impl ModuleWork for SampleBodies<'_> {
     }
 }
 
-/// Carries out the plans of `draft` for `function`, whose control flow is `cfg`: two where it can be in two functions, or
-/// else one. Each is made when its turn comes.
-/// O(blocks + uses of values · blocks) at worst.
+/// Carries out the plans of `draft` for `function`, whose control flow is `cfg`: two where it can be in two functions,
+/// or else one. Each is made when its turn comes. O(blocks + uses of values · blocks) at worst.
 fn instrument<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,

@@ -1,4 +1,5 @@
-//! Profiles of sampled subpaths ([`crate::estimates::data::subpaths`]): what the points of a subpath say of how often it ran.
+//! Profiles of sampled subpaths ([`crate::estimates::data::subpaths`]): what the points of a subpath say of how often
+//! it ran.
 
 use crate::base::error::Result;
 use crate::estimates::data::subpaths::{Points, Subpaths};

@@ -58,10 +58,11 @@ pub struct FunctionBody {
     pub address_taken: bool,
     /// Where it chooses without a branch (`select`, conditions joined by `and` and `or`): each place once, ascending.
     pub branchless: Vec<Site>,
-    /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the compiler
-    /// says so.
+    /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the
+    /// compiler says so.
     pub loops: Vec<(BlockId, Site)>,
-    /// The blocks that go back in loops of which the optimiser may have made several, or taken iterations out, ascending.
+    /// The blocks that go back in loops of which the optimiser may have made several, or taken iterations out,
+    /// ascending.
     pub split_loops: Vec<BlockId>,
     /// Whether the compiler optimised it.
     pub optimised: Optimised,

@@ -53,8 +53,9 @@ pub fn starter(symbol: &str) -> Option<Starter> {
     }
 }
 
-/// Whether it is a function of Rust's `std` that starts threads, in the old mangling or in the new one: `std::thread::spawn`
-/// and its kind, which are compiled into the crate that calls them, and `std::sys::…::Thread::new`, which they call.
+/// Whether it is a function of Rust's `std` that starts threads, in the old mangling or in the new one:
+/// `std::thread::spawn` and its kind, which are compiled into the crate that calls them, and
+/// `std::sys::…::Thread::new`, which they call.
 fn is_rust(symbol: &str) -> bool {
     let is_mangled = symbol.starts_with("_ZN") || symbol.starts_with("_R");
     let spawns = symbol.contains("3std6thread") && symbol.contains("spawn");

@@ -77,8 +77,9 @@ pub fn has_section(bytes: &[u8], prefix: &str) -> bool {
         .any(|s| s.name.starts_with(prefix.as_bytes()))
 }
 
-/// The modules in a section into which a linker put one after the other. A file of bitcode is a sequence of blocks, each with its
-/// length, after four bytes of magic; what cannot be read so stays whole, for LLVM to complain of. O(blocks).
+/// The modules in a section into which a linker put one after the other. A file of bitcode is a sequence of blocks,
+/// each with its length, after four bytes of magic; what cannot be read so stays whole, for LLVM to complain of.
+/// O(blocks).
 pub fn modules(section: &[u8]) -> Vec<Vec<u8>> {
     let mut modules = Vec::new();
     let mut rest = section;
@@ -155,8 +156,8 @@ pub fn all_embedded(bytes: &[u8]) -> Vec<Vec<u8>> {
     code.map_or(Vec::new(), |s| modules(s.bytes))
 }
 
-/// What to write where in an object, so that the sections in which clang embedded bitcode have the names that `p3-cc` uses and
-/// linkers drop them. Nothing for what is not ELF, or has none.
+/// What to write where in an object, so that the sections in which clang embedded bitcode have the names that `p3-cc`
+/// uses and linkers drop them. Nothing for what is not ELF, or has none.
 pub fn claims(bytes: &[u8]) -> Vec<Patch> {
     let mut patches = Vec::new();
     for section in sections(bytes).unwrap_or_default() {
@@ -170,8 +171,8 @@ pub fn claims(bytes: &[u8]) -> Vec<Patch> {
     patches
 }
 
-/// The same, with `code` in the place of the bitcode: where it is to be appended to the object, and what to write where.
-/// `None` where clang left no bitcode.
+/// The same, with `code` in the place of the bitcode: where it is to be appended to the object, and what to write
+/// where. `None` where clang left no bitcode.
 pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<Patch>)> {
     let [(compilers, _), _] = EMBEDDED;
     let sections = sections(bytes)?;

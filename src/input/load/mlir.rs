@@ -10,7 +10,8 @@ use std::process::{Child, Command, Output, Stdio};
 /// Gives functions a scope for debug information, without which their locations have no lines.
 const SCOPES: &str = "--pass-pipeline=builtin.module(ensure-debug-info-scope-on-llvm-func)";
 
-/// LLVM IR, as text, of the module of MLIR in `path`; `pipeline` lowers it first, in the words of `mlir-opt --pass-pipeline`.
+/// LLVM IR, as text, of the module of MLIR in `path`; `pipeline` lowers it first, in the words of
+/// `mlir-opt --pass-pipeline`.
 ///
 /// # Errors
 /// The tools are not there, or do not take it.

@@ -118,8 +118,8 @@ pub struct BlockPositions {
     /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler
     /// keeps it for the block that ends an iteration (`!llvm.loop`).
     pub loop_start: Option<u32>,
-    /// Whether the optimiser may have made several loops of the one that the block goes back in, or taken iterations out
-    /// of it.
+    /// Whether the optimiser may have made several loops of the one that the block goes back in, or taken iterations
+    /// out of it.
     pub splits_loop: bool,
 }
 
@@ -134,8 +134,8 @@ pub struct Choice {
     /// Whether these values are of a type of one byte.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bytes: bool,
-    /// Whether the compiler added it: no condition of the source stands for it. It leads on from a clean-up, for example,
-    /// to where the `break`, `continue` or `return` before that goes.
+    /// Whether the compiler added it: no condition of the source stands for it. It leads on from a clean-up, for
+    /// example, to where the `break`, `continue` or `return` before that goes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
     /// Of a branch that asks whether an exception is of a type: that type's symbol, and the successor if it is.

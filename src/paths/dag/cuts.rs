@@ -7,14 +7,14 @@ use crate::input::ir::Cfg;
 /// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits. Only a function with more is cut.
 pub(crate) const MAX_PATHS: u64 = 1 << 62;
 
-/// The edges of `cfg`, of this shape, to cut so that at most `max_paths` paths remain, sorted; empty when none is needed.
+/// The edges of `cfg`, of this shape, to cut so that at most `max_paths` paths remain, sorted; empty when none is
+/// needed.
 ///
-/// Whether more than `max_paths` paths begin anywhere, at the entry or behind a back edge, decides. Then one pass in reverse
-/// topological order, O(V + E): a block may have at most
-/// `max_paths / (V + 1)` paths to EXIT, since every target of a cut is one more start of paths.
-/// Few: a block with one successor is cut early, while it is the waist below a whole
-/// series of branches, and a block over the limit is cut on its heavy edges only. Cold: the first
-/// half of the margin is reserved for waists outside loops.
+/// Whether more than `max_paths` paths begin anywhere, at the entry or behind a back edge, decides. Then one pass in
+/// reverse topological order, O(V + E): a block may have at most `max_paths / (V + 1)` paths to EXIT, since every
+/// target of a cut is one more start of paths. Few: a block with one successor is cut early, while it is the waist
+/// below a whole series of branches, and a block over the limit is cut on its heavy edges only. Cold: the first half of
+/// the margin is reserved for waists outside loops.
 ///
 /// # Panics
 /// When `max_paths` is less than 4 × (V + 1) × (largest out-degree): no such function is loadable.
@@ -36,8 +36,8 @@ pub(super) fn cuts_by_block(cfg: &Cfg, shape: &Shape, limit: u64) -> Vec<CfgEdge
     .run()
 }
 
-/// Whether `cfg` has at most `max_paths` paths without any cut: as many as its DAG, where they begin at the entry and at each target of
-/// back edges.
+/// Whether `cfg` has at most `max_paths` paths without any cut: as many as its DAG, where they begin at the entry and
+/// at each target of back edges.
 fn paths_at_most(cfg: &Cfg, order: &Order, max_paths: u64) -> bool {
     let mut paths = cfg.by_block(0u64);
     let mut starts = cfg.by_block(false);

@@ -4,8 +4,8 @@ use crate::base::index::{BlockId, CfgEdge, TiVec, ti_vec};
 use crate::input::ir::Cfg;
 use std::sync::Arc;
 
-/// What a depth-first search tells of a control flow. [`crate::paths::function::Measuring`] has that of its function: whoever
-/// asks for an order or for loops takes a reference to it.
+/// What a depth-first search tells of a control flow. [`crate::paths::function::Measuring`] has that of its function:
+/// whoever asks for an order or for loops takes a reference to it.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// The order of the blocks. The plans of all copies share it.

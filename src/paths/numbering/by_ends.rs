@@ -30,8 +30,8 @@ pub(super) struct ByEnds {
 }
 
 /// Numbers all paths of `dag`: ids are dense in `0 .. total()`. The first are those of ends with few ways to them, at
-/// `preferred` vertices before others, as many as have `limit` ids in all. `may_leave` are the vertices that control may
-/// leave in their middle: no path is counted ahead of them. O(V + E log E).
+/// `preferred` vertices before others, as many as have `limit` ids in all. `may_leave` are the vertices that control
+/// may leave in their middle: no path is counted ahead of them. O(V + E log E).
 ///
 /// `None` when there are more than [`MAX_PATHS`], or when all ends have too many ids for that.
 pub fn number_by_ends(
@@ -146,7 +146,8 @@ impl ByEnds {
         Some(self.most[e] + 1).filter(|&ids| ids <= self.window)
     }
 
-    /// The path with this id: its end, the way back from there, and the only way on. O(log ends + edges at its vertices).
+    /// The path with this id: its end, the way back from there, and the only way on. O(log ends + edges at its
+    /// vertices).
     pub(super) fn decode(
         &self,
         dag: &Dag,

@@ -5,8 +5,9 @@ use crate::base::index::PathId;
 use crate::paths::dag::Dag;
 use crate::paths::numbering::Numbering;
 
-/// How often each DAG edge ran, from counts of whole paths by Ball–Larus id, ascending. Ids that `numbering`
-/// does not have (a profile of another build) count nothing. O(total length of the paths), where what paths begin alike with is decoded once.
+/// How often each DAG edge ran, from counts of whole paths by Ball–Larus id, ascending. Ids that `numbering` does not
+/// have (a profile of another build) count nothing. O(total length of the paths), where what paths begin alike with is
+/// decoded once.
 pub(crate) fn measured_weights(
     dag: &Dag,
     numbering: &Numbering,

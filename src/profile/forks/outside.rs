@@ -22,8 +22,8 @@ pub(super) enum Outside {
 /// Functions of the C library that fork and do nothing else of the kind, beside [`FORK`].
 const FORKING: &[&str] = &["_Fork", "daemon", "forkpty"];
 
-/// Functions of the C library that call a function that they are given, or what was registered before, and do not fork by
-/// themselves.
+/// Functions of the C library that call a function that they are given, or what was registered before, and do not fork
+/// by themselves.
 #[rustfmt::skip]
 const CALLING_BACK: &[&str] = &[
     "bsearch", "call_once", "dlclose", "dlopen", "exit", "ftw", "ftw64", "glob", "lfind", "lsearch", "nftw", "nftw64",
@@ -31,8 +31,9 @@ const CALLING_BACK: &[&str] = &[
     "twalk",
 ];
 
-/// Functions of the C library that wrap system calls or work on what they are given, and those that run other programs without code of
-/// this one in the child. (`system`, `popen` and `posix_spawn` run no handlers of forks, so their children have no profile.)
+/// Functions of the C library that wrap system calls or work on what they are given, and those that run other programs
+/// without code of this one in the child. (`system`, `popen` and `posix_spawn` run no handlers of forks, so their
+/// children have no profile.)
 #[rustfmt::skip]
 const SELF_CONTAINED: &[&str] = &[
     // files
@@ -118,8 +119,8 @@ pub(super) fn classify(symbol: &str) -> Outside {
     } else if SELF_CONTAINED.contains(&symbol) {
         Outside::Neither
     } else if is_of_standard_library(symbol) {
-        // Streams call functions of the buffers that they are given; a child of Rust's `Command` calls nothing but what it
-        // was given.
+        // Streams call functions of the buffers that they are given; a child of Rust's `Command` calls nothing but what
+        // it was given.
         Outside::CallsBack
     } else if !is_harmless(symbol) {
         Outside::Unknown

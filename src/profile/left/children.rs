@@ -1,10 +1,10 @@
 //! What children ran on the paths on which they were forked, where that is counted.
 //!
-//! In a function that calls `fork`, counters say how often children entered each block behind the `fork` on their first path
-//! ([`crate::copies::plan::forks`]), so what they left unfinished is known. Of a first path that a child completed, the blocks in front of
-//! the `fork` are counted although the child did not run them. Paths that were children's are recognised by these counters: a path
-//! that a parent took behind the `fork` leads through a block that no child entered. If that tells too few paths apart, counts
-//! are bounds.
+//! In a function that calls `fork`, counters say how often children entered each block behind the `fork` on their first
+//! path ([`crate::copies::plan::forks`]), so what they left unfinished is known. Of a first path that a child
+//! completed, the blocks in front of the `fork` are counted although the child did not run them. Paths that were
+//! children's are recognised by these counters: a path that a parent took behind the `fork` leads through a block that
+//! no child entered. If that tells too few paths apart, counts are bounds.
 
 use super::super::flow::Flow;
 use super::super::forks::{FirstPaths, Forked};
@@ -22,7 +22,8 @@ struct Completed {
     count: u64,
 }
 
-/// What may have been forked of function `f`: where children were forked that are counted, `first`, and elsewhere. O(calls).
+/// What may have been forked of function `f`: where children were forked that are counted, `first`, and elsewhere.
+/// O(calls).
 pub(super) fn find_forks(
     profile: &Profile,
     f: FuncId,
@@ -39,8 +40,8 @@ pub(super) fn find_forks(
     ))
 }
 
-/// By block of function `f` in which a process may have forked: how many more processes came back from calls in it than made them.
-/// O(calls).
+/// By block of function `f` in which a process may have forked: how many more processes came back from calls in it than
+/// made them. O(calls).
 pub(super) fn find_more_returns(
     profile: &Profile,
     f: FuncId,
@@ -91,8 +92,8 @@ fn find_fork_blocks(profile: &Profile, f: FuncId) -> Vec<BlockId> {
 }
 
 impl Executed {
-    /// Adds what was left of the function's own paths, and what children ran on the paths on which they were forked. O(total
-    /// path length).
+    /// Adds what was left of the function's own paths, and what children ran on the paths on which they were forked.
+    /// O(total path length).
     pub(super) fn add_first_paths(
         &mut self,
         profile: &Profile,
@@ -104,7 +105,8 @@ impl Executed {
         let processes = profile.processes_of(f);
         let forks = find_fork_blocks(profile, f);
         let elsewhere = profile.forked.get(&f);
-        // Children that a callee forked, and that returned here, complete paths like those of the function's own children.
+        // Children that a callee forked, and that returned here, complete paths like those of the function's own
+        // children.
         let are_own = elsewhere.is_none();
         let completed = are_own.then(|| find_completed(profile, f, structure, first, &forks));
         let Some(completed) = completed.flatten() else {
@@ -125,15 +127,16 @@ impl Executed {
         self.add_all(structure, flow, processes, elsewhere);
         self.add_children(structure, first, &forks, 0);
         for path in &completed {
-            // Children took the edge at which their path ended: to a loop's header, or behind the call that stands last.
+            // Children took the edge at which their path ended: to a loop's header, or behind the call that stands
+            // last.
             if let Some(&e) = path.edges.last() {
                 self.edges[e] = self.edges[e].plus(Range::exact(path.count));
             }
         }
     }
 
-    /// Adds what children ran behind the `fork`, of which up to `counted` of each is counted already. An edge was taken as often as
-    /// its target was entered, if there is no other way there. O(V + E).
+    /// Adds what children ran behind the `fork`, of which up to `counted` of each is counted already. An edge was taken
+    /// as often as its target was entered, if there is no other way there. O(V + E).
     fn add_children(
         &mut self,
         structure: &Structure,
@@ -175,7 +178,8 @@ impl Executed {
     }
 }
 
-/// The paths that children completed on which they were forked, if these can be told from all others. O(total path length).
+/// The paths that children completed on which they were forked, if these can be told from all others. O(total path
+/// length).
 fn find_completed(
     profile: &Profile,
     f: FuncId,

@@ -1,16 +1,16 @@
 //! Counts of functions of which activations may have been forked.
 //!
-//! Of the paths that begin at a start, `begun` is how many were begun there: by entries, or by back edges. A fork makes one more of
-//! a path that is under way: the child's, which has run nothing of its own of what is in front of the fork. With
-//! `forked` such paths, and at most as many as children,
+//! Of the paths that begin at a start, `begun` is how many were begun there: by entries, or by back edges. A fork makes
+//! one more of a path that is under way: the child's, which has run nothing of its own of what is in front of the fork.
+//! With `forked` such paths, and at most as many as children,
 //!
 //! ```text
 //! begun + forked = completed + abandoned
 //! executions of a block = completed paths through it + abandoned ones - paths that were forked behind it
 //! ```
 //!
-//! Both `forked` and where paths were abandoned are unknown, so that the second line gives a least and a most number. Where
-//! every way leads through a block, `forked` cancels out and the count is exact. Edges are as blocks are.
+//! Both `forked` and where paths were abandoned are unknown, so that the second line gives a least and a most number.
+//! Where every way leads through a block, `forked` cancels out and the count is exact. Edges are as blocks are.
 
 use super::super::Structure;
 use super::super::flow::Flow;
@@ -33,8 +33,8 @@ struct Addend {
 }
 
 impl Addend {
-    /// The range of a count to which this is added, where `forked` paths were forked at most. What was counted ran at least once: what
-    /// was forked of it had run before.
+    /// The range of a count to which this is added, where `forked` paths were forked at most. What was counted ran at
+    /// least once: what was forked of it had run before.
     fn add_to(self, count: u64, forked: u64) -> Range {
         let forked = i128::from(forked);
         let less = if self.counts_twice { forked } else { 0 };
@@ -48,9 +48,9 @@ impl Addend {
         }
     }
 
-    /// Adds what paths from one start say: `surplus` more were begun than completed, which may be less than none. `may_run`: on
-    /// how many of the ways of abandoned paths it lies. `before`: on how many of the ways to a fork, `None` if `is_forked` is
-    /// false.
+    /// Adds what paths from one start say: `surplus` more were begun than completed, which may be less than none.
+    /// `may_run`: on how many of the ways of abandoned paths it lies. `before`: on how many of the ways to a fork,
+    /// `None` if `is_forked` is false.
     fn add(&mut self, surplus: i128, may_run: Option<Ways>, before: Option<Ways>, is_forked: bool) {
         let runs_always = may_run == Some(Ways::All);
         match before {
@@ -177,8 +177,8 @@ impl Executed {
             self.edges[e] = addend.add_to(self.edges[e].count, forked.most);
         }
     }
-    /// Of counts of which it is not known how many paths were abandoned: what may have run behind a fork may have run more often,
-    /// and what is in front of one may be counted twice. O(V + E).
+    /// Of counts of which it is not known how many paths were abandoned: what may have run behind a fork may have run
+    /// more often, and what is in front of one may be counted twice. O(V + E).
     pub(super) fn open(&mut self, structure: &Structure, forked: &Forked) {
         let dag = &structure.paths.dag;
         let forks = vertices(dag, &forked.blocks);
@@ -209,8 +209,8 @@ impl Executed {
         }
     }
 
-    /// By how much counts that were not counted, but follow from others, may be off in a profile of edges. A forked activation begins in
-    /// the middle of a block, and may be left in the middle of another one.
+    /// By how much counts that were not counted, but follow from others, may be off in a profile of edges. A forked
+    /// activation begins in the middle of a block, and may be left in the middle of another one.
     pub(super) fn uncertain_by(
         &self,
         structure: &Structure,

@@ -235,7 +235,8 @@ fn where_setjmp_returns_again() {
     assert_eq!(executed.blocks[BlockId(0)].count, 5);
 }
 
-/// An activation that was forked: what parent and child did, and the number of edges that the child did not take itself.
+/// An activation that was forked: what parent and child did, and the number of edges that the child did not take
+/// itself.
 struct ForkedWalk {
     parent: Walk,
     child: Walk,

@@ -138,8 +138,8 @@ impl Manifest {
         shares.all(|share| *share == ShareEntry::Nothing)
     }
 
-    /// The functions through which the program can start threads, as far as its modules show; what is called, where nothing
-    /// else was recorded.
+    /// The functions through which the program can start threads, as far as its modules show; what is called, where
+    /// nothing else was recorded.
     pub fn thread_starters(&self) -> impl Iterator<Item = (&str, Starter)> {
         let symbols = self.starters.as_ref().or(self.outside.as_ref());
         let symbols = symbols.into_iter().flatten();
@@ -245,9 +245,9 @@ pub struct FunctionEntry {
     /// The blocks with calls in tail position that may not return, ascending ([`Block::leaves_at_end`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_at_end: Vec<BlockId>,
-    /// The blocks with calls of functions that no input module defines, or through pointers, in which control may leave,
-    /// ascending: the first and the last of these calls' positions. Missing where `may_leave` is empty, and where an earlier
-    /// version wrote the manifest: then nothing is known of it.
+    /// The blocks with calls of functions that no input module defines, or through pointers, in which control may
+    /// leave, ascending: the first and the last of these calls' positions. Missing where `may_leave` is empty, and
+    /// where an earlier version wrote the manifest: then nothing is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_outside: Option<Vec<(BlockId, [u32; 2])>>,
     /// The blocks with calls that may return twice ([`Block::returns_twice`]).
@@ -278,7 +278,8 @@ pub struct FunctionEntry {
     /// compiler says so: file, line, column, inlined call plus 1 and discriminator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<(BlockId, [u32; 5])>,
-    /// The blocks that go back in loops of which the optimiser may have made several, or taken iterations out, ascending.
+    /// The blocks that go back in loops of which the optimiser may have made several, or taken iterations out,
+    /// ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub split_loops: Vec<BlockId>,
     /// Whether the compiler optimised it.
@@ -367,8 +368,8 @@ impl FunctionEntry {
         })
     }
 
-    /// The first and the last of [`FunctionEntry::spans`] of block `b` with a call in which control may have left, if there is one.
-    /// `returned`: whether all calls of a function came back.
+    /// The first and the last of [`FunctionEntry::spans`] of block `b` with a call in which control may have left, if
+    /// there is one. `returned`: whether all calls of a function came back.
     pub fn find_leaving_calls(
         &self,
         b: BlockId,

@@ -107,8 +107,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Which function of the profile each of `functions` of `other` is. If one could be several of them, then it is the one
-    /// that it is most like, and the others are unknown. O(blocks), as [`Index::find`].
+    /// Which function of the profile each of `functions` of `other` is. If one could be several of them, then it is the
+    /// one that it is most like, and the others are unknown. O(blocks), as [`Index::find`].
     pub fn match_each(&self, other: &Profile, functions: &[FuncId]) -> Vec<Match> {
         let mut nearest: HashMap<FuncId, (Rank, usize)> = HashMap::new();
         let mut found = Vec::with_capacity(functions.len());
@@ -130,8 +130,8 @@ impl<'a> Index<'a> {
         found.collect()
     }
 
-    /// Hashes in symbols of Rust depend on the version and on the folder of a crate. Instances of a generic function may
-    /// differ in their hash alone; then nobody knows which is which.
+    /// Hashes in symbols of Rust depend on the version and on the folder of a crate. Instances of a generic function
+    /// may differ in their hash alone; then nobody knows which is which.
     fn find_rust_function(&self, known: &Known) -> Match {
         let name = without_build_hash(known.name);
         let named = name.and_then(|name| self.by_rust_name.get(&name));

@@ -101,10 +101,10 @@ fn is_same_relative(a: &str, b: &str) -> bool {
 
 /// What the files of `old` are called in `new`, by number.
 ///
-/// If both builds have a file of one name, outside the system's folders, then names can be compared as they are. If not,
-/// the folder may have moved: the beginning of names is replaced so that most files of `old` have a name in `new`. Where
-/// nobody says that both are builds of one program (`needs_evidence`), one of these files must have the same content.
-/// Where somebody does, a program of one file has that file, whatever it is called.
+/// If both builds have a file of one name, outside the system's folders, then names can be compared as they are. If
+/// not, the folder may have moved: the beginning of names is replaced so that most files of `old` have a name in `new`.
+/// Where nobody says that both are builds of one program (`needs_evidence`), one of these files must have the same
+/// content. Where somebody does, a program of one file has that file, whatever it is called.
 pub(super) fn translate<'a>(
     old: &Build<'a>,
     new: &Build,

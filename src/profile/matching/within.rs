@@ -72,9 +72,9 @@ impl Places {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// A function that was compiled from the lines of `entry`, which no program has, whatever its control flow and linkage:
-    /// elsewhere the same source may be compiled otherwise. Without lines, one of that symbol of a module that is called
-    /// like that of `entry`; whatever its module, if linkers keep one of many.
+    /// A function that was compiled from the lines of `entry`, which no program has, whatever its control flow and
+    /// linkage: elsewhere the same source may be compiled otherwise. Without lines, one of that symbol of a module that
+    /// is called like that of `entry`; whatever its module, if linkers keep one of many.
     pub(in crate::profile) fn find_compiled(
         &self,
         entry: &FunctionEntry,

@@ -1,7 +1,8 @@
 //! The arguments of runs, compared between copies.
 //!
-//! Test suites put names that are new every time into arguments: temporary files, process ids, folders of copies. A name of that
-//! kind is no sign that copies ran differently, so arguments are compared in a form in which [`comparable`] replaced it.
+//! Test suites put names that are new every time into arguments: temporary files, process ids, folders of copies. A
+//! name of that kind is no sign that copies ran differently, so arguments are compared in a form in which
+//! [`comparable`] replaced it.
 
 use super::super::raw;
 use std::collections::BTreeMap;
@@ -82,9 +83,9 @@ impl ArgumentCounts {
 
 /// The arguments without names that are new every time.
 ///
-/// `*` takes the place of a run of at least six letters and digits in the first name below a folder of temporary files, and in
-/// a relative name that begins with `tmp`; of a number of three and more digits that is a part of a file's name; and of the number of a
-/// folder `copy-N`. Options (`-n300`) and words that are numbers stay as they are.
+/// `*` takes the place of a run of at least six letters and digits in the first name below a folder of temporary files,
+/// and in a relative name that begins with `tmp`; of a number of three and more digits that is a part of a file's name;
+/// and of the number of a folder `copy-N`. Options (`-n300`) and words that are numbers stay as they are.
 pub(super) fn comparable(arguments: &[Vec<u8>]) -> Arguments {
     let pieces = |word: &Vec<u8>| -> Vec<u8> {
         let mut form = Vec::new();
@@ -115,7 +116,8 @@ fn add_comparable(piece: &[u8], form: &mut Vec<u8>) {
     }
 }
 
-/// The length of the folder of temporary files at the beginning of a path, with its `/`; 0 if the path begins with none.
+/// The length of the folder of temporary files at the beginning of a path, with its `/`; 0 if the path begins with
+/// none.
 fn temporary_folder(path: &[u8]) -> usize {
     let named = std::env::temp_dir();
     let named = named.as_os_str().as_encoded_bytes();

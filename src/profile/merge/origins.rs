@@ -1,8 +1,8 @@
 //! Which runs took a path: by their test, where the environment named one (`P3_TEST`), and by their arguments.
 //!
-//! A raw profile of one process, or of processes that were all started alike, says exactly which arguments its counts are of. In a
-//! file of a pool the counts of all its processes are one sum: then the arguments are one of several. A test has files of its
-//! own, whose names have the name of the test.
+//! A raw profile of one process, or of processes that were all started alike, says exactly which arguments its counts
+//! are of. In a file of a pool the counts of all its processes are one sum: then the arguments are one of several. A
+//! test has files of its own, whose names have the name of the test.
 
 use super::arguments::{comparable, shell_words};
 use super::gather::{each_file, read};
@@ -20,16 +20,17 @@ pub struct Origin {
     /// The test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// The arguments, as a shell takes them, which may be none at all; several: those of processes that share a file, of which at least one took the path;
-    /// none: not known.
+    /// The arguments, as a shell takes them, which may be none at all; several: those of processes that share a file,
+    /// of which at least one took the path; none: not known.
     pub arguments: Vec<String>,
 }
 
 /// The runs that took each path of a program, in order.
 pub type Origins = BTreeMap<(FuncId, PathId), BTreeSet<Origin>>;
 
-/// The runs that took the `wanted` paths of `profile`, as far as `files` tell: raw profiles that it was merged from, and folders of
-/// these. Others are left out, as are files that cannot be read. O(size of the files + length of the paths of functions with wanted ones).
+/// The runs that took the `wanted` paths of `profile`, as far as `files` tell: raw profiles that it was merged from,
+/// and folders of these. Others are left out, as are files that cannot be read. O(size of the files + length of the
+/// paths of functions with wanted ones).
 ///
 /// # Errors
 /// A damaged profile; a folder that cannot be read.

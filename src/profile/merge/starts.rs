@@ -61,7 +61,8 @@ impl Starts {
     }
 }
 
-/// The starts of the copies of the program of `manifest` whose raw profiles are below `raw`, and that can be used: a merge reports others.
+/// The starts of the copies of the program of `manifest` whose raw profiles are below `raw`, and that can be used: a
+/// merge reports others.
 ///
 /// # Errors
 /// The manifest cannot be read.

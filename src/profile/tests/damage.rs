@@ -181,7 +181,8 @@ fn byte_orders_are_told_apart() {
     assert!(matches!(error, raw::Problem::NotRaw), "{error}");
 }
 
-/// Each flag says one thing: counts that are in memory alone are as good as lost, and that a program resets its own is no matter.
+/// Each flag says one thing: counts that are in memory alone are as good as lost, and that a program resets its own is
+/// no matter.
 #[test]
 fn flags_are_told_apart() {
     let mut bytes = raw_profile(&[1], &[]);

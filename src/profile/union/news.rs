@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 /// What a union of residual runs and of others has been built by, besides.
 pub(super) const OTHER_RUNS: &str = "other runs";
 
-/// Whether a program was built against earlier profiles, so that it says which paths were known; or a union is of such programs alone.
+/// Whether a program was built against earlier profiles, so that it says which paths were known; or a union is of such
+/// programs alone.
 pub fn is_residual(manifest: &Manifest) -> bool {
     let mut specs = manifest.paths.iter();
     specs.any(|spec| spec.starts_with("new:")) && !manifest.paths.iter().any(|s| s == OTHER_RUNS)

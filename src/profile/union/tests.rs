@@ -377,7 +377,8 @@ fn bodies_are_sorted() {
     );
 }
 
-/// A baseline adds what no program has: not what a program compiled from the same lines, whatever became of it, nor one symbol twice.
+/// A baseline adds what no program has: not what a program compiled from the same lines, whatever became of it, nor one
+/// symbol twice.
 #[test]
 fn baseline_leaves_out_functions_that_programs_have() {
     let at = |mut p: Profile, lines: &[Option<u32>]| {
@@ -443,7 +444,8 @@ fn path_that_not_every_program_counted_ran_at_least_as_often() {
     assert!(!paths.contain_id(&structure.paths, PathId(0)));
 }
 
-/// A residual run counts nothing of a function whose paths have all been seen; beside the run that has seen them, all is known.
+/// A residual run counts nothing of a function whose paths have all been seen; beside the run that has seen them, all
+/// is known.
 #[test]
 fn residual_run_beside_the_earlier_one_leaves_nothing_unknown() {
     let f = FuncId(0);

@@ -286,7 +286,8 @@ fn violations_of_one_copy_blame_no_copies() {
     );
 }
 
-/// Processes without counts are told by copy, those too of a copy that left nothing else; what other copies counted cannot be compared.
+/// Processes without counts are told by copy, those too of a copy that left nothing else; what other copies counted
+/// cannot be compared.
 #[test]
 fn processes_without_counts() {
     let mut p = diamonds(3);

@@ -442,8 +442,8 @@ fn copies_that_did_not_run_through_are_excused() {
     );
 }
 
-/// A caller and its callee in different copies agree where calls are entries; where they are not, nobody knows which is wrong. Functions that nothing was
-/// compared with are not said to agree.
+/// A caller and its callee in different copies agree where calls are entries; where they are not, nobody knows which is
+/// wrong. Functions that nothing was compared with are not said to agree.
 #[test]
 fn functions_that_copies_agree_on_are_counted() {
     let functions = [

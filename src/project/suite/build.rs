@@ -30,7 +30,8 @@ pub struct Build {
     pub environment: Variables,
 }
 
-/// Names by which build systems call compilers: the usual ones; and those with a version or a target, if such a compiler is here.
+/// Names by which build systems call compilers: the usual ones; and those with a version or a target, if such a
+/// compiler is here.
 pub(super) fn names() -> Vec<(String, Language)> {
     let usual = [
         ("cc", Language::C),
@@ -160,7 +161,8 @@ fn find_new_binary(began: SystemTime) -> Option<PathBuf> {
     })
 }
 
-/// `CC`, `CXX` and a `PATH` in which usual names of compilers are ours; `tools` is where these are, for as long as it is.
+/// `CC`, `CXX` and a `PATH` in which usual names of compilers are ours; `tools` is where these are, for as long as it
+/// is.
 pub(super) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString)>> {
     let (cc, cxx) = (our_program("p3-cc")?, our_program("p3-cxx")?);
     for (name, language) in names() {

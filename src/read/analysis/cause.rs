@@ -1,7 +1,8 @@
 //! Why the counts of a function may differ between copies: what it calls that need not give the same in each run.
 //!
-//! This is evidence, not proof: the manifest lists calls of functions that no input module defines, and the next ones to a function whose counts
-//! contradict each other are the likeliest to have told it something else in another copy. Files, addresses and memory that nobody wrote to are seen by no call.
+//! This is evidence, not proof: the manifest lists calls of functions that no input module defines, and the next ones
+//! to a function whose counts contradict each other are the likeliest to have told it something else in another copy.
+//! Files, addresses and memory that nobody wrote to are seen by no call.
 
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, TiVec, ti_vec};
@@ -131,8 +132,8 @@ impl Causes {
         }
     }
 
-    /// The next calls to `f`: its own, or those of what it calls, over as few calls as there can be; where there are none, those of its
-    /// callers, likewise. O(functions + calls).
+    /// The next calls to `f`: its own, or those of what it calls, over as few calls as there can be; where there are
+    /// none, those of its callers, likewise. O(functions + calls).
     pub fn next_to(&self, f: FuncId) -> Vec<Cause> {
         let below = self.next(f, &self.callees);
         if below.is_empty() {

@@ -111,8 +111,8 @@ impl<'a> Contradictions<'a> {
         }
     }
 
-    /// Takes into account the way out of a block, behind the blocks `earlier` on the path, the last one of which is last;
-    /// whether it agrees with what is known.
+    /// Takes into account the way out of a block, behind the blocks `earlier` on the path, the last one of which is
+    /// last; whether it agrees with what is known.
     fn leave(
         &self,
         known: &mut Known<'a>,
@@ -198,7 +198,8 @@ impl<'a> Contradictions<'a> {
         impossible
     }
 
-    /// What is known behind `edge`, a way out of `block`; an error is the block at which outcomes contradict each other.
+    /// What is known behind `edge`, a way out of `block`; an error is the block at which outcomes contradict each
+    /// other.
     fn follow(
         &self,
         paths: &Measuring,
@@ -221,8 +222,8 @@ impl<'a> Contradictions<'a> {
 struct Beginning<'a> {
     /// Its last edge.
     edge: EdgeId,
-    /// Blocks before this edge, the one that it leaves last; without those that are in front of a block with several ways
-    /// out, but for that block.
+    /// Blocks before this edge, the one that it leaves last; without those that are in front of a block with several
+    /// ways out, but for that block.
     earlier: Vec<BlockId>,
     /// The sum of the labels before this edge.
     id: u64,

@@ -140,8 +140,8 @@ impl<'a> CountedFunction<'a> {
         spans.iter_enumerated().flat_map(shown).copied()
     }
 
-    /// The first and the last position in block `b` with a call in which control may have left it, if it did; and whether it left
-    /// nowhere else.
+    /// The first and the last position in block `b` with a call in which control may have left it, if it did; and
+    /// whether it left nowhere else.
     fn find_exits(&self, b: BlockId, returns: &Returns) -> Option<([u32; 2], bool)> {
         if self.executed.blocks[b] == self.passed[b] {
             return None;
@@ -167,9 +167,9 @@ impl<'a> CountedFunction<'a> {
 
     /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block
     /// asked something: without those whose way followed from where control came from ([`FunctionEntry::implied`]), and
-    /// without blocks to which the compiler added the choice. An edge to a block that is nothing but `unreachable`, like
-    /// the one on which a `throw` would return, is no way. Where a `switch` has cases that blocks behind its default ask
-    /// for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
+    /// without blocks to which the compiler added the choice. An edge to a block that is nothing but `unreachable`,
+    /// like the one on which a `throw` would return, is no way. Where a `switch` has cases that blocks behind its
+    /// default ask for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
     pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
         self.ways_of_choices(false)
     }
@@ -236,7 +236,8 @@ impl<'a> CountedFunction<'a> {
         })
     }
 
-    /// The selected functions that are profiled, those that never ran too. Near-linear in the total length of the paths.
+    /// The selected functions that are profiled, those that never ran too. Near-linear in the total length of the
+    /// paths.
     ///
     /// # Errors
     /// A damaged profile, or one of estimates.
@@ -250,8 +251,8 @@ impl<'a> CountedFunction<'a> {
 }
 
 /// The blocks that only clean up for an exception: control comes to them from landing pads alone, and from them neither
-/// to a `return` nor to the clause of a `catch`, of which `begin` are the first blocks. Code of clauses is no such code,
-/// even if it never returns. O(V + E).
+/// to a `return` nor to the clause of a `catch`, of which `begin` are the first blocks. Code of clauses is no such
+/// code, even if it never returns. O(V + E).
 fn find_unwinding(cfg: &Cfg, begin: &[BlockId]) -> IdSet<BlockId> {
     let is_pad =
         |b: BlockId, succ: usize| cfg.block(b).terminator == Terminator::Invoke && succ == 1;

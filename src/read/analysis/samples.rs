@@ -1,8 +1,8 @@
 //! Samples of a profiler, by symbol: the text that `perf script` prints, and profiles of pprof.
 //!
-//! A sample is either one line, `comm tid [cpu] time: period event: ip sym+0xoff (dso)`, or a line without the last part and
-//! the frames of its call chain below, the sampled one first. `-F` leaves out fields, and `-F +srcline` adds lines such as
-//! `  demo.c:61` behind frames. Nothing here looks at a profile of ours: [`time::Time`] does.
+//! A sample is either one line, `comm tid [cpu] time: period event: ip sym+0xoff (dso)`, or a line without the last
+//! part and the frames of its call chain below, the sampled one first. `-F` leaves out fields, and `-F +srcline` adds
+//! lines such as `  demo.c:61` behind frames. Nothing here looks at a profile of ours: [`time::Time`] does.
 
 pub(crate) mod messages;
 mod pprof;
@@ -70,8 +70,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The samples in the text that `perf script` printed; without places if there are none. Memory is bounded, whatever the
-    /// text. O(length).
+    /// The samples in the text that `perf script` printed; without places if there are none. Memory is bounded,
+    /// whatever the text. O(length).
     ///
     /// # Errors
     /// Only a failed read.
@@ -335,8 +335,8 @@ struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// `comm tid [cpu] time: period event: rest`, each part but the event perhaps missing. A command's name may have spaces and
-    /// colons, so the time is looked for first.
+    /// `comm tid [cpu] time: period event: rest`, each part but the event perhaps missing. A command's name may have
+    /// spaces and colons, so the time is looked for first.
     fn parse(line: &'a str) -> Option<Header<'a>> {
         let words = || words(line);
         let timed = words().position(|(_, word)| is_time(word));

@@ -250,7 +250,8 @@ fn row(
     row
 }
 
-/// Probe hits, label hits and instructions of function `i`. Labels are the paper's, whatever the ids; ranges have their own.
+/// Probe hits, label hits and instructions of function `i`. Labels are the paper's, whatever the ids; ranges have their
+/// own.
 fn hits(code: &FunctionCode, paths: &Measuring, part: Part, ground: &Ground, i: usize) -> [u64; 3] {
     let local = local_flow_of(code, part, ground, i);
     let ran = |takes: &dyn Fn(Op) -> u64| {

@@ -232,8 +232,8 @@ fn hottest(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64
 /// A path of a function and its count.
 pub(crate) type CountedPath = (FuncId, PathId, u64);
 
-/// The paths of `functions` and the instructions executed on each, most first; of equal ones those that ran more often, then in order.
-/// O(total path length).
+/// The paths of `functions` and the instructions executed on each, most first; of equal ones those that ran more often,
+/// then in order. O(total path length).
 ///
 /// # Errors
 /// A damaged profile.

@@ -21,8 +21,8 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Those of function `f`, whose blocks ran so often. `None` where the manifest does not list calls of functions outside.
-    /// O(calls in the function).
+    /// Those of function `f`, whose blocks ran so often. `None` where the manifest does not list calls of functions
+    /// outside. O(calls in the function).
     pub(super) fn new(
         profile: &Profile,
         f: FuncId,
@@ -65,8 +65,8 @@ impl Calls {
     }
 }
 
-/// A sentence on how many calls of the selected functions left, and to which functions most. `None` if none did, or if nothing
-/// is known of them.
+/// A sentence on how many calls of the selected functions left, and to which functions most. `None` if none did, or if
+/// nothing is known of them.
 pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
     let mut all = Calls::default();
     let (mut is_partial, mut again) = (false, false);

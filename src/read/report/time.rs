@@ -11,8 +11,8 @@ use crate::read::analysis::samples::time::Time;
 use std::cmp::Reverse;
 
 impl Report<'_> {
-    /// The share of all time that is expected of a path: the samples of its function, spread over the function's paths by
-    /// executions times instructions. `None` without samples.
+    /// The share of all time that is expected of a path: the samples of its function, spread over the function's paths
+    /// by executions times instructions. `None` without samples.
     pub fn expected_time(&self, line: &Line) -> Option<f64> {
         let time = self.time.as_ref()?;
         let all = self

@@ -48,14 +48,15 @@ pub struct Said {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_at: Option<(u32, u32)>,
     /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; of a
-    /// computed `goto` the label; `unknown` where the evidence is missing or contradicts itself; `implied` or `generated`
-    /// where nothing is asked.
+    /// computed `goto` the label; `unknown` where the evidence is missing or contradicts itself; `implied` or
+    /// `generated` where nothing is asked.
     pub outcome: String,
     /// Whether the way here has decided it already: a truth value that was computed in several blocks meets in this
     /// one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
-    /// Whether the compiler added it ([`crate::input::load::positions::Choice::generated`]): nothing of the source is asked.
+    /// Whether the compiler added it ([`crate::input::load::positions::Choice::generated`]): nothing of the source is
+    /// asked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
     /// Whether it is a check by Rust's compiler that did not fail: of overflow, of a divisor, of bounds.
@@ -206,8 +207,9 @@ impl<'a> Words<'a> {
         (name(file).to_string(), line, column)
     }
 
-    /// The function that a block calls last, if control goes on elsewhere where the call throws. `None` as well for calls
-    /// through pointers, and where the block calls both functions of the program and others, whose order is not known.
+    /// The function that a block calls last, if control goes on elsewhere where the call throws. `None` as well for
+    /// calls through pointers, and where the block calls both functions of the program and others, whose order is not
+    /// known.
     fn callee(self, entry: &FunctionEntry, block: BlockId) -> Option<String> {
         if entry.terminators[block] != Terminator::Invoke {
             return None;
@@ -360,7 +362,8 @@ impl<'a> Words<'a> {
         self.sources.text(loc.file)?.case(loc.line)
     }
 
-    /// The label of the case that an edge of a `switch` leads to, if the source tells that its value is that of the edge.
+    /// The label of the case that an edge of a `switch` leads to, if the source tells that its value is that of the
+    /// edge.
     fn label_of_value(
         self,
         entry: &FunctionEntry,

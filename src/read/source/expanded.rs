@@ -259,7 +259,8 @@ fn has_constant_arms(scanned: &Scanned, question: usize) -> bool {
 /// What is quoted of a decision.
 struct Quoted {
     range: Range,
-    /// Whether negations that are not quoted turn its truth into the opposite of what the condition is the last part of.
+    /// Whether negations that are not quoted turn its truth into the opposite of what the condition is the last part
+    /// of.
     is_turned: bool,
 }
 

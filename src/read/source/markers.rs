@@ -7,9 +7,10 @@
 //! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START` … `LCOV_EXCL_BR_STOP` | the branches on these lines, and not the lines |
 //! | `GCOVR_EXCL_FUNCTION` | all lines up to the brace that closes the function on whose line it is |
 //!
-//! `GCOVR_` and `GCOV_` do for `LCOV_`, and the other way round. A word of the user's choosing, such as `NOLINT`, leaves out its line; with `NEXTLINE`
-//! behind it the next one, with `BEGIN` or `START` all lines up to and with that of the same word with `END` or `STOP`. A marker is a word of its own,
-//! wherever it stands, like for lcov; one in a string is reported.
+//! `GCOVR_` and `GCOV_` do for `LCOV_`, and the other way round. A word of the user's choosing, such as `NOLINT`,
+//! leaves out its line; with `NEXTLINE` behind it the next one, with `BEGIN` or `START` all lines up to and with that
+//! of the same word with `END` or `STOP`. A marker is a word of its own, wherever it stands, like for lcov; one in a
+//! string is reported.
 
 use super::tokens::{Kind, Token, tokens};
 use crate::input::ir::{Loc, Span};
@@ -26,7 +27,8 @@ pub(crate) struct Excluded {
     pub uncounted: BTreeSet<(u32, u32)>,
     /// Markers that are in a string or without their counterpart, each with its line and what follows from that.
     pub remarks: Vec<(u32, String)>,
-    /// How many lines there are, if the text is there. A `#line` may tell of others, which tools that show the text refuse.
+    /// How many lines there are, if the text is there. A `#line` may tell of others, which tools that show the text
+    /// refuse.
     pub length: Option<u32>,
 }
 
@@ -110,7 +112,8 @@ const TOOLS: [&str; 6] = [
 ];
 
 impl Excluded {
-    /// What the markers of `text` leave out, those of `words` too. A range that nothing ends goes on to the end. Linear.
+    /// What the markers of `text` leave out, those of `words` too. A range that nothing ends goes on to the end.
+    /// Linear.
     pub(crate) fn find(text: &str, words: &[String]) -> Excluded {
         let mut excluded = Excluded::default();
         if !TOOLS.iter().any(|t| text.contains(t)) && !words.iter().any(|w| text.contains(w)) {

@@ -101,8 +101,8 @@ fn find_other_form(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     is_by_word.then_some(("is one of words", "--word-diff"))
 }
 
-/// Whether a hunk neither adds nor removes lines: in a diff of words changes stand within lines, which look like context
-/// if they are indented.
+/// Whether a hunk neither adds nor removes lines: in a diff of words changes stand within lines, which look like
+/// context if they are indented.
 fn has_unchanged_hunk(file: &FilePatch<[u8]>) -> bool {
     let PatchKind::Text(text) = file.patch() else {
         return false;

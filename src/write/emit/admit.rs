@@ -27,7 +27,8 @@ pub struct Admission {
     pub lines: Vec<String>,
     /// What was done with modules that were compiled for link-time optimisation, a line each.
     pub about_lto: Vec<String>,
-    /// The only input, as it was read, if there is one and it is taken as it is. Of several, all would be in memory at once.
+    /// The only input, as it was read, if there is one and it is taken as it is. Of several, all would be in memory at
+    /// once.
     pub parsed: Option<Parsed>,
 }
 

@@ -12,7 +12,8 @@ use inkwell::values::FunctionValue;
 
 /// The module flag that holds the summary.
 const SUMMARY: &str = "ProfileSummary";
-/// The metadata by which an annotated module is known as ours: its name, and a string in it that text and bitcode hold as it is.
+/// The metadata by which an annotated module is known as ours: its name, and a string in it that text and bitcode hold
+/// as it is.
 pub const MADE_BY: (&str, &str) = ("p3.annotated", "by p3-rewrite annotate");
 
 /// How hot a function is within the program.

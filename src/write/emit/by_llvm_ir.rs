@@ -1,4 +1,5 @@
-//! Modules read by llvm-ir; what it does not show LLVM has shown when they were admitted. llvm-ir supports no LLVM after 19.
+//! Modules read by llvm-ir; what it does not show LLVM has shown when they were admitted. llvm-ir supports no LLVM
+//! after 19.
 
 use super::inspect::ATTRIBUTES;
 use crate::base::error::Result;

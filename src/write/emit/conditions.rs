@@ -151,8 +151,8 @@ fn strip(value: Value) -> Plain {
     strip_through(value, true)
 }
 
-/// The same, but not through `freeze`: two of one undefined value may differ. Conditions that come down to the same value
-/// are equal.
+/// The same, but not through `freeze`: two of one undefined value may differ. Conditions that come down to the same
+/// value are equal.
 pub(super) fn strip_equal(value: Value) -> Plain {
     strip_through(value, false)
 }

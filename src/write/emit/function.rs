@@ -273,8 +273,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.code(ops, self.register_at(b), how, self.plan.table.hashes());
     }
 
-    /// Moves what stands in `block` from `place` on, to its end without successors, to a block behind it, where code goes on
-    /// that the builder makes now.
+    /// Moves what stands in `block` from `place` on, to its end without successors, to a block behind it, where code
+    /// goes on that the builder makes now.
     fn split_before(&self, block: BasicBlock<'ctx>, place: InstructionValue<'ctx>) -> How<'ctx> {
         let rest = self.context.insert_basic_block_after(block, "p3.exit");
         let mut next = Some(Inst::of(place));

@@ -23,7 +23,8 @@ const SINGLE: &[&str] = &[
 /// Directives that define what must be defined once.
 const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
 
-/// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what [`pressure::find`] takes.
+/// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what [`pressure::find`]
+/// takes.
 pub(super) fn find(module: &Module) -> Vec<Hidden> {
     let kinds = ["noduplicate", "returns_twice"].map(view::attribute);
     let registers = pressure::registers(&module.get_triple().as_str().to_string_lossy());
@@ -105,8 +106,8 @@ fn is_single(callee: Value) -> bool {
     name.starts_with("llvm.") && SINGLE.iter().any(|s| name.starts_with(s))
 }
 
-/// Whether assembler code, in the form that LLVM keeps, defines a symbol: an assembler refuses a second definition. Numbers
-/// may be defined any number of times, and a label with `${:uid}` in it is another one in each copy.
+/// Whether assembler code, in the form that LLVM keeps, defines a symbol: an assembler refuses a second definition.
+/// Numbers may be defined any number of times, and a label with `${:uid}` in it is another one in each copy.
 fn defines(assembly: &str) -> bool {
     // Variants for dialects are alternatives of statements.
     let text = assembly.replace("$(", "\n").replace("$|", "\n");

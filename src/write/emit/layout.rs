@@ -57,7 +57,8 @@ impl Layout {
     }
 }
 
-/// The largest page that Linux can be built for, as a power of two, by how target triples begin. Elsewhere it is 4096 bytes.
+/// The largest page that Linux can be built for, as a power of two, by how target triples begin. Elsewhere it is 4096
+/// bytes.
 const PAGES: [(&str, u32); 10] = [
     ("aarch64", 16),
     ("arm64", 16),

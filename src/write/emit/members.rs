@@ -25,8 +25,9 @@ impl Names {
     }
 }
 
-/// Leaves out the members of archives that nothing needs of what is linked: the modules that are no members, and the members
-/// that these need. Archives alone are taken whole. `names` are those of the inputs. One line for each archive. Linear.
+/// Leaves out the members of archives that nothing needs of what is linked: the modules that are no members, and the
+/// members that these need. Archives alone are taken whole. `names` are those of the inputs. One line for each archive.
+/// Linear.
 pub(super) fn keep_needed(inputs: &mut Vec<Admitted>, names: &[Names]) -> Vec<String> {
     let is_root = |i: &Admitted| i.archive.is_none();
     if inputs.iter().all(is_root) || !inputs.iter().any(is_root) {

@@ -1,8 +1,8 @@
 //! Code whose position is that of other code.
 //!
 //! Clang gives each statement and expression of the source its position. What it adds by itself has the position of
-//! whatever it emitted last, so that counting lines by it covers lines that never ran. Five kinds of such code are known
-//! by their form; all of them exist at every level of optimisation, but for the last:
+//! whatever it emitted last, so that counting lines by it covers lines that never ran. Five kinds of such code are
+//! known by their form; all of them exist at every level of optimisation, but for the last:
 //!
 //! | code | position that clang leaves there | position here |
 //! |---|---|---|
@@ -156,8 +156,8 @@ impl<'m> Misplaced<'m> {
         }
     }
 
-    /// Hides the constants that rustc stores for debuggers, where their position is behind that of all other code in the
-    /// first block.
+    /// Hides the constants that rustc stores for debuggers, where their position is behind that of all other code in
+    /// the first block.
     fn hide_spills(&mut self, function: Value<'m>) {
         let Some(block) = function.blocks().next() else {
             return;

@@ -116,7 +116,8 @@ pub(crate) struct ModuleJob<'a> {
 
 /// What becomes of the functions of one module of one copy.
 pub(crate) struct Changes<'a> {
-    /// What the definitions were lowered to, in order. If they are owned, each is freed as soon as its function is done.
+    /// What the definitions were lowered to, in order. If they are owned, each is freed as soon as its function is
+    /// done.
     pub bodies: Cow<'a, [FunctionBody]>,
     /// What is done in them.
     pub work: Box<dyn ModuleWork + 'a>,

@@ -1,7 +1,8 @@
-//! Modules that were compiled for link-time optimisation, and LLVM's pipelines that optimise them before they are rewritten.
+//! Modules that were compiled for link-time optimisation, and LLVM's pipelines that optimise them before they are
+//! rewritten.
 //!
-//! What LLVM inlines and simplifies at the link is smaller without counts. Counts go into the optimised module, and so does
-//! the untouched program of the output folder: both are the same code.
+//! What LLVM inlines and simplifies at the link is smaller without counts. Counts go into the optimised module, and so
+//! does the untouched program of the output folder: both are the same code.
 
 use super::llvm::{self, session};
 use super::{Names, Parsed};
@@ -25,7 +26,8 @@ pub(super) fn is_for_lto(module: &Module) -> bool {
     FLAGS.iter().any(|flag| llvm::has_module_flag(module, flag))
 }
 
-/// Optimises an input, whose bytes and hash are those of the optimised module afterwards. `parsed` is the input as it was read.
+/// Optimises an input, whose bytes and hash are those of the optimised module afterwards. `parsed` is the input as it
+/// was read.
 ///
 /// # Errors
 /// LLVM's passes do not accept the module.
@@ -63,7 +65,8 @@ fn run_pipeline(module: &Module, level: Level) -> std::result::Result<(), String
     llvm::run_passes(module, &level.pipeline(), machine.as_ref())
 }
 
-/// The machine that code is for, by which passes know what instructions cost; `None`: LLVM does not know it, and passes guess.
+/// The machine that code is for, by which passes know what instructions cost; `None`: LLVM does not know it, and passes
+/// guess.
 fn target_machine(triple: &TargetTriple) -> Option<TargetMachine> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| Target::initialize_all(&InitializationConfig::default()));

@@ -174,8 +174,8 @@ fn tail_call(block: BasicBlock) -> Option<InstructionValue> {
     returned.iter().all(|v| *v == result).then_some(last)
 }
 
-/// The call in tail position that `block` ends in, if its only way out leads to block `to`, which does nothing but return,
-/// and what the call returned, if anything.
+/// The call in tail position that `block` ends in, if its only way out leads to block `to`, which does nothing but
+/// return, and what the call returned, if anything.
 pub(crate) fn tail_call_before<'ctx>(
     block: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,

@@ -65,8 +65,8 @@ struct Finder<'m, 'c> {
 }
 
 impl<'m> Finder<'m, '_> {
-    /// Whether the module was compiled by `-O1 -finline-hint-functions`, which unrolls nothing: every function is inlined
-    /// by a hint, or never. O(functions).
+    /// Whether the module was compiled by `-O1 -finline-hint-functions`, which unrolls nothing: every function is
+    /// inlined by a hint, or never. O(functions).
     fn inlines_hints_alone(&self) -> bool {
         let hints = ["noinline", "inlinehint", "alwaysinline"].map(view::attribute);
         let described = view::functions(self.module).filter(|f| f.debug_function().is_some());
@@ -168,8 +168,8 @@ impl<'m> Finder<'m, '_> {
     }
 
     /// Whether the compiler added the choice at `end`, in a function that has debug information: it has no position, or
-    /// it asks for a flag that says whether there is something to clean up. Clang keeps variables of the source in whole
-    /// bytes, and such flags in single bits.
+    /// it asks for a flag that says whether there is something to clean up. Clang keeps variables of the source in
+    /// whole bytes, and such flags in single bits.
     fn is_generated(&mut self, end: Value<'m>, choice: &Choice) -> bool {
         let chooses = matches!(end.opcode(), LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch);
         if !chooses || choice.catches.is_some() {

@@ -5,8 +5,8 @@ use super::llvm::view::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use rustc_hash::FxHashMap;
 
-/// A function with more parameters and instructions has no second versions for hot paths, and a walk for each of its values would take
-/// long.
+/// A function with more parameters and instructions has no second versions for hot paths, and a walk for each of its
+/// values would take long.
 const MOST_INSTRUCTIONS: usize = 1 << 13;
 
 /// How many integers and addresses registers hold beside the stack pointer and the number of a path, on the machine of
@@ -87,8 +87,8 @@ struct Walk<'m, 'g> {
 }
 
 impl<'m> Walk<'m, '_> {
-    /// Calls `live` for each block at whose beginning value number `number` is live, once: the value is made elsewhere, or
-    /// it is a φ of the block.
+    /// Calls `live` for each block at whose beginning value number `number` is live, once: the value is made elsewhere,
+    /// or it is a φ of the block.
     fn visit(&mut self, number: usize, value: Value<'m>, mut live: impl FnMut(usize)) {
         let made_in = value.is_instruction().then(|| value.block());
         let numbers = &self.graph.numbers;
@@ -165,8 +165,8 @@ mod tests {
           ret i64 %r
         }";
 
-    /// A number that only a φ takes is live up to the end of the block that it comes from, and the φ itself counts. Places in
-    /// the frame, floating-point numbers and what is never used do not.
+    /// A number that only a φ takes is live up to the end of the block that it comes from, and the φ itself counts.
+    /// Places in the frame, floating-point numbers and what is never used do not.
     #[test]
     fn values_are_live_between_what_makes_and_what_uses_them() {
         // entry: n, p; head: n, p, twice, i; body and latch: the same; exit: p.

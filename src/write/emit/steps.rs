@@ -1,14 +1,16 @@
 //! Induction variables of loops in versions.
 //!
-//! Where the blocks of a loop have versions, each version that leads back to the header steps the loop's variables: `i + 1` is there
-//! several times, and the header's φ has several values. To LLVM that is no induction variable any more: it knows no
-//! bounds of it, and variables that went together, indices and addresses above all, each take a register and an addition.
-//! So back edges meet in a block of their own, where what is the same step in all versions is made once.
+//! Where the blocks of a loop have versions, each version that leads back to the header steps the loop's variables:
+//! `i + 1` is there several times, and the header's φ has several values. To LLVM that is no induction variable any
+//! more: it knows no bounds of it, and variables that went together, indices and addresses above all, each take a
+//! register and an addition. So back edges meet in a block of their own, where what is the same step in all versions is
+//! made once.
 //!
-//! That block must stay until machine code is selected. Global value numbering takes the step from the versions again, CFG
-//! simplification removes a block that holds φs alone, and where a loop has several back edges, loop simplification makes nested
-//! loops of it, one for each value that a back edge leaves as it is: variables of each are computed anew in every iteration (in a
-//! loop over 8 columns that finds queens: 75.6 instead of 43.2 million instructions). An empty assembler statement holds it.
+//! That block must stay until machine code is selected. Global value numbering takes the step from the versions again,
+//! CFG simplification removes a block that holds φs alone, and where a loop has several back edges, loop simplification
+//! makes nested loops of it, one for each value that a back edge leaves as it is: variables of each are computed anew
+//! in every iteration (in a loop over 8 columns that finds queens: 75.6 instead of 43.2 million instructions). An empty
+//! assembler statement holds it.
 
 use super::llvm;
 use super::llvm::inst::{self, Inst};
@@ -137,8 +139,8 @@ fn join_at<'ctx>(
     }
 }
 
-/// Puts an assembler statement where `builder` is that has no machine code. Optimisers keep it, and its block with it, because it
-/// claims an effect, on memory that nothing else accesses.
+/// Puts an assembler statement where `builder` is that has no machine code. Optimisers keep it, and its block with it,
+/// because it claims an effect, on memory that nothing else accesses.
 fn hold<'ctx>(context: &'ctx Context, builder: &Builder<'ctx>) {
     let ty = context.void_type().fn_type(&[], false);
     let dialect = Some(InlineAsmDialect::ATT);

@@ -134,8 +134,8 @@ impl ModuleWork for TraceBodies<'_> {
     }
 }
 
-/// The plans of the `bodies` of a module, by ordinal; `plans` ascend by function. Where they are owned, bodies ascend by
-/// function as well, as those of a program's only module do, and all other plans are dropped.
+/// The plans of the `bodies` of a module, by ordinal; `plans` ascend by function. Where they are owned, bodies ascend
+/// by function as well, as those of a program's only module do, and all other plans are dropped.
 pub(crate) fn plans_of_bodies<'p, P: Clone>(
     bodies: &[(u32, FuncId)],
     plans: Cow<'p, [P]>,

@@ -19,7 +19,8 @@ type Resolve =
 pub struct Select(Box<Resolve>);
 
 impl Select {
-    /// By a function that resolves it. Its errors are the user's: lines without code, unknown functions, nothing selected.
+    /// By a function that resolves it. Its errors are the user's: lines without code, unknown functions, nothing
+    /// selected.
     pub fn new(
         resolve: impl Fn(&Program, &TiSlice<FuncId, Option<Arc<Paths>>>) -> Result<Asked>
         + Send

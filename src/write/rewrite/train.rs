@@ -1,8 +1,8 @@
 //! `--train`: weights from a run of the program, before it is rewritten.
 //!
-//! One copy that counts edges is made in a temporary folder, and linked and run there by the same runner
-//! that output folders get, so what works for `make run` works here. Counters are the profile's file, so a run that is ended from outside
-//! has counted what it did.
+//! One copy that counts edges is made in a temporary folder, and linked and run there by the same runner that output
+//! folders get, so what works for `make run` works here. Counters are the profile's file, so a run that is ended from
+//! outside has counted what it did.
 
 use super::analysis::Analysis;
 use super::{Clock, Measured, write_folder};

@@ -172,8 +172,8 @@ impl Drop for Group {
     }
 }
 
-/// A group of processes whose memory holds the program, but not what it and its shadows copy: there are none while it has its memory, and
-/// if one that was forked before takes too much, that one is killed.
+/// A group of processes whose memory holds the program, but not what it and its shadows copy: there are none while it
+/// has its memory, and if one that was forked before takes too much, that one is killed.
 #[test]
 fn group_without_memory() {
     let dir = crate::support::folder();
@@ -200,8 +200,8 @@ fn group_without_memory() {
     assert!(group.killed() <= 2 * number("shadows"), "{shown}");
 }
 
-/// A disk without room for records, of a system of its own. A file of records begins with 16 KiB and gets 100 more here,
-/// or a tenth of that where the machine has much else to do.
+/// A disk without room for records, of a system of its own. A file of records begins with 16 KiB and gets 100 more
+/// here, or a tenth of that where the machine has much else to do.
 #[test]
 fn full_disk() {
     let dir = crate::support::folder();

@@ -1,5 +1,5 @@
-//! Places in native code survive every linker and form of program: a loop that no function is called in is counted, and a
-//! function by its entry.
+//! Places in native code survive every linker and form of program: a loop that no function is called in is counted, and
+//! a function by its entry.
 
 use super::{are_gone, compile_with, files};
 use crate::support::{
@@ -43,8 +43,8 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
         compile_with(&copies, &objects, flags, &shadowed);
     }
     let mut functions = BTreeSet::new();
-    // When a shadow begins is up to the clock and to what a fork costs. Where that is much, a run has only one shadow, and
-    // it begins in the loop unless the loop is left out.
+    // When a shadow begins is up to the clock and to what a fork costs. Where that is much, a run has only one shadow,
+    // and it begins in the loop unless the loop is left out.
     for i in 0..10 {
         let args: &[&str] = if i % 2 == 1 { &["short"] } else { &[] };
         let expected = Command::new(&native).args(args).output().unwrap();

@@ -164,7 +164,8 @@ fn processes(exe: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// Whether all processes of a program end. The kernel kills a twin with its shadow, which the program waits for; the twin ends a little later.
+/// Whether all processes of a program end. The kernel kills a twin with its shadow, which the program waits for; the
+/// twin ends a little later.
 fn are_gone(exe: &Path) -> bool {
     let end = Instant::now() + Duration::from_secs(10);
     while !processes(exe).is_empty() && Instant::now() < end {
@@ -173,8 +174,8 @@ fn are_gone(exe: &Path) -> bool {
     processes(exe).is_empty()
 }
 
-/// Runs modes of `source` with and without shadows, which must not differ; the system calls that shadows met, with their
-/// treatment. With `P3_SHADOWS` each mode is longer, and runs again and again until there were so many.
+/// Runs modes of `source` with and without shadows, which must not differ; the system calls that shadows met, with
+/// their treatment. With `P3_SHADOWS` each mode is longer, and runs again and again until there were so many.
 fn not_felt(source: &str, modes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
     let dir = crate::support::folder();
     let program = Program::new(source, &["-O1"], dir.path());
@@ -301,8 +302,9 @@ fn programs_with_rare_calls_do_not_feel_shadows() {
     assert_met(&met, &expected);
 }
 
-/// Programs are interrupted behind the first byte of functions whose first instruction has no more, one shadow in twelve here. A nop is before it only where a
-/// loop is the first thing in a function, and where there is neither a call nor a choice.
+/// Programs are interrupted behind the first byte of functions whose first instruction has no more, one shadow in
+/// twelve here. A nop is before it only where a loop is the first thing in a function, and where there is neither a
+/// call nor a choice.
 #[test]
 fn entries_of_one_byte() {
     let dir = crate::support::folder();
@@ -352,15 +354,15 @@ fn with_nops(module: &Path) -> Vec<String> {
     names
 }
 
-/// One shadow that counts for as long as the program runs: no path more often than the exact profile has it, none that it does not have, and
-/// most of them.
+/// One shadow that counts for as long as the program runs: no path more often than the exact profile has it, none that
+/// it does not have, and most of them.
 #[test]
 fn shadows_count_what_runs() {
     assert_counts("shapes.cpp", "-O1");
 }
 
-/// The same of loops whose variables are handed over as what they can be computed from. Which ones these are depends on how optimisers
-/// write the loops.
+/// The same of loops whose variables are handed over as what they can be computed from. Which ones these are depends on
+/// how optimisers write the loops.
 #[test]
 fn shadows_count_what_runs_from_addresses_and_sums() {
     for level in ["-O1", "-O2"] {
@@ -414,7 +416,8 @@ fn assert_counts(source: &str, level: &str) {
     assert!(found * 2 > all, "{found} of {all}");
 }
 
-/// An interpreter that stays in one activation is counted from its jump on, under the ids that sbl gives: every path, as often as it runs.
+/// An interpreter that stays in one activation is counted from its jump on, under the ids that sbl gives: every path,
+/// as often as it runs.
 #[test]
 fn interpreters_are_counted() {
     let dir = crate::support::folder();
@@ -446,8 +449,8 @@ fn interpreters_are_counted() {
     assert!(counted.is_superset(&["run", "walk"].into()), "{counted:?}");
 }
 
-/// Twins come by the place that they are told as often as the shadow's code did, or nothing would stop them in time: there is one in tight
-/// loops that few enough come by, the loop around them or a call.
+/// Twins come by the place that they are told as often as the shadow's code did, or nothing would stop them in time:
+/// there is one in tight loops that few enough come by, the loop around them or a call.
 #[test]
 fn twins_time_bursts() {
     let dir = crate::support::folder();

@@ -8,7 +8,8 @@ use crate::support::{
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every instruction that is moved has the length that a disassembler gives it: of all instructions of a large C++ program.
+/// Every instruction that is moved has the length that a disassembler gives it: of all instructions of a large C++
+/// program.
 #[test]
 fn moved_instructions_have_the_disassembler_lengths() {
     let dir = folder();
@@ -44,7 +45,8 @@ fn moved_instructions_have_the_disassembler_lengths() {
     assert!(known * 2 > all, "{said}");
 }
 
-/// No place of a recursive function is rare, and breakpoints at one would take longer than the burst: passes are counted.
+/// No place of a recursive function is rare, and breakpoints at one would take longer than the burst: passes are
+/// counted.
 #[test]
 fn bursts_of_recursive_functions_are_timed() {
     let dir = folder();
@@ -57,8 +59,8 @@ fn bursts_of_recursive_functions_are_timed() {
     assert!(untimed * 3 < bursts, "{untimed} of {bursts}");
 }
 
-/// The inner loop of `encode` uses its variable less one and less two, never as it is: handed over as it is, it would be one register more in each iteration.
-/// What is counted behind it is what runs, as far as a handful of bursts tell.
+/// The inner loop of `encode` uses its variable less one and less two, never as it is: handed over as it is, it would
+/// be one register more in each iteration. What is counted behind it is what runs, as far as a handful of bursts tell.
 #[test]
 fn countdown_is_handed_over_as_a_sum_of_its_loop() {
     let dir = folder();

@@ -1,4 +1,5 @@
-//! Bitcode to object files within this process: starting clang takes four times as long as compiling a test program does.
+//! Bitcode to object files within this process: starting clang takes four times as long as compiling a test program
+//! does.
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;

@@ -18,7 +18,8 @@ pub(crate) const SANITIZERS: [&[&str]; 2] = [
 /// The driver, built with the runtime, in a folder of its own.
 pub(crate) fn driver(dir: &Path, flags: &[&str]) -> PathBuf {
     let exe = dir.join("driver");
-    // By a process of its own: what this one writes, a child that is being started may keep open, and it could not be run.
+    // By a process of its own: what this one writes, a child that is being started may keep open, and it could not be
+    // run.
     run(Command::new("cp")
         .arg(built("runtime_test", flags))
         .arg(&exe));
@@ -56,7 +57,8 @@ pub(crate) fn built(name: &str, flags: &[&str]) -> PathBuf {
     })
 }
 
-/// The runtime's objects for it: what people link, unless it is to be compiled otherwise. Flags of links change nothing of them.
+/// The runtime's objects for it: what people link, unless it is to be compiled otherwise. Flags of links change nothing
+/// of them.
 pub(crate) fn runtime(flags: &[&str]) -> Vec<PathBuf> {
     let others: Vec<&str> = flags
         .iter()

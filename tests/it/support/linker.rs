@@ -1,4 +1,5 @@
-//! Links without a compiler's driver: it and the search through the system's folders take more time than the link of a test program does.
+//! Links without a compiler's driver: it and the search through the system's folders take more time than the link of a
+//! test program does.
 
 use super::{run, tool};
 use p3_rewrite::project::Language;
@@ -17,7 +18,8 @@ struct System {
 /// Where x86-64 has it on every system, as its ABI says.
 const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
-/// Links objects to a program of C, or of C++. gold takes three quarters of the time that ld does, and comes with binutils.
+/// Links objects to a program of C, or of C++. gold takes three quarters of the time that ld does, and comes with
+/// binutils.
 #[track_caller]
 pub(super) fn link(objects: &[PathBuf], language: Language, exe: &Path) {
     static SYSTEM: OnceLock<Option<System>> = OnceLock::new();

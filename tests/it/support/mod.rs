@@ -78,7 +78,8 @@ fn tool(name: &str) -> PathBuf {
     places.find(|p| p.exists()).unwrap_or(name.into())
 }
 
-/// An empty folder, deleted when it goes out of scope: in memory where there is enough, since a rewritten program is a hundred files.
+/// An empty folder, deleted when it goes out of scope: in memory where there is enough, since a rewritten program is a
+/// hundred files.
 pub(crate) fn folder() -> TempDir {
     static IN_MEMORY: OnceLock<Option<&Path>> = OnceLock::new();
     let base = IN_MEMORY.get_or_init(|| {
@@ -130,8 +131,8 @@ pub(crate) fn run(command: &mut Command) -> Output {
     output
 }
 
-/// JSON as what it holds. Large profiles are: this is the one way to have it parsed by code of serde_json's own, which is optimised, and not by what a
-/// crate without optimisation makes of its generic functions.
+/// JSON as what it holds. Large profiles are: this is the one way to have it parsed by code of serde_json's own, which
+/// is optimised, and not by what a crate without optimisation makes of its generic functions.
 #[track_caller]
 pub(crate) fn parsed(json: &[u8]) -> Value {
     std::str::from_utf8(json).unwrap().parse().unwrap()
@@ -334,7 +335,8 @@ fn object(file: &Path, flags: &[&str], folder: &Path) -> PathBuf {
     object
 }
 
-/// Links modules and objects to an executable. With one flag that says how to optimise, modules are compiled within this process.
+/// Links modules and objects to an executable. With one flag that says how to optimise, modules are compiled within
+/// this process.
 #[track_caller]
 pub(crate) fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe: &Path) {
     if let [level @ ("-O0" | "-O1" | "-O2")] = flags {
@@ -386,7 +388,8 @@ pub(crate) fn execute(exe: &Path, dir: &Path) -> Behaviour {
     }
 }
 
-/// Rewrites as `p3-rewrite MODULES OPTIONS --check -q -o OUT` does, which must succeed, within this process: LLVM is loaded.
+/// Rewrites as `p3-rewrite MODULES OPTIONS --check -q -o OUT` does, which must succeed, within this process: LLVM is
+/// loaded.
 #[track_caller]
 pub(crate) fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
     let words = modules.iter().map(|m| m.as_os_str());

@@ -141,8 +141,8 @@ fn accounted(definitions: &[String], out: &Path) -> Result<BTreeMap<String, usiz
     }
 }
 
-/// Whether `llc` compiles the module with a constructor: it crashes on any for z/OS. Modules that have some, or to which none can be
-/// added as text, are taken as they are.
+/// Whether `llc` compiles the module with a constructor: it crashes on any for z/OS. Modules that have some, or to
+/// which none can be added as text, are taken as they are.
 fn constructs(module: &Path, dir: &Path) -> bool {
     const CONSTRUCTOR: &str = "
 define internal void @test.constructor() { ret void }
@@ -188,7 +188,8 @@ fn compile(module: &Path) -> Result<(), String> {
     attempt().or_else(|_| attempt()).or_else(|_| attempt())
 }
 
-/// Runs a command for at most five minutes, which are many only where others keep the machine busy; the first line that it says where it fails.
+/// Runs a command for at most five minutes, which are many only where others keep the machine busy; the first line that
+/// it says where it fails.
 fn said(command: &mut Command) -> Result<(), String> {
     let mut timed = Command::new("timeout");
     timed

@@ -16,7 +16,8 @@ struct Function {
     ends: Vec<Vec<usize>>,
 }
 
-/// What is known of one activation (it may go on after an exit, where vfork returns once more): its function, and the path it is on.
+/// What is known of one activation (it may go on after an exit, where vfork returns once more): its function, and the
+/// path it is on.
 struct Frame {
     function: usize,
     from_entry: bool,
@@ -25,8 +26,8 @@ struct Frame {
     returned: HashMap<usize, (bool, Vec<usize>)>,
 }
 
-/// A complete path: function, whether it begins at the entry, blocks, and where the edge goes back to that ends it. Logs
-/// are long, so names are put in at the end.
+/// A complete path: function, whether it begins at the entry, blocks, and where the edge goes back to that ends it.
+/// Logs are long, so names are put in at the end.
 type Walked = (usize, bool, Vec<usize>, Option<usize>);
 
 /// Counts the complete paths of the log `trace`.

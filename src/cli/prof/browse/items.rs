@@ -54,8 +54,8 @@ pub(super) enum Described {
 }
 
 impl Described {
-    /// As much as so many columns have room for: of steps, conditions are shortened, and outcomes are not; before these,
-    /// a part of the path's name goes.
+    /// As much as so many columns have room for: of steps, conditions are shortened, and outcomes are not; before
+    /// these, a part of the path's name goes.
     pub(super) fn fitted(&self, room: usize) -> String {
         match self {
             Described::Text(text) => text.clone(),

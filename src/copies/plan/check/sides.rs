@@ -1,7 +1,7 @@
 //! That the DAG by which a copy counts has the selected paths, each once, and no other.
 //!
-//! Edges that leave a vertex of that DAG have different origins, so two of its paths never are versions of one path of the function. Each of
-//! them is a selected path, and there are as many: so they are the selected paths.
+//! Edges that leave a vertex of that DAG have different origins, so two of its paths never are versions of one path of
+//! the function. Each of them is a selected path, and there are as many: so they are the selected paths.
 
 use super::{Proved, mistake};
 use crate::base::index::{CopyId, EdgeId, IdSet, PathId};
@@ -37,8 +37,9 @@ pub(super) fn selection(cfg: &Cfg, paths: &Measuring, local: &Local, side: Side)
     }
 }
 
-/// Proves that `local` has the paths that `ranges` give `copy`. Prefixes are walked as far as some of their continuations are
-/// the copy's and some are not: behind them, its number of paths says whether it has all. O(ranges · length · out-degree).
+/// Proves that `local` has the paths that `ranges` give `copy`. Prefixes are walked as far as some of their
+/// continuations are the copy's and some are not: behind them, its number of paths says whether it has all. O(ranges ·
+/// length · out-degree).
 pub(super) fn ranges(
     paths: &Measuring,
     local: &Local,
@@ -90,8 +91,8 @@ fn versions_of_paths(paths: &Measuring, local: &Local) -> Proved<()> {
     Ok(())
 }
 
-/// Whether a path of `local` stays inside `set`, edges of `iterations`. Both walk the function's paths, so pairs of their vertices say where:
-/// O(pairs that are reached · out-degree).
+/// Whether a path of `local` stays inside `set`, edges of `iterations`. Both walk the function's paths, so pairs of
+/// their vertices say where: O(pairs that are reached · out-degree).
 fn has_known_path(
     paths: &Measuring,
     iterations: &Iterations,

@@ -9,8 +9,8 @@ use crate::paths::dag::Dag;
 pub(crate) struct Ends {
     /// The edges into EXIT whose paths are to be counted; afterwards, the edges on which they are.
     pub counted: IdSet<EdgeId>,
-    /// The vertices that control may leave before their end, or behind which a path may turn out foreign: no count moves above them, or it
-    /// would count a path that is never completed.
+    /// The vertices that control may leave before their end, or behind which a path may turn out foreign: no count
+    /// moves above them, or it would count a path that is never completed.
     pub may_leave: IdSet<VertexId>,
 }
 
@@ -43,8 +43,8 @@ impl Ends {
 
     /// What an increment on each edge would cost, where a statement costs its edge's weight:
     /// - nothing on edges out of vertices that one way leads to from ENTRY, where `r` is known: `r = c`;
-    /// - nothing on edges into EXIT, and those on the way of their counts when they are lifted, if constants of counts cost
-    ///   nothing there: `count[r + c]++`.
+    /// - nothing on edges into EXIT, and those on the way of their counts when they are lifted, if constants of counts
+    ///   cost nothing there: `count[r + c]++`.
     ///
     /// To Ball & Larus, such edges cost as much as others, so the hottest of them (a loop's back edge is two of them)
     /// stay in the tree, and colder ones inside the loop become chords. O(V + E).

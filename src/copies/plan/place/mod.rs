@@ -1,4 +1,5 @@
-//! Labels on DAG edges → the fewest statements that have their effect (Ball & Larus 1996, §3.3–3.5; `docs/ALGORITHMS.md` §3).
+//! Labels on DAG edges → the fewest statements that have their effect (Ball & Larus 1996, §3.3–3.5;
+//! `docs/ALGORITHMS.md` §3).
 //!
 //! Which edges get increments is up to a spanning tree: [`Ends::costs_of_increments`] says where they cost nothing.
 //! Along every path the increments sum to its id and the last edge counts it. From that:
@@ -42,7 +43,8 @@ pub(crate) struct Ground<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountCosts<'a> {
     numbering: &'a Numbering,
-    /// Whether a hash table counts ids outside the window: `c` of `count[r + c]++` takes an addition there, unless it is 0.
+    /// Whether a hash table counts ids outside the window: `c` of `count[r + c]++` takes an addition there, unless it
+    /// is 0.
     hashes: bool,
     /// Whether `c` may be too large to be a part of an instruction's address.
     has_large_constants: bool,

@@ -75,8 +75,9 @@ impl Increments<'_> {
         }
     }
 
-    /// Whether a count on `only`, the way out of `v`, had better be on the ways in: an edge into `v` has a statement that the
-    /// count would swallow, or an array may count what comes along it. A single edge in costs nothing and may lead on.
+    /// Whether a count on `only`, the way out of `v`, had better be on the ways in: an edge into `v` has a statement
+    /// that the count would swallow, or an array may count what comes along it. A single edge in costs nothing and may
+    /// lead on.
     fn pays(&self, v: VertexId, only: EdgeId, known: &TiSlice<VertexId, Known>) -> bool {
         let ins = self.dag.ins(v);
         let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src], Known::Const(_));

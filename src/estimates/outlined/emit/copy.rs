@@ -92,8 +92,8 @@ pub(crate) struct Copied<'ctx> {
 }
 
 impl<'ctx> Copied<'ctx> {
-    /// Appends the blocks of `from` to `to`, with the instructions that are `wanted`. They have no locations: those are of
-    /// another function. O(instructions).
+    /// Appends the blocks of `from` to `to`, with the instructions that are `wanted`. They have no locations: those are
+    /// of another function. O(instructions).
     pub(crate) fn new(
         context: &'ctx Context,
         from: FunctionValue<'ctx>,

@@ -1,7 +1,7 @@
 //! Jumps to addresses of blocks, in functions that stand beside the one whose blocks they are.
 //!
-//! The addresses that a program keeps are those of the native function's blocks, wherever they were taken. A copy looks them up and goes
-//! on in its own block of the same origin.
+//! The addresses that a program keeps are those of the native function's blocks, wherever they were taken. A copy looks
+//! them up and goes on in its own block of the same origin.
 
 use super::copy::Copied;
 use crate::runtime::abi;
@@ -13,8 +13,9 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, PointerValue};
 use std::collections::HashSet;
 
-/// Makes each `indirectbr` of the copy of `of` a lookup and a `switch` with the same successors in the same order: the first is the default,
-/// and the others have their numbers. Of repeats of one target only the first is ever taken. O(targets).
+/// Makes each `indirectbr` of the copy of `of` a lookup and a `switch` with the same successors in the same order: the
+/// first is the default, and the others have their numbers. Of repeats of one target only the first is ever taken.
+/// O(targets).
 pub(crate) fn translate<'ctx>(
     edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,

@@ -42,14 +42,14 @@ pub(crate) enum How {
 pub(crate) enum Saving {
     /// Those that are computed from others.
     Computed,
-    /// Those that others are computed from by adding constants, as well. Whoever asks for this takes the flags of the sums away
-    /// ([`How::SumLess`]): a sum that overflowed would be nothing that an operand can be computed from.
+    /// Those that others are computed from by adding constants, as well. Whoever asks for this takes the flags of the
+    /// sums away ([`How::SumLess`]): a sum that overflowed would be nothing that an operand can be computed from.
     Operands,
 }
 
-/// The values that are needed at the start of any of the `headers`, each behind those that it is computed from; `None` when
-/// one of them cannot be kept in memory. O(values · blocks) at worst: as many steps as there are
-/// blocks at whose start each value is needed.
+/// The values that are needed at the start of any of the `headers`, each behind those that it is computed from; `None`
+/// when one of them cannot be kept in memory. O(values · blocks) at worst: as many steps as there are blocks at whose
+/// start each value is needed.
 pub(crate) fn values_at(
     function: FunctionValue,
     cfg: &Cfg,
@@ -135,12 +135,13 @@ impl Definition {
     }
 }
 
-/// Finds the values that need not be handed over, since what they are computed from is. Behind a place where a value is live its operands are those
-/// that it was computed from, or an operand's block would lead there past the value's, which dominates the place.
+/// Finds the values that need not be handed over, since what they are computed from is. Behind a place where a value is
+/// live its operands are those that it was computed from, or an operand's block would lead there past the value's,
+/// which dominates the place.
 ///
-/// A code generator does not keep such values either: an address is part of the instruction that uses it, a comparison part of the
-/// branch. Handed over, they would take registers that the function has other uses for. O(n log n)
-/// for n pairs of an operand and a header where the result is needed.
+/// A code generator does not keep such values either: an address is part of the instruction that uses it, a comparison
+/// part of the branch. Handed over, they would take registers that the function has other uses for. O(n log n) for n
+/// pairs of an operand and a header where the result is needed.
 fn compute_some(all: &mut [Definition]) {
     let number: FxHashMap<Value, usize> = (0..).zip(&*all).map(|(n, of)| (of.value, n)).collect();
     for n in (0..all.len()).rev() {
@@ -166,10 +167,10 @@ fn compute_some(all: &mut [Definition]) {
     }
 }
 
-/// [`compute_some`], where some operands are computed from the sums that they are part of, if others are computed from them in turn. A function of `row` and
-/// `n` may need no more than `row + 1` and `n` in its loop, where `n + row` is the start of a variable: that is `(row + 1) - 1 + n`, and handing
-/// it over would keep it in a register. A value is nowhere live behind which it is computed so, and what it was is known there for the reason
-/// that holds for operands.
+/// [`compute_some`], where some operands are computed from the sums that they are part of, if others are computed from
+/// them in turn. A function of `row` and `n` may need no more than `row + 1` and `n` in its loop, where `n + row` is
+/// the start of a variable: that is `(row + 1) - 1 + n`, and handing it over would keep it in a register. A value is
+/// nowhere live behind which it is computed so, and what it was is known there for the reason that holds for operands.
 fn compute_from_sums(all: &mut Vec<Definition>) {
     let mut sums = sums(all);
     // A second round only for what the first one asks for at more headers than the sum is known at, or not at all.
@@ -200,8 +201,8 @@ fn compute_from_sums(all: &mut Vec<Definition>) {
     compute_some(all);
 }
 
-/// Values that are nowhere live, each with a sum of it and a constant that is, as numbers of definitions, and that constant. No variable's next value is
-/// such a sum: what its flags promise is what optimisers know of the variable.
+/// Values that are nowhere live, each with a sum of it and a constant that is, as numbers of definitions, and that
+/// constant. No variable's next value is such a sum: what its flags promise is what optimisers know of the variable.
 fn sums(all: &[Definition]) -> Vec<(usize, usize, Value)> {
     let number: FxHashMap<Value, usize> = (0..).zip(all).map(|(n, of)| (of.value, n)).collect();
     let mut found: FxHashMap<usize, (usize, Value)> = FxHashMap::default();
@@ -262,13 +263,14 @@ fn is_plain(i: Inst) -> bool {
     )
 }
 
-/// Whether an instruction makes a place for a variable, which has to be in the entry: the frame has it from the beginning to the end.
+/// Whether an instruction makes a place for a variable, which has to be in the entry: the frame has it from the
+/// beginning to the end.
 pub(crate) fn is_place(i: Inst) -> bool {
     i.opcode() == LLVMOpcode::LLVMAlloca && i.operands().iter().all(|v| v.is_constant())
 }
 
-/// Whether code generators compute it anew in each block that uses it: comparisons, what is no instruction at all, and addresses at a
-/// fixed distance.
+/// Whether code generators compute it anew in each block that uses it: comparisons, what is no instruction at all, and
+/// addresses at a fixed distance.
 fn is_folded(i: Inst) -> bool {
     use LLVMOpcode::*;
     match i.opcode() {

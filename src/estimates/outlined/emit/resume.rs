@@ -1,9 +1,10 @@
-//! The function that is entered at the headers of another's loops, before it has the code of a plan. What is said of headers
-//! holds for any blocks at whose start control can go over.
+//! The function that is entered at the headers of another's loops, before it has the code of a plan. What is said of
+//! headers holds for any blocks at whose start control can go over.
 //!
-//! What is live there is handed over in memory. Such values get a place on the stack as well: they may be defined anew on another way
-//! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again. What
-//! code generators compute wherever it is used is computed there: what has several definitions they would keep in registers.
+//! What is live there is handed over in memory. Such values get a place on the stack as well: they may be defined anew
+//! on another way round, and no definition dominates all uses any more. Where code is made of this, optimisers take
+//! those places away again. What code generators compute wherever it is used is computed there: what has several
+//! definitions they would keep in registers.
 
 use super::copy::{Copied, copy_one, declare_beside};
 use super::jumps;
@@ -85,8 +86,8 @@ pub(crate) enum Buffer<'ctx> {
 }
 
 impl Handed {
-    /// What is handed over at `headers`, blocks of the function whose control flow is `cfg`. `None` where an activation cannot go on
-    /// in another function.
+    /// What is handed over at `headers`, blocks of the function whose control flow is `cfg`. `None` where an activation
+    /// cannot go on in another function.
     pub(crate) fn new(
         target: &TargetData,
         function: FunctionValue,
@@ -159,7 +160,8 @@ impl Handed {
     }
 }
 
-/// Ends the block where the builder stands with a call, whose result is the function's; `tail`: it may take the function's frame.
+/// Ends the block where the builder stands with a call, whose result is the function's; `tail`: it may take the
+/// function's frame.
 pub(crate) fn return_call<'ctx>(
     builder: &Builder<'ctx>,
     callee: FunctionValue<'ctx>,
@@ -173,7 +175,8 @@ pub(crate) fn return_call<'ctx>(
     return_value(builder, call.try_as_basic_value().basic());
 }
 
-/// Calls a function of ours. Code generators jump only where a call says that its result is extended as that of the function is.
+/// Calls a function of ours. Code generators jump only where a call says that its result is extended as that of the
+/// function is.
 pub(crate) fn call_of<'ctx>(
     builder: &Builder<'ctx>,
     callee: FunctionValue<'ctx>,
@@ -357,7 +360,8 @@ fn is_kept(i: Inst) -> bool {
         .is_some_and(|name| dropped.iter().any(|begin| name.starts_with(begin)))
 }
 
-/// Reads or computes live values, and gives them their places. At a header where one is not live, what it is does not matter.
+/// Reads or computes live values, and gives them their places. At a header where one is not live, what it is does not
+/// matter.
 fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
     let builder = from.builder;
     // What is handed over stays what it is where no block defines it anew: it needs no place.

@@ -1,9 +1,10 @@
 //! Induction variables that are handed over as a sum or an address that their loop has anyway.
 //!
-//! Loop strength reduction chooses registers for what a loop uses. Where that is never the variable itself but sums with constants alone, as of one that
-//! is counted down before it is used, the variable as it is would be one more use, for which LLVM finds other registers: a few instructions more in
-//! each iteration. A sum that the loop uses costs nothing. Nor does the address of the element that the variable is the index of, where nothing else
-//! than addresses and sums is made of it.
+//! Loop strength reduction chooses registers for what a loop uses. Where that is never the variable itself but sums
+//! with constants alone, as of one that is counted down before it is used, the variable as it is would be one more use,
+//! for which LLVM finds other registers: a few instructions more in each iteration. A sum that the loop uses costs
+//! nothing. Nor does the address of the element that the variable is the index of, where nothing else than addresses
+//! and sums is made of it.
 
 use super::live::sum_with_constant;
 use crate::write::emit::llvm::inst::{self, Inst, phis};
@@ -97,8 +98,8 @@ fn form(phi: Inst, target: &TargetData) -> Option<Form> {
     sum(phi).map(Form::Sum).or_else(|| element(phi, target))
 }
 
-/// The constant of a sum, if nothing uses `phi` but such sums, and that one is more than the variable's next value: that alone takes no register of its own,
-/// and handing it over made hash_table (testdata/kernels) 2 % slower.
+/// The constant of a sum, if nothing uses `phi` but such sums, and that one is more than the variable's next value:
+/// that alone takes no register of its own, and handing it over made hash_table (testdata/kernels) 2 % slower.
 fn sum(phi: Inst) -> Option<Value> {
     let users = phi.users().into_iter();
     let of_phi = |i: Inst| sum_with_constant(i).map(|(_, by)| (i, by));
@@ -113,9 +114,10 @@ fn is_next_or_compared(i: &Inst) -> bool {
     i.is_phi() || i.opcode() == LLVMOpcode::LLVMICmp
 }
 
-/// An address that the header computes and uses, in each iteration therefore, if all else that is made of the φ is of the kind that a code generator makes of
-/// any other variable of the loop. The index can be computed from it, since an access would be undefined if the index times the stride overflowed. Where
-/// the stride is a byte, the variable itself is what is added to a constant address.
+/// An address that the header computes and uses, in each iteration therefore, if all else that is made of the φ is of
+/// the kind that a code generator makes of any other variable of the loop. The index can be computed from it, since an
+/// access would be undefined if the index times the stride overflowed. Where the stride is a byte, the variable itself
+/// is what is added to a constant address.
 fn element(phi: Inst, target: &TargetData) -> Option<Form> {
     if phi.value().size(target) != Some(8) || !phi.users().iter().all(is_linear) {
         return None;

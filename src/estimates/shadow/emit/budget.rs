@@ -1,11 +1,12 @@
-//! What a burst has left: each block of a function that counts takes its instructions from a budget, and loops and entries look
-//! whether there is any. A look is a read of memory that cannot be read when there is none: control flow stays what the plan is for.
+//! What a burst has left: each block of a function that counts takes its instructions from a budget, and loops and
+//! entries look whether there is any. A look is a read of memory that cannot be read when there is none: control flow
+//! stays what the plan is for.
 //!
-//! Between calls the budget is a value of the function: in memory it would make each block wait for the one before. Calls find it in memory,
-//! and so does whoever ends the burst, as of the last look.
+//! Between calls the budget is a value of the function: in memory it would make each block wait for the one before.
+//! Calls find it in memory, and so does whoever ends the burst, as of the last look.
 //!
-//! Where native code has an address that is known, a function that counts notes how often it came by, and what was left the last time: a twin that runs
-//! native code can tell by the address how far it is.
+//! Where native code has an address that is known, a function that counts notes how often it came by, and what was left
+//! the last time: a twin that runs native code can tell by the address how far it is.
 
 use crate::base::index::{BlockId, TiVec};
 use crate::input::ir::Cfg;
@@ -28,7 +29,8 @@ const LEFT: u64 = 4096;
 /// Where a function that counts notes that it came by: by block, the `struct p3_passed` that it has.
 pub(super) type Passes<'ctx> = HashMap<BlockId, PointerValue<'ctx>>;
 
-/// Makes `function`, whose control flow is `cfg`, take what it executes from the budget. O(blocks + edges + instructions).
+/// Makes `function`, whose control flow is `cfg`, take what it executes from the budget. O(blocks + edges +
+/// instructions).
 pub(super) fn spend<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
@@ -168,7 +170,8 @@ impl<'ctx> Budget<'_, 'ctx> {
         }
     }
 
-    /// Notes that control came by, and what was left. Whoever ends the burst is to find it in memory, whatever optimisers think of it.
+    /// Notes that control came by, and what was left. Whoever ends the burst is to find it in memory, whatever
+    /// optimisers think of it.
     fn pass(&self, left: IntValue<'ctx>, passed: PointerValue<'ctx>) {
         let (b, i64) = (&self.builder, self.i64);
         let number = b

@@ -18,8 +18,8 @@ pub(super) fn budget<'ctx>(edit: Edit<'_, 'ctx>) -> PointerValue<'ctx> {
 }
 
 /// The runtime's function that decides at boundaries. (One that keeps its callers' registers, as
-/// [`crate::write::emit::data::Data::missed_function`], makes the skipping version slower: fewer values leave registers where
-/// it is called, and more everywhere else.)
+/// [`crate::write::emit::data::Data::missed_function`], makes the skipping version slower: fewer values leave registers
+/// where it is called, and more everywhere else.)
 pub(super) fn boundary_function<'ctx>(edit: Edit<'_, 'ctx>) -> FunctionValue<'ctx> {
     runtime_function(edit, &abi::SUBPATH_BOUNDARY)
 }

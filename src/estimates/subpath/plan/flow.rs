@@ -1,8 +1,10 @@
-//! The control flow that is sampled: short loops are in it several times over, so that one payment is for several iterations.
+//! The control flow that is sampled: short loops are in it several times over, so that one payment is for several
+//! iterations.
 //!
-//! A payment takes two or three instructions, which is much in a loop whose iterations take twenty. Where a loop is left its blocks
-//! that are still to come were paid in vain; they are few beside what costs as much as a payment ([`super::segments`]). The first iteration
-//! pays for itself alone: of a loop that goes round once or twice, the copies would all be paid for whenever it is entered.
+//! A payment takes two or three instructions, which is much in a loop whose iterations take twenty. Where a loop is
+//! left its blocks that are still to come were paid in vain; they are few beside what costs as much as a payment
+//! ([`super::segments`]). The first iteration pays for itself alone: of a loop that goes round once or twice, the
+//! copies would all be paid for whenever it is entered.
 
 use super::{can_be_sampled, may_record};
 use crate::base::index::{BlockId, CfgEdge, TiVec};
@@ -12,12 +14,14 @@ use crate::paths::function::Measuring;
 use crate::paths::versions::{Product, Versions, weight};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most instructions of all copies of a loop's blocks behind the first iteration: one payment in so many is one percent of them. Most blocks have four of them
-/// or more, so that what is paid in vain stays below half of what costs as much as a payment.
+/// The most instructions of all copies of a loop's blocks behind the first iteration: one payment in so many is one
+/// percent of them. Most blocks have four of them or more, so that what is paid in vain stays below half of what costs
+/// as much as a payment.
 const CODE: u32 = 256;
 
-/// The most times that a loop is in the control flow behind its first iteration: three payments of four are saved. What one copy more saves falls with the square of their number,
-/// while the code, what is paid in vain, and the way of each sample grow by as much again.
+/// The most times that a loop is in the control flow behind its first iteration: three payments of four are saved. What
+/// one copy more saves falls with the square of their number, while the code, what is paid in vain, and the way of each
+/// sample grow by as much again.
 const TIMES: u32 = 4;
 
 /// A loop that is not begun again as often as it is left has no payments to be saved.
@@ -26,8 +30,8 @@ const AGAIN: f64 = 0.5;
 /// The control flow of a function with short loops several times over.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// Its blocks, which lead back to the function's; in an order of their own, in which a loop that is there several times has one back edge
-    /// where it had one.
+    /// Its blocks, which lead back to the function's; in an order of their own, in which a loop that is there several
+    /// times has one back edge where it had one.
     pub versions: Versions,
     /// By block: the probabilities of its ways on.
     pub chances: TiVec<BlockId, Vec<f64>>,

@@ -87,8 +87,8 @@ const MATH: [&str; 83] = [
     "trunc",
 ];
 
-/// Of `string.h`, `stdlib.h`, `ctype.h`, `errno.h` and what compilers call to multiply and divide; not what writes to or reads from streams, which may be the program's own, and not what takes a
-/// function. Sorted.
+/// Of `string.h`, `stdlib.h`, `ctype.h`, `errno.h` and what compilers call to multiply and divide; not what writes to
+/// or reads from streams, which may be the program's own, and not what takes a function. Sorted.
 const OTHERS: [&str; 93] = [
     "__ctype_b_loc",
     "__ctype_tolower_loc",
@@ -185,7 +185,8 @@ const OTHERS: [&str; 93] = [
     "toupper",
 ];
 
-/// Whether a function of this name that the program does not define is known to call nothing of it. O(log of what is known).
+/// Whether a function of this name that the program does not define is known to call nothing of it. O(log of what is
+/// known).
 pub(super) fn calls_nothing_back(name: &str) -> bool {
     let is_math = |name: &str| MATH.binary_search(&name).is_ok();
     let shorter = name.strip_suffix(['f', 'l']);

@@ -1,18 +1,19 @@
 //! Where segments begin, and what is paid for them.
 //!
-//! What is paid beyond the blocks that run is drawn like any other slot, and a sample that falls there is rejected: an attempt for
-//! nothing. At the header of an inner loop that pays for the way out of it and on to the function's end, nearly all are. So
-//! an edge can be a boundary, too, where what it costs to pay there again is less than what is not paid in vain before.
+//! What is paid beyond the blocks that run is drawn like any other slot, and a sample that falls there is rejected: an
+//! attempt for nothing. At the header of an inner loop that pays for the way out of it and on to the function's end,
+//! nearly all are. So an edge can be a boundary, too, where what it costs to pay there again is less than what is not
+//! paid in vain before.
 
 use super::Flow;
 use crate::base::index::{BlockId, CfgEdge, TiVec};
 
-/// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three hundred, and by
-/// default one slot in 20,000 is one.
+/// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three
+/// hundred, and by default one slot in 20,000 is one.
 const PAYMENT: f64 = 256.0;
 
-/// As many slots in vain, whenever a block is run, are worth an edge more of it that pays: what is live there has to be handed over, which takes code,
-/// and registers on the way there. They cost a quarter of an instruction.
+/// As many slots in vain, whenever a block is run, are worth an edge more of it that pays: what is live there has to be
+/// handed over, which takes code, and registers on the way there. They cost a quarter of an instruction.
 const EDGE: f64 = 16.0;
 
 /// The segments of a function.
@@ -20,16 +21,16 @@ const EDGE: f64 = 16.0;
 pub struct Segments {
     /// By block: the number of blocks on the longest way from it to the next boundary, its own included.
     pub longest: TiVec<BlockId, u32>,
-    /// The boundaries besides the entry, and where they lead: all back edges, those behind first iterations, and the edges where it pays
-    /// to pay again.
+    /// The boundaries besides the entry, and where they lead: all back edges, those behind first iterations, and the
+    /// edges where it pays to pay again.
     pub boundaries: Vec<(CfgEdge, BlockId)>,
 }
 
 impl Segments {
     /// Those of a function whose back edges can be split. O(V + E log degree).
     ///
-    /// At each block, from the last one on, the edges with the longest ways behind them become boundaries, as many as make what is
-    /// expected to be lost here least: slots that are paid for and not run, and payments.
+    /// At each block, from the last one on, the edges with the longest ways behind them become boundaries, as many as
+    /// make what is expected to be lost here least: slots that are paid for and not run, and payments.
     pub fn new(flow: &Flow) -> Segments {
         let (cfg, order) = (&flow.versions.cfg, &flow.versions.order);
         let mut segments = Segments {
@@ -84,7 +85,8 @@ struct Way {
     splits: bool,
 }
 
-/// The number of blocks that a segment may go on for behind a block with these ways: those that are longer begin another one.
+/// The number of blocks that a segment may go on for behind a block with these ways: those that are longer begin
+/// another one.
 fn allowed(ways: &[Way]) -> u32 {
     let mut by_length: Vec<&Way> = ways.iter().collect();
     by_length.sort_by_key(|w| std::cmp::Reverse(w.longest));

@@ -176,8 +176,8 @@ fn block<'a>(
     }
 }
 
-/// Which of a block's instructions is a call in tail position: it returns behind it, or jumps to a block that does nothing
-/// else.
+/// Which of a block's instructions is a call in tail position: it returns behind it, or jumps to a block that does
+/// nothing else.
 fn find_tail_call<'a>(
     block: &BasicBlock,
     code: impl Iterator<Item = &'a Instruction>,

@@ -47,9 +47,9 @@ thread_local! {
 
 /// What `work` returns; nothing, and no word of it, if it panics.
 ///
-/// llvm-ir and llvm-ir-analysis have no other way to say that they cannot represent a module, which LLVM itself is asked
-/// about then. Catching a panic does not keep it from being printed: that is up to the hook, which is one for the whole
-/// process, so ours leaves out what a thread does in here and passes on the rest.
+/// llvm-ir and llvm-ir-analysis have no other way to say that they cannot represent a module, which LLVM itself is
+/// asked about then. Catching a panic does not keep it from being printed: that is up to the hook, which is one for the
+/// whole process, so ours leaves out what a thread does in here and passes on the rest.
 pub(super) fn unless_it_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -76,8 +76,8 @@ struct Waiting {
     callees: Vec<FuncId>,
 }
 
-/// Takes [`crate::input::ir::Block::may_leave`] from blocks of an executable whose calls surely come back. `left_by_calls`: by
-/// module and body. O(calls + blocks).
+/// Takes [`crate::input::ir::Block::may_leave`] from blocks of an executable whose calls surely come back.
+/// `left_by_calls`: by module and body. O(calls + blocks).
 pub(super) fn find(
     resolver: &Resolver,
     program: &mut Program,

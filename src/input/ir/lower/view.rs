@@ -71,8 +71,8 @@ pub struct CallView<'a> {
     pub returns: bool,
     /// Whether its attributes say that it may return twice.
     pub returns_twice: bool,
-    /// Whether it is marked `tail` (or `musttail`), and the function does nothing behind it, in its block or in one that
-    /// its block jumps to, but return what it returned, if anything: LLVM makes a jump of it where it can.
+    /// Whether it is marked `tail` (or `musttail`), and the function does nothing behind it, in its block or in one
+    /// that its block jumps to, but return what it returned, if anything: LLVM makes a jump of it where it can.
     pub in_tail_position: bool,
 }
 

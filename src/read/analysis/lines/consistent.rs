@@ -1,8 +1,10 @@
-//! What the readers of tracefiles want of a source file: functions, lines and branches that contradict each other nowhere.
+//! What the readers of tracefiles want of a source file: functions, lines and branches that contradict each other
+//! nowhere.
 //!
-//! genhtml 2 refuses a function without a line where it begins, a function that never ran around a line that ran, functions that begin at one line and
-//! end at several, and a branch on a line that is not there or whose line ran while none of its ways did. Each of these is possible in a program: code of a lambda is
-//! on the lines of the function around it, macros and templates put several functions on one line.
+//! genhtml 2 refuses a function without a line where it begins, a function that never ran around a line that ran,
+//! functions that begin at one line and end at several, and a branch on a line that is not there or whose line ran
+//! while none of its ways did. Each of these is possible in a program: code of a lambda is on the lines of the function
+//! around it, macros and templates put several functions on one line.
 
 use super::SourceFile;
 use crate::base::names::readable;
@@ -12,8 +14,8 @@ use std::collections::BTreeMap;
 /// What genhtml knows the name of a lambda by.
 const LAMBDA: &str = "{lambda(";
 
-/// The name of a lambda as genhtml knows one, `main::{lambda()#1}::operator()(int) const`; clang's own names for lambdas are `main::$_0::…`. `None`:
-/// it is another function's symbol.
+/// The name of a lambda as genhtml knows one, `main::{lambda()#1}::operator()(int) const`; clang's own names for
+/// lambdas are `main::$_0::…`. `None`: it is another function's symbol.
 pub fn lambda_name(symbol: &str) -> Option<String> {
     let name = readable(symbol);
     if name == symbol {
@@ -81,8 +83,8 @@ impl SourceFile {
         starts
     }
 
-    /// Lets what never ran end before the first line of it that did, which is another function's. Whether it can be told apart at all:
-    /// not, if that is the line that it begins at.
+    /// Lets what never ran end before the first line of it that did, which is another function's. Whether it can be
+    /// told apart at all: not, if that is the line that it begins at.
     fn bound(&self, line: u32, at: &mut AtLine, is_c: bool) -> bool {
         let from = if at.lambdas && is_c { line + 1 } else { line };
         let inside = self.lines.range(from..=at.end.max(from));

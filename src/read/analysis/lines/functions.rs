@@ -1,11 +1,13 @@
 //! Functions by source file: where each begins and ends, and how often it was entered, code that was inlined included.
 //!
-//! Debug information says where a function begins, and not where it ends: its last line here is the last one with code of its own. Of
-//! a function that has no body of its own any more, the first such line stands for the one that it begins at.
+//! Debug information says where a function begins, and not where it ends: its last line here is the last one with code
+//! of its own. Of a function that has no body of its own any more, the first such line stands for the one that it
+//! begins at.
 //!
-//! An inlined call is entered where control first comes to its code: at the blocks with code of it that no other such block
-//! dominates. If one of these is the header of a loop that was inlined with it, then what comes back from inside does not count; the
-//! code is known by its positions, so that what the optimiser moved out of it, or gave no position, is not seen.
+//! An inlined call is entered where control first comes to its code: at the blocks with code of it that no other such
+//! block dominates. If one of these is the header of a loop that was inlined with it, then what comes back from inside
+//! does not count; the code is known by its positions, so that what the optimiser moved out of it, or gave no position,
+//! is not seen.
 
 use super::SourceFile;
 use super::unused::is_test_wrapper;
@@ -18,7 +20,8 @@ use crate::read::analysis::counted::{CountedFunction, Spans};
 use crate::read::source::markers::Markers;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Of one inlined call, at most this many first blocks are looked at: one, but for code that the optimiser has duplicated.
+/// Of one inlined call, at most this many first blocks are looked at: one, but for code that the optimiser has
+/// duplicated.
 const FIRST_BLOCKS: usize = 16;
 
 /// A function in a source file.
@@ -168,8 +171,8 @@ impl InlinedCode {
     }
 }
 
-/// The calls of a function whose callee's code stands in place of them: where each is, and how often its line ran. A loop that was
-/// inlined counts once each time that control comes to it.
+/// The calls of a function whose callee's code stands in place of them: where each is, and how often its line ran. A
+/// loop that was inlined counts once each time that control comes to it.
 pub(super) fn call_sites(
     profile: &Profile,
     calls: &InlinedCalls,

@@ -4,15 +4,15 @@
 //! call that was inlined ran as often as control came to the callee's code, which may be all that is left of it. Of a
 //! branch all ways out of its block are listed. Functions without debug information are not in it.
 //!
-//! Behind a call that may not have come back, code of the block ran as often as control came to the block's end; between two such
-//! calls at least so often ([`CountedFunction::spans`]).
+//! Behind a call that may not have come back, code of the block ran as often as control came to the block's end;
+//! between two such calls at least so often ([`CountedFunction::spans`]).
 //!
 //! A body that nothing entered has no lines or branches here if its code ran elsewhere: the optimiser left some lines
 //! in that body alone, and whether those ran where it was inlined is not known ([`UnusedBodies`]).
 //!
 //! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
-//! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is
-//! left out, as is a branch one way of which only such an activation may have taken: nobody knows whether it is covered.
+//! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is left
+//! out, as is a branch one way of which only such an activation may have taken: nobody knows whether it is covered.
 
 mod consistent;
 mod functions;
@@ -73,7 +73,8 @@ impl SourceFile {
     }
 }
 
-/// The source files that `functions` have code of, by name, but for what `markers` leave out; none without debug information. Near-linear in blocks and positions.
+/// The source files that `functions` have code of, by name, but for what `markers` leave out; none without debug
+/// information. Near-linear in blocks and positions.
 pub fn by_line<'a>(
     profile: &'a Profile,
     functions: &[CountedFunction<'a>],

@@ -1,7 +1,7 @@
 //! Lines and branches by function: those of its own code, in its body and wherever the body was inlined.
 //!
-//! Code that was inlined into a function belongs to the function that it was written in. So a line of a function counts as
-//! executed if any copy of the line ran, and the lines of all functions of a file are lines of the file.
+//! Code that was inlined into a function belongs to the function that it was written in. So a line of a function counts
+//! as executed if any copy of the line ran, and the lines of all functions of a file are lines of the file.
 
 use super::functions::{call_sites, inlined_code};
 use super::{SourceFile, UnusedBodies, branches};
@@ -115,8 +115,8 @@ impl<'a> Owners<'a> {
         &self.profile.manifest.files[file as usize]
     }
 
-    /// The functions that a position of `f` is code of: none if no function of that name has a body or begins in that file.
-    /// Of static functions that several modules have of one header, the one of this module.
+    /// The functions that a position of `f` is code of: none if no function of that name has a body or begins in that
+    /// file. Of static functions that several modules have of one header, the one of this module.
     fn find(&self, f: &CountedFunction, loc: Loc, inlined: Option<u32>) -> Vec<FuncId> {
         let file = self.file(loc.file);
         let Some(call) = inlined else {

@@ -130,8 +130,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The images that hold functions of the profile: programs, and of libraries those of which at least half of the sampled
-    /// symbols are in the profile. A program's `sort` is not libc's.
+    /// The images that hold functions of the profile: programs, and of libraries those of which at least half of the
+    /// sampled symbols are in the profile. A program's `sort` is not libc's.
     fn images<'s>(&self, samples: &'s Samples) -> HashSet<&'s str> {
         let mut by_image: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
         for place in samples.places.keys() {

@@ -30,7 +30,8 @@ pub(super) struct Certainty<'a> {
     words: Words<'a>,
     sources: &'a Sources,
     counted: &'a [CountedFunction<'a>],
-    /// By file: lines and columns of code that ran, those of inlined calls too; and the conditions that something decides.
+    /// By file: lines and columns of code that ran, those of inlined calls too; and the conditions that something
+    /// decides.
     executed: OnceCell<HashMap<u32, BTreeSet<(u32, u32)>>>,
     decided: OnceCell<HashMap<u32, Vec<Bytes>>>,
     /// How many functions begin at a line: instances of a template may.

@@ -16,8 +16,8 @@ use std::fmt::Write;
 /// GitHub shows so many annotations of a kind of one step.
 const ANNOTATIONS: usize = 10;
 
-/// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
-/// other way.
+/// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would
+/// have to go the other way.
 pub fn github(coverage: &Coverage, sources: &Sources) -> String {
     let steps = Steps::new(coverage.profile, sources, false);
     let rows = coverage.rows.iter();

@@ -1,6 +1,8 @@
-//! Lines and branches by source file, and the headline of a report: lines, branches, pairs of edges, and paths near those that ran.
+//! Lines and branches by source file, and the headline of a report: lines, branches, pairs of edges, and paths near
+//! those that ran.
 //!
-//! The share of all paths that control flow allows is no headline: where decisions are many, it is 0.00 % whatever tests do.
+//! The share of all paths that control flow allows is no headline: where decisions are many, it is 0.00 % whatever
+//! tests do.
 
 use super::unasked::{Candidates, Unasked};
 use super::{Coverage, Paths, Scope};

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 /// So many paths with one outcome are looked at, until one is possible.
 const MOST: u128 = 4096;
 
-/// The executions of each edge in which its source asked something: without those that followed from where control came from
-/// ([`FunctionEntry::implied`]), and those that the compiler added. O(edges + executed paths' length).
+/// The executions of each edge in which its source asked something: without those that followed from where control came
+/// from ([`FunctionEntry::implied`]), and those that the compiler added. O(edges + executed paths' length).
 pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> TiVec<EdgeId, u64> {
     let mut counts = dag.by_edge(0u64);
     for path in executed {
@@ -40,8 +40,8 @@ pub(super) fn asked<'a>(
     asked.map(|(_, e)| e)
 }
 
-/// The ways that were never taken out of blocks with several that `is_chosen` admits, those out of the blocks that ran most
-/// often first. `counts` are [`decisions`]. O(edges).
+/// The ways that were never taken out of blocks with several that `is_chosen` admits, those out of the blocks that ran
+/// most often first. `counts` are [`decisions`]. O(edges).
 pub(super) fn never_taken(
     dag: &Dag,
     counts: &TiSlice<EdgeId, u64>,

@@ -1,8 +1,8 @@
 //! Edge pairs (Ammann & Offutt, *Introduction to Software Testing*, 2nd edition 2016, §7.2.1): two edges in turn. Every
 //! decision with every decision after it, which stays a number that tests can reach where paths explode.
 //!
-//! The graph is the DAG whose paths are counted, so a pair may begin with the start of an iteration, or end with its end: which
-//! iteration came before is not known of counted paths.
+//! The graph is the DAG whose paths are counted, so a pair may begin with the start of an iteration, or end with its
+//! end: which iteration came before is not known of counted paths.
 
 use super::Paths;
 use super::through::Through;
@@ -11,8 +11,8 @@ use crate::paths::dag::Dag;
 use crate::profile::Ran;
 use std::collections::HashSet;
 
-/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that `through` admits and that
-/// do not meet at a choice that the compiler added (`is_generated`). Where not all paths are counted, `certain`
+/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that `through` admits and
+/// that do not meet at a choice that the compiler added (`is_generated`). Where not all paths are counted, `certain`
 /// are the edges of which all are. O(total path length + V + E).
 pub(super) fn pairs(
     dag: &Dag,

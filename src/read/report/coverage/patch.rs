@@ -25,9 +25,9 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Finds the files of `patch`, which was read from `path`, among the `compiled` ones: a name of the patch is the end of the name that
-    /// a file was compiled by; of several the one in the outermost folder. Where the text of a file is known, it must be what the
-    /// patch makes it. O(files of both).
+    /// Finds the files of `patch`, which was read from `path`, among the `compiled` ones: a name of the patch is the
+    /// end of the name that a file was compiled by; of several the one in the outermost folder. Where the text of a
+    /// file is known, it must be what the patch makes it. O(files of both).
     ///
     /// # Errors
     /// The program was compiled from other lines than the patch makes.
@@ -140,8 +140,8 @@ impl Touched {
     }
 }
 
-/// The files that may be the patched one: those in the outermost folder, which the same file has several numbers in if modules disagree
-/// about its hash.
+/// The files that may be the patched one: those in the outermost folder, which the same file has several numbers in if
+/// modules disagree about its hash.
 fn candidates(file: &PatchedFile, files: &[String]) -> Vec<u32> {
     let numbers = |name: &String| -> Vec<u32> {
         let before = |f: &String| folder_before(f, name);

@@ -119,8 +119,8 @@ fn describe_left_out(row: &FunctionCoverage) -> String {
     format!("… and {more} one decision away from paths that ran (--nearest {all})")
 }
 
-/// How many paths are left out since they cannot run, if some cannot: of all, or of those near executed ones where there
-/// are too many to look at each. Why is told once, below all functions.
+/// How many paths are left out since they cannot run, if some cannot: of all, or of those near executed ones where
+/// there are too many to look at each. Why is told once, below all functions.
 fn contradictory(row: &FunctionCoverage) -> Option<String> {
     let (n, near) = match (row.contradictory, row.contradictory_near) {
         (0, 0) => return None,

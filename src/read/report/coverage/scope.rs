@@ -137,8 +137,8 @@ pub fn common_folder(profile: &Profile, all: bool) -> String {
 }
 
 impl Scope {
-    /// The blocks of function `f` that markers leave out: those all positions of which are on lines left out, and all blocks, if
-    /// the line that it begins at is one. O(positions).
+    /// The blocks of function `f` that markers leave out: those all positions of which are on lines left out, and all
+    /// blocks, if the line that it begins at is one. O(positions).
     pub(super) fn excluded(&self, profile: &Profile, f: FuncId) -> IdSet<BlockId> {
         let entry = profile.entry(f);
         let n = entry.succs.len();

@@ -1,4 +1,5 @@
-//! Paths through some of a function's blocks and around others: their number, and one by one, without enumerating the rest.
+//! Paths through some of a function's blocks and around others: their number, and one by one, without enumerating the
+//! rest.
 
 use super::Paths;
 use crate::base::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
@@ -10,7 +11,8 @@ pub(super) struct Through<'a> {
     dag: &'a Dag,
     touched: TiVec<VertexId, bool>,
     around: TiVec<VertexId, bool>,
-    /// By vertex: the paths from it to EXIT that lead around those, and those of them through one of the vertices, itself included.
+    /// By vertex: the paths from it to EXIT that lead around those, and those of them through one of the vertices,
+    /// itself included.
     ways: TiVec<VertexId, (u128, u128)>,
     /// Only paths whose edges are all among these, if not all are counted.
     inside: Option<IdSet<EdgeId>>,
@@ -83,7 +85,8 @@ impl<'a> Through<'a> {
         self.touched[out.src] && ![into.src, out.src, out.dst].iter().any(|v| self.around[*v])
     }
 
-    /// Whether an edge leads around the vertices that are to be left out, and where it comes from and leads to pairs count.
+    /// Whether an edge leads around the vertices that are to be left out, and where it comes from and leads to pairs
+    /// count.
     pub(super) fn open(&self, edge: Edge) -> bool {
         !self.around[edge.src] && !self.around[edge.dst]
     }

@@ -1,7 +1,8 @@
 //! Conditions that were never evaluated, on lines that ran: `d` of `if (c && d)` where `c` was always false.
 //!
 //! An optimiser may evaluate a condition elsewhere, or without a branch. So nothing is said of a function of which code
-//! was inlined, of a line on which something is chosen without a branch, and of branches whose condition is not certain.
+//! was inlined, of a line on which something is chosen without a branch, and of branches whose condition is not
+//! certain.
 
 use super::Scope;
 use crate::base::index::{BlockId, FuncId};

@@ -1,7 +1,7 @@
 //! Coverage against an earlier profile, of the same build or another: which paths ran only now, and which only then.
 //!
-//! A path is the same in both if its function has the same name and control flow. What has other control flow now is named, and not
-//! compared.
+//! A path is the same in both if its function has the same name and control flow. What has other control flow now is
+//! named, and not compared.
 
 mod render;
 
@@ -38,7 +38,8 @@ pub struct Versus<'a> {
     pub only_then: Vec<String>,
 }
 
-/// Compares the functions that `selection` and `scope` admit. O(executed paths + blocks), and the length of the paths that ran in one only.
+/// Compares the functions that `selection` and `scope` admit. O(executed paths + blocks), and the length of the paths
+/// that ran in one only.
 ///
 /// # Errors
 /// A damaged profile.

@@ -240,7 +240,8 @@ fn counted<'a>(
     ])
 }
 
-/// What shares are of: all executed paths; where a profile counts some paths only, those that both counted, as far as they match.
+/// What shares are of: all executed paths; where a profile counts some paths only, those that both counted, as far as
+/// they match.
 fn totals(profiles: [PathProfile; 2], pairs: &[(FuncId, FuncId)]) -> Result<[u128; 2]> {
     let mut sums = [0u128; 2];
     if profiles.iter().all(|p| !p.is_selective()) {

@@ -25,8 +25,8 @@ impl Diff<'_> {
     }
 }
 
-/// For people; of each kind of change at most `top`. Decisions are told by the texts of the later program's and the earlier one's
-/// sources.
+/// For people; of each kind of change at most `top`. Decisions are told by the texts of the later program's and the
+/// earlier one's sources.
 pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> String {
     let [before, after] = diff.totals.map(grouped);
     let mut out = format!("{before} paths before, {after} after; shares are of these\n");

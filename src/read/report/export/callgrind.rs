@@ -1,9 +1,9 @@
 //! callgrind's output format: executed LLVM instructions by line, and calls with what they cost.
 //!
-//! Own costs are exact. What a call costs including all that it calls is not known to a path profile: as gprof
-//! does, the cost of a function is shared out to its callers by how often they called it, and a group of
-//! functions that call each other is one. Calls through pointers have no callers to show. Where some paths are not selected, how
-//! often a function was called is not known: costs of lines are least numbers then, and there are no calls.
+//! Own costs are exact. What a call costs including all that it calls is not known to a path profile: as gprof does,
+//! the cost of a function is shared out to its callers by how often they called it, and a group of functions that call
+//! each other is one. Calls through pointers have no callers to show. Where some paths are not selected, how often a
+//! function was called is not known: costs of lines are least numbers then, and there are no calls.
 
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;

@@ -1,8 +1,10 @@
-//! Cobertura's XML (`coverage-04.dtd`), which GitLab, Jenkins and Azure read: lines and branches as [`crate::read::analysis::lines`] has them.
+//! Cobertura's XML (`coverage-04.dtd`), which GitLab, Jenkins and Azure read: lines and branches as
+//! [`crate::read::analysis::lines`] has them.
 //!
-//! A package is a folder and a class a source file, as gcovr has it. `line-rate` is the share of the lines with code that ran,
-//! `branch-rate` that of the ways out of branches that were taken, those never reached included; where there are none it is 1.
-//! `complexity` and `timestamp` are required, and 0: nothing here measures the one, and the same profile gives the same file.
+//! A package is a folder and a class a source file, as gcovr has it. `line-rate` is the share of the lines with code
+//! that ran, `branch-rate` that of the ways out of branches that were taken, those never reached included; where there
+//! are none it is 1. `complexity` and `timestamp` are required, and 0: nothing here measures the one, and the same
+//! profile gives the same file.
 
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;

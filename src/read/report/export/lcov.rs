@@ -1,7 +1,8 @@
-//! lcov's tracefile: executions of functions, lines and branches by source file, as [`crate::read::analysis::lines`] has them.
+//! lcov's tracefile: executions of functions, lines and branches by source file, as [`crate::read::analysis::lines`]
+//! has them.
 //!
-//! lcov 2 wants the line that a function ends at, and derives a wrong one where there is none: that of a function ends before the first lambda in it. lcov 1
-//! takes that number for the function's name. So there are two formats.
+//! lcov 2 wants the line that a function ends at, and derives a wrong one where there is none: that of a function ends
+//! before the first lambda in it. lcov 1 takes that number for the function's name. So there are two formats.
 
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
@@ -54,7 +55,8 @@ fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
     Ok(out.into())
 }
 
-/// Comments on the functions whose counts are not certain, as `show --edges` marks them: the format has no place for that.
+/// Comments on the functions whose counts are not certain, as `show --edges` marks them: the format has no place for
+/// that.
 fn uncertain(counts: &Counts) -> String {
     let comment = |f: &CountedFunction| {
         let why = if f.executed.again && f.flow.entry > 0 {
@@ -74,8 +76,8 @@ fn uncertain(counts: &Counts) -> String {
 
 fn record(name: &str, source: &SourceFile, ends: bool) -> String {
     let mut out = format!("TN:\nSF:{}\n", printable(name));
-    // Symbols, as gcov writes them: genhtml demangles. Commas end fields, and nothing quotes them. genhtml 2 allows for lambdas that never ran on
-    // lines that did, if it knows them by their names.
+    // Symbols, as gcov writes them: genhtml demangles. Commas end fields, and nothing quotes them. genhtml 2 allows for
+    // lambdas that never ran on lines that did, if it knows them by their names.
     let name = |symbol: &str| {
         let lambda = ends.then(|| lambda_name(symbol)).flatten();
         escaped(lambda.as_deref().unwrap_or(symbol), &[','])

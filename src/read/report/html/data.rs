@@ -169,8 +169,8 @@ struct EdgeData {
     bends: Vec<(i32, i32)>,
 }
 
-/// Writes everything that the page shows as one JSON object: what is known of the program, `functions`, then the sources.
-/// Of many functions only some are in memory at once.
+/// Writes everything that the page shows as one JSON object: what is known of the program, `functions`, then the
+/// sources. Of many functions only some are in memory at once.
 ///
 /// # Errors
 /// A damaged profile, or one of edges.

@@ -1,8 +1,8 @@
 //! Where the blocks of a control flow stand in a picture: in layers from top to bottom (Sugiyama, Tagawa & Toda, 1981).
 //!
 //! Layers are longest paths over the edges that are not retreating; an edge over several layers gets a bend in each
-//! between; within layers, nodes are put in the order of the means of their neighbours, sweep by sweep; then each goes as
-//! near to its neighbours as the order allows, which is isotonic regression.
+//! between; within layers, nodes are put in the order of the means of their neighbours, sweep by sweep; then each goes
+//! as near to its neighbours as the order allows, which is isotonic regression.
 
 use crate::base::index::{BlockId, TiSlice, TiVec};
 use crate::input::ir::Cfg;

@@ -1,7 +1,7 @@
 //! `p3-prof html`: a profile as a page that needs no network and no server.
 //!
-//! What the page shows is one JSON text, compressed, which a script unpacks and draws piece by piece as it is looked at:
-//! profiles of many thousand paths open at once. Pictures of control flow are laid out here (`layout`).
+//! What the page shows is one JSON text, compressed, which a script unpacks and draws piece by piece as it is looked
+//! at: profiles of many thousand paths open at once. Pictures of control flow are laid out here (`layout`).
 
 mod data;
 mod files;
@@ -50,8 +50,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page of the selected functions; with `baseline`, how often their paths ran there. Near-linear in the total length
-    /// of the paths, and as [`coverage`] for those that did not run.
+    /// The page of the selected functions; with `baseline`, how often their paths ran there. Near-linear in the total
+    /// length of the paths, and as [`coverage`] for those that did not run.
     ///
     /// # Errors
     /// A damaged profile, or one of edges.
@@ -120,15 +120,15 @@ impl Page {
     }
 }
 
-/// What the page is called: by the program. Neither a profile nor its manifest has a date, and that of a file would make
-/// pages of one profile differ, so there is none.
+/// What the page is called: by the program. Neither a profile nor its manifest has a date, and that of a file would
+/// make pages of one profile differ, so there is none.
 fn title(profile: &Profile) -> String {
     format!("{} · paths", program(profile))
 }
 
-/// The name of the program: `NAME` of the folder `NAME.p3` that a build made for it. Else that of the module that `main` is
-/// in, without what compilers and rustc append to it, unless it is called so as well, as that of many programs is. Else
-/// that of the profile's file, if somebody chose it, or of its folder.
+/// The name of the program: `NAME` of the folder `NAME.p3` that a build made for it. Else that of the module that
+/// `main` is in, without what compilers and rustc append to it, unless it is called so as well, as that of many
+/// programs is. Else that of the profile's file, if somebody chose it, or of its folder.
 fn program(profile: &Profile) -> String {
     let folder = profile.path.parent().and_then(Path::file_name);
     let folder = folder.map(|name| name.to_string_lossy().into_owned());

@@ -112,8 +112,8 @@ struct StepColumns {
 }
 
 impl StepColumns {
-    /// The lines of a step, where `asked` is what is asked. The outcome is whole: where it leaves no room beside what is
-    /// asked, it stands below.
+    /// The lines of a step, where `asked` is what is asked. The outcome is whole: where it leaves no room beside what
+    /// is asked, it stands below.
     fn lines(&self, step: &Step, asked: &str) -> Vec<String> {
         let [place, text, outcome, note] = self.widths;
         let below = self.indent + place + 2;

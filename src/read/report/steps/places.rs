@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// What a loop is called, which no other loop of its function is.
 #[derive(Clone)]
 pub(super) struct LoopName {
-    /// The call that brought it there, if it was inlined: an index into [`crate::profile::manifest::Manifest::inlined`].
+    /// The call that brought it there, if it was inlined: an index into
+    /// [`crate::profile::manifest::Manifest::inlined`].
     within: Option<u32>,
     /// File and line, and what tells it from other loops there.
     place: String,
@@ -39,8 +40,8 @@ struct Seen {
 }
 
 impl Steps<'_> {
-    /// Where a path begins, if that is not the function's entry: ` · loop at demo.c:61`, ` · loop in sort at demo.c:61` if `sort`
-    /// was inlined.
+    /// Where a path begins, if that is not the function's entry: ` · loop at demo.c:61`, ` · loop in sort at demo.c:61`
+    /// if `sort` was inlined.
     pub fn start(&self, line: &Line) -> String {
         match line.path.start {
             PathStart::Entry => String::new(),
@@ -98,8 +99,9 @@ impl Steps<'_> {
         self.loop_name(f, header).loc
     }
 
-    /// The names of a function's loops, and of other blocks at which paths begin. Where the source says that the loop begins is
-    /// the first choice: an optimiser rotates loops, so that their headers have code of any line of the body. O(code).
+    /// The names of a function's loops, and of other blocks at which paths begin. Where the source says that the loop
+    /// begins is the first choice: an optimiser rotates loops, so that their headers have code of any line of the body.
+    /// O(code).
     fn name_loops(&self, f: FuncId) -> LoopNames {
         let entry = self.words.profile().entry(f);
         let cfg = entry.cfg();
@@ -173,8 +175,8 @@ impl Steps<'_> {
         names
     }
 
-    /// File and line of each loop; where several have the same: with what differs, the column, the lines that they were inlined
-    /// at, or else their number among those that nothing tells apart.
+    /// File and line of each loop; where several have the same: with what differs, the column, the lines that they were
+    /// inlined at, or else their number among those that nothing tells apart.
     fn tell_apart(&self, found: &[(BlockId, Seen)]) -> Vec<String> {
         let manifest = &self.words.profile().manifest;
         let place = |seen: &Seen| {
@@ -234,8 +236,8 @@ impl Steps<'_> {
     }
 
     /// The first code of a loop in the source: in the innermost of the functions that were inlined into each other that
-    /// has the branches back to its header and all others of the loop, which optimisers move less than other code. Calls
-    /// stand there for what was inlined further inside. `None` without debug information. O(code of the loop).
+    /// has the branches back to its header and all others of the loop, which optimisers move less than other code.
+    /// Calls stand there for what was inlined further inside. `None` without debug information. O(code of the loop).
     fn find_first_code(
         &self,
         entry: &FunctionEntry,
@@ -346,8 +348,8 @@ fn find_body(
     (!is_entered_elsewhere).then_some(body)
 }
 
-/// Divides groups by what `of` says of their members, which are each told what it is; groups of which it says the same of
-/// all stay as they are.
+/// Divides groups by what `of` says of their members, which are each told what it is; groups of which it says the same
+/// of all stay as they are.
 fn split(
     groups: Vec<Vec<usize>>,
     of: impl Fn(usize) -> u32,

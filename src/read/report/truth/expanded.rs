@@ -1,8 +1,8 @@
 //! Branches that calls of macros stand for, against the decisions in what these expand to.
 //!
 //! All of a call has one place, so its branches are told apart by their order, which is that of the decisions. They are
-//! those decisions only if they are as many, each tests what its text compares, and each is followed by the operand that
-//! the text asks for next. Where that is so in more than one way, nothing is said.
+//! those decisions only if they are as many, each tests what its text compares, and each is followed by the operand
+//! that the text asks for next. Where that is so in more than one way, nothing is said.
 
 use super::{Surroundings, next_question};
 use crate::base::index::BlockId;
@@ -28,8 +28,8 @@ type PlaceKey = (u32, Option<u32>, usize);
 /// Of each branch at a place: its decision, and whether the first successor is taken if that is true.
 type Matched<'d> = Vec<(&'d Decision, Option<bool>)>;
 
-/// Puts what calls of macros decide in the place of what the text at the call says. O(branches), and for each place with
-/// a call O(its expansion).
+/// Puts what calls of macros decide in the place of what the text at the call says. O(branches), and for each place
+/// with a call O(its expansion).
 pub(super) fn judge(around: &Surroundings, sources: &Sources, judged: &mut Branches) {
     let mut places: BTreeMap<PlaceKey, Vec<(BlockId, Decided)>> = BTreeMap::new();
     for choice in &around.entry.choices {

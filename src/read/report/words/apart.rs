@@ -25,8 +25,8 @@ const FARTHEST: usize = 64;
 type Target = Option<(String, u32, u32)>;
 
 impl Words<'_> {
-    /// What tells the way of `said` apart, if another way out of the block has its words. O(successors); of a call that throws
-    /// O(choices).
+    /// What tells the way of `said` apart, if another way out of the block has its words. O(successors); of a call that
+    /// throws O(choices).
     pub(super) fn disambiguate(
         self,
         entry: &FunctionEntry,

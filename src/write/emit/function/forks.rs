@@ -1,7 +1,7 @@
 //! What children do with activations of their parents ([`crate::copies::plan::forks`]).
 //!
-//! Two variables of the function say whether this process is on the path on which it was forked, and whether it was forked in this
-//! activation. Both are zero but in children, and what is counted is their sum: a parent adds zeros.
+//! Two variables of the function say whether this process is on the path on which it was forked, and whether it was
+//! forked in this activation. Both are zero but in children, and what is counted is their sum: a parent adds zeros.
 
 use super::Tails;
 use crate::base::index::{BlockId, CfgEdge};
@@ -32,8 +32,8 @@ struct Forks<'a, 'ctx> {
     is_forked: PointerValue<'ctx>,
 }
 
-/// Adds the code to a function with control flow `own`, of which `blocks` are the blocks, in versions if the plan says so;
-/// `tails` return themselves. Its counters begin at `slot`. O(blocks + edges).
+/// Adds the code to a function with control flow `own`, of which `blocks` are the blocks, in versions if the plan says
+/// so; `tails` return themselves. Its counters begin at `slot`. O(blocks + edges).
 pub(super) fn count_forks<'ctx>(
     data: &Data<'_, 'ctx>,
     context: &'ctx Context,
@@ -118,7 +118,8 @@ impl<'ctx> Forks<'_, 'ctx> {
         }
     }
 
-    /// At the start of a block, a version of `of`, that is entered from `ins`, each with whether a path ends on the way.
+    /// At the start of a block, a version of `of`, that is entered from `ins`, each with whether a path ends on the
+    /// way.
     fn enter(&self, block: BasicBlock<'ctx>, of: BlockId, ins: &[(BasicBlock<'ctx>, bool)]) {
         let b = &self.builder;
         let ends: Option<IntValue> = ins.iter().any(|(_, ends)| *ends).then(|| {

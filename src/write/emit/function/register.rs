@@ -1,9 +1,9 @@
 //! The path register of one function: an id, the address of an id's counter, or the key of an id.
 //!
 //! Where some counts of a function go to an array and others to a hash table ([`Table::Window`]), a block's register is
-//! an id if most counts that follow are expected in the array, and else a key. An id becomes a key by one multiplication
-//! on the way to such a block, instead of one at every count. A key stays one: of 32 bits, it has lost the sign of what an
-//! id is before its last increment. A count in the array takes the id from it.
+//! an id if most counts that follow are expected in the array, and else a key. An id becomes a key by one
+//! multiplication on the way to such a block, instead of one at every count. A key stays one: of 32 bits, it has lost
+//! the sign of what an id is before its last increment. A count in the array takes the id from it.
 
 use super::Emitter;
 use super::llvm;

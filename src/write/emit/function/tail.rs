@@ -1,8 +1,8 @@
 //! Calls in tail position whose result another block returns.
 //!
-//! LLVM's code generator gives a block that ends in such a call a `ret` of its own, and makes a jump of both, so that the
-//! function may need no frame. Code between the call and the `ret` would prevent that. So each of these blocks gets its
-//! own `ret` here already, and the plan's code for the edge and for the exit behind it goes in front of the call.
+//! LLVM's code generator gives a block that ends in such a call a `ret` of its own, and makes a jump of both, so that
+//! the function may need no frame. Code between the call and the `ret` would prevent that. So each of these blocks gets
+//! its own `ret` here already, and the plan's code for the edge and for the exit behind it goes in front of the call.
 
 use super::super::llvm::inst::{self, Inst};
 use super::super::llvm::{self, Blocks};
@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 pub(crate) type Tails<'ctx> = BTreeMap<BlockId, InstructionValue<'ctx>>;
 
 /// Changes blocks that end in a call in tail position and jump to a block that does no more than return: they return
-/// themselves. Of the blocks in `reached`, those for which there is code on the way, as `has_code` says of a block and the
-/// one behind it. O(blocks + entries of φs in blocks that return).
+/// themselves. Of the blocks in `reached`, those for which there is code on the way, as `has_code` says of a block and
+/// the one behind it. O(blocks + entries of φs in blocks that return).
 pub(crate) fn return_at_once<'ctx>(
     builder: &Builder<'ctx>,
     blocks: &Blocks<'ctx>,

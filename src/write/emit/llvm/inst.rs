@@ -177,8 +177,8 @@ impl Inst {
 
     /// Moves it to the end of `block`. Debug records stay where it was.
     pub(crate) fn move_to(self, builder: &Builder, block: BasicBlock) {
-        // SAFETY: instruction and block are live and of one function; between the calls the instruction is in no block, and
-        // nobody sees it. Its location is its own.
+        // SAFETY: instruction and block are live and of one function; between the calls the instruction is in no block,
+        // and nobody sees it. Its location is its own.
         unsafe {
             let location = LLVMInstructionGetDebugLoc(self.raw());
             LLVMInstructionRemoveFromParent(self.raw());
@@ -223,7 +223,8 @@ impl Inst {
         matches!(self.opcode(), LLVMAdd | LLVMSub | LLVMGetElementPtr)
     }
 
-    /// Whether `other` computes the same as this step ([`Inst::is_step`]), from the same operands, and promises as much.
+    /// Whether `other` computes the same as this step ([`Inst::is_step`]), from the same operands, and promises as
+    /// much.
     pub(crate) fn is_same_step(self, other: Inst) -> bool {
         if self.opcode() != other.opcode() || self.operands() != other.operands() {
             return false;
@@ -292,7 +293,8 @@ impl Inst {
         }
     }
 
-    /// Whether an address is undefined if it is outside of what it is computed from, or if its index times the stride overflows.
+    /// Whether an address is undefined if it is outside of what it is computed from, or if its index times the stride
+    /// overflows.
     pub(crate) fn is_in_bounds(self) -> bool {
         // SAFETY: the instruction is live, and computes an address.
         unsafe {
@@ -304,9 +306,11 @@ impl Inst {
         }
     }
 
-    /// By how many bytes an address differs if operand `i`, an index, is one more. `None`: a field's number, or of unknown size.
+    /// By how many bytes an address differs if operand `i`, an index, is one more. `None`: a field's number, or of
+    /// unknown size.
     pub(crate) fn stride(self, i: usize, target: &TargetData) -> Option<u64> {
-        // SAFETY: the instruction is live and computes an address: its indices go into arrays, vectors, and by constants into structs.
+        // SAFETY: the instruction is live and computes an address: its indices go into arrays, vectors, and by
+        // constants into structs.
         unsafe {
             assert_eq!(
                 LLVMGetInstructionOpcode(self.raw()),

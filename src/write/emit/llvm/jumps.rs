@@ -11,8 +11,8 @@ use inkwell::module::Module;
 use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, CallSiteValue, FunctionValue, GlobalValue, PointerValue};
 
-/// Ends the block that the builder stands at the end of: assembler code, behind which control goes on in `next`, or in `other`, which the code knows as
-/// `${1:l}`; the symbol at `known` is `${0:c}`.
+/// Ends the block that the builder stands at the end of: assembler code, behind which control goes on in `next`, or in
+/// `other`, which the code knows as `${1:l}`; the symbol at `known` is `${0:c}`.
 pub(crate) fn jump_that_can_be_patched<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,
@@ -32,8 +32,8 @@ pub(crate) fn jump_that_can_be_patched<'ctx>(
     let kind = Attribute::get_named_enum_kind_id;
     let attributes =
         ["memory", "nounwind"].map(|name| context.create_enum_attribute(kind(name), 0));
-    // SAFETY: the builder stands at the end of a block of the function that both others belong to; the constraints name one
-    // operand and one label; no operand bundle is given.
+    // SAFETY: the builder stands at the end of a block of the function that both others belong to; the constraints name
+    // one operand and one label; no operand bundle is given.
     unsafe {
         let call = LLVMBuildCallBr(
             builder.as_mut_ptr(),

@@ -265,7 +265,8 @@ pub(crate) fn phi_at_start<'ctx>(
     builder.build_phi(ty, name).expect("positioned")
 }
 
-/// Runs LLVM passes, named as for `opt -passes`, on a module, for a machine if one is named; the error is what LLVM says.
+/// Runs LLVM passes, named as for `opt -passes`, on a module, for a machine if one is named; the error is what LLVM
+/// says.
 pub(crate) fn run_passes(
     module: &Module,
     passes: &str,

@@ -23,8 +23,8 @@ pub struct Parsed {
     claiming: OnceCell<Vec<Inst>>,
 }
 
-// SAFETY: LLVM's contexts and what is in them belong to no thread: they are not to be used by two at once. This one owns
-// both, and lends them to its own borrowers alone.
+// SAFETY: LLVM's contexts and what is in them belong to no thread: they are not to be used by two at once. This one
+// owns both, and lends them to its own borrowers alone.
 unsafe impl Send for Parsed {}
 
 impl Parsed {
@@ -56,7 +56,8 @@ impl Parsed {
 
     /// The module, which is not to be dropped, and its context.
     pub(crate) fn get(&self) -> (&Context, ManuallyDrop<Module<'_>>) {
-        // SAFETY: the module is live, and in a context that lives as long as what is borrowed. It is dropped by `self` alone.
+        // SAFETY: the module is live, and in a context that lives as long as what is borrowed. It is dropped by `self`
+        // alone.
         let module = unsafe { Module::new(self.module) };
         (&self.context, ManuallyDrop::new(module))
     }

@@ -6,8 +6,8 @@ use rustix::process::{Pid, Signal, set_parent_process_death_signal};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Forks, and does `work` in the child, which ends with status 0 if `work` returns something, else with 1. The child ends
-/// with its parent, whose lock of the output folder it holds as well.
+/// Forks, and does `work` in the child, which ends with status 0 if `work` returns something, else with 1. The child
+/// ends with its parent, whose lock of the output folder it holds as well.
 ///
 /// The caller is its process's only thread: the child would wait for ever for what another one holds.
 ///

@@ -57,8 +57,8 @@ pub(crate) fn context() -> Context {
     context
 }
 
-/// [`context`] without the names of values within functions: in modules that have them, keeping them up to date is a quarter of what
-/// rewriting takes.
+/// [`context`] without the names of values within functions: in modules that have them, keeping them up to date is a
+/// quarter of what rewriting takes.
 pub(crate) fn nameless_context() -> Context {
     let context = context();
     // SAFETY: the context is live.
@@ -247,7 +247,8 @@ extern "C" fn terminate() {
     }
 }
 
-/// From now on a fatal error of LLVM ends this process without a word, as a child's does: its parent finds out what it was.
+/// From now on a fatal error of LLVM ends this process without a word, as a child's does: its parent finds out what it
+/// was.
 pub(crate) fn be_silent() {
     SILENT.store(true, Ordering::Relaxed);
 }

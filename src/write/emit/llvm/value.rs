@@ -345,7 +345,8 @@ impl Value {
 /// The type must be live.
 pub(super) unsafe fn has_fixed_size(ty: LLVMTypeRef) -> bool {
     use LLVMTypeKind::*;
-    // SAFETY: the type is live, only types that have elements are asked for them, and types that have a size hold none without.
+    // SAFETY: the type is live, only types that have elements are asked for them, and types that have a size hold none
+    // without.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMHalfTypeKind | LLVMBFloatTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind

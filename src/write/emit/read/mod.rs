@@ -160,8 +160,8 @@ fn block<'m>(
     }
 }
 
-/// The call in tail position, if these instructions of `block` end in one: it returns behind it, or jumps to a block that
-/// does nothing else.
+/// The call in tail position, if these instructions of `block` end in one: it returns behind it, or jumps to a block
+/// that does nothing else.
 fn find_tail_call<'m>(block: Block<'m>, instructions: &[Value<'m>]) -> Option<Value<'m>> {
     let (&end, before) = instructions.split_last()?;
     let last = last_but_followers(before).filter(|i| i.is_tail_call())?;

@@ -2,8 +2,8 @@
 //!
 //! Each version of a block that ends in `indirectbr` jumps to versions of its own, whose addresses the program has in
 //! no table. So a version gets copies of the tables with other labels, and whatever computes the address from the
-//! program's tables is there once more, on the copies. [`crate::write::emit::labels`] says which jumps can be led so. The
-//! first version of a block keeps the addresses that the program knows.
+//! program's tables is there once more, on the copies. [`crate::write::emit::labels`] says which jumps can be led so.
+//! The first version of a block keeps the addresses that the program knows.
 
 use super::super::labels::sources;
 use super::super::llvm::inst::{self, Inst};
@@ -150,7 +150,8 @@ impl Lead<'_, '_> {
         }
     }
 
-    /// A label, or what a table holds, with other labels. Recursion is as deep as [`crate::write::emit::labels`] allows.
+    /// A label, or what a table holds, with other labels. Recursion is as deep as [`crate::write::emit::labels`]
+    /// allows.
     fn relabelled(&self, own: Value) -> Value {
         if let Some(label) = own.labelled_block() {
             return match self.targets.get(&label) {

@@ -88,7 +88,8 @@ fn described(steps: &Steps, line: &Line, layout: Layout) -> String {
     text
 }
 
-/// Annotations as GitHub takes them: one for each path that ran only in the earlier profile, at the beginning of its function.
+/// Annotations as GitHub takes them: one for each path that ran only in the earlier profile, at the beginning of its
+/// function.
 pub fn github(versus: &Versus, sources: &Sources) -> String {
     let steps = Steps::new(versus.now, sources, false);
     let lost = versus.lost.iter().map(|line| {
