@@ -3,7 +3,7 @@
 use super::{Structure, TooManyPaths};
 use crate::base::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
 use crate::copies::partition::{Part, Share};
-use crate::copies::plan::build::ids;
+use crate::copies::plan::ids::choose_ids;
 use crate::paths::edges::edges_by_counter;
 use crate::profile::manifest::ShareProblem;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub fn decode_paths(
 ) -> Result<BTreeMap<PathId, u64>, CountProblem> {
     let part = share.part(copy).ok_or(CountProblem::NoPart(copy))?;
     let paths = &structure.paths;
-    let code = ids(&structure.cfg, paths, part);
+    let code = choose_ids(&structure.cfg, paths, part);
     let mut canonical = BTreeMap::new();
     for (&id, &count) in counts {
         match code.canonical(paths, LocalId(id)) {

@@ -1,7 +1,10 @@
 //! What this machine has of what p3-rewrite, its runner and its compilers call, and what to do where something is
 //! missing.
 
-use super::{Compiler, Language, in_path, major, our_program};
+use super::cc::Language;
+use super::cc::clang::Compiler;
+use super::rust::Rustc;
+use super::tools::{complaint, in_path, major, not_loaded, our_program};
 use crate::base::llvm::{self, VERSIONS};
 use crate::input::engine::{self, Engine, Request};
 use std::path::{Path, PathBuf};
@@ -177,7 +180,7 @@ fn version_of(engine: &Engine) -> Result<String, String> {
     let version = said
         .split_once("(LLVM ")
         .and_then(|(_, v)| v.split_once(')'));
-    let why = || super::not_loaded(&run).unwrap_or("the engine cannot run".into());
+    let why = || not_loaded(&run).unwrap_or("the engine cannot run".into());
     version.map(|(v, _)| v.to_string()).ok_or_else(why)
 }
 
@@ -206,7 +209,7 @@ fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
 
 /// rustc, where there is one: which engine reads what it writes.
 fn rustc(engines: &[Engine]) -> Option<Check> {
-    let rustc = super::rust::Rustc::ask(Stdio::null()).ok()?;
+    let rustc = Rustc::ask(Stdio::null()).ok()?;
     let told = format!("LLVM {}", rustc.llvm);
     Some(match engines.iter().find(|e| e.llvm >= rustc.llvm) {
         Some(engine) => ok(
@@ -356,7 +359,7 @@ fn probe(compiler: &Compiler) -> Result<String, String> {
         .stdin(Stdio::null());
     let compiled = compile.output().map_err(|e| e.to_string())?;
     if !compiled.status.success() {
-        return Err(super::complaint(&compiled));
+        return Err(complaint(&compiled));
     }
     let run = Command::new(&program).stdin(Stdio::null()).output();
     let run = run.map_err(|e| format!("what clang links cannot be run: {e}"))?;

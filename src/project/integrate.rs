@@ -1,6 +1,6 @@
 //! Files by which build systems find our compilers.
 
-use super::our_program;
+use super::tools::our_program;
 use crate::base::error::{Error, Result};
 use crate::write::output::{Mark, PROFILE_H, check_folder, write_files};
 use std::path::Path;

@@ -1,14 +1,19 @@
 //! A link: the program as the compiler makes it, its copies, and one of them in its place.
 
-use super::arguments::{CommandLine, Word};
-use super::clang::{Compiler, Compilers};
-use super::compile::{self, StandardInput};
+pub(crate) mod compile;
+mod modules;
+mod runtime;
+pub(crate) mod trace;
+pub mod unlinked;
+
+use super::cc::Given;
+use super::cc::arguments::CommandLine;
+use super::cc::clang::{Compiler, Compilers};
+use super::cc::settings::{LINES_ADDED, Settings, selects_paths};
+use super::cc::word::Word;
 use super::interrupt::Scratch;
-use super::modules::{self, Found, Module};
 use super::record::{Failure, Record};
-use super::runtime::{Runtime, Target};
-use super::trace::{self, Linked};
-use super::{Given, LINES_ADDED, Settings, complaint, not_loaded, our_program, unlinked};
+use super::tools::{not_loaded, our_program, require_success};
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use crate::copies::strategy::Scheme;
@@ -18,13 +23,17 @@ use crate::write::output;
 use ar_archive_writer::{
     ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream,
 };
+use compile::StandardInput;
+use modules::{Found, Module};
 use rayon::prelude::*;
+use runtime::{Runtime, Target};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+use trace::Linked;
 
 /// Whether a link has no C library, and so no place for the runtime. rustc names all libraries itself.
 fn is_bare(line: &CommandLine) -> bool {
@@ -192,15 +201,9 @@ fn trace_objects(compiler: &Compiler, words: &[Word], work: &Path) -> Result<Vec
     clang.args(modules::replaced(words, &HashMap::new()));
     clang.arg("-o").arg(work.join("traced"));
     let run = clang.output().map_err(|e| compiler.failed(&e))?;
-    succeeded(&run, "linking the program a second time failed")?;
+    require_success(&run, "linking the program a second time failed")?;
     let told = String::from_utf8_lossy(&run.stdout);
     Ok(trace::parse(&told).0)
-}
-
-/// Whether an option of `p3-rewrite` selects paths, which a program of a build need not have.
-pub(super) fn selects_paths(flag: &str) -> bool {
-    let name = flag.split('=').next();
-    ["--paths", "--patch"].iter().any(|o| name == Some(o))
 }
 
 /// What tells a file from a later one of its name.
@@ -226,24 +229,6 @@ fn lock(folder: &Path) -> Result<File> {
         }
     };
     locked().map_err(|e| Error::write(folder, e))
-}
-
-impl Settings {
-    /// The folder of a program: beside it, or at the same place below `P3_OUT`.
-    pub(super) fn folder(&self, program: &Path) -> PathBuf {
-        let mut name = program.as_os_str().to_os_string();
-        name.push(".p3");
-        let Some(out) = &self.out else {
-            return name.into();
-        };
-        let name = Path::new(&name);
-        // Without a root, too, folders are below `P3_OUT`.
-        let below = name
-            .strip_prefix(&self.root)
-            .ok()
-            .filter(|n| n.is_relative());
-        out.join(below.or(name.strip_prefix("/").ok()).unwrap_or(name))
-    }
 }
 
 type Compiled = (Vec<Word>, HashMap<String, String>);
@@ -383,7 +368,7 @@ impl Link<'_> {
         let run =
             run.map_err(|e| Error::Usage(format!("p3-rewrite: {e}; install it beside p3-cc")))?;
         not_loaded(&run).map_or(Ok(()), |why| Err(Error::Usage(why)))?;
-        succeeded(&run, "p3-rewrite failed")?;
+        require_success(&run, "p3-rewrite failed")?;
         let said = String::from_utf8_lossy(&run.stderr);
         let warnings = said.lines().filter_map(|l| l.strip_prefix("warning: "));
         Ok(warnings.map(String::from).collect())
@@ -450,7 +435,7 @@ impl Link<'_> {
         }
         let run = clang.arg("-o").arg(&part).arg(trace::OPTION).output();
         let run = run.map_err(|e| self.compiler.failed(&e))?;
-        succeeded(&run, "linking a copy failed").map_err(explain_renamed_symbol)?;
+        require_success(&run, "linking a copy failed").map_err(explain_renamed_symbol)?;
         self.all_there(&String::from_utf8_lossy(&run.stdout), &by, &objects)?;
         std::fs::rename(&part, &out).map_err(|e| Error::write(&out, e))
     }
@@ -588,11 +573,4 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     std::fs::copy(from, to)
         .map(drop)
         .map_err(|e| Error::write(to, e))
-}
-
-pub(super) fn succeeded(run: &Output, problem: &str) -> Result<()> {
-    if run.status.success() {
-        return Ok(());
-    }
-    Err(Error::Usage(format!("{problem}: {}", complaint(run))))
 }

@@ -5,9 +5,9 @@
 //! the code of the object `CRATE-HASH.MODULE-cgu.0.rcgu.o`, optimised, wherever that object is: by itself, for a link,
 //! or in `libCRATE-HASH.rlib`. rustc calls `p3-cc` as its linker, which finds the bitcode by these names.
 
-use super::clang::is_clang;
-use super::trace::Linked;
-use super::{major, our_program};
+use super::cc::clang::is_clang;
+use super::link::trace::Linked;
+use super::tools::{major, our_program};
 use crate::base::error::{Error, Result};
 use crate::input::load::container::Embedded;
 use std::ffi::{OsStr, OsString};

@@ -4,16 +4,18 @@
 //! copy that were started in place of another would have another `/proc/self/exe` and `$ORIGIN`, lose its rights as a
 //! set-user-id program, and could not be a library.
 
+mod apart;
 mod build;
+mod namespaces;
+mod rounds;
 
 pub use build::{Build, Built};
 
-use super::apart::Rounds;
+use super::cc::Language;
+use super::cc::clang::Compiler;
 use super::interrupt::is_ending;
-use super::link::succeeded;
 use super::record::{self, Failure, InPlace, Record};
-use super::rounds::find_odd_rounds;
-use super::{Compiler, Language, exit_code};
+use super::tools::{exit_code, require_success};
 use crate::base::error::{Error, Result};
 use crate::base::index::CopyId;
 use crate::base::names::{NAMED_PROGRAMS, first_names};
@@ -23,14 +25,17 @@ use crate::profile::manifest::Manifest;
 use crate::profile::merge::{FailureMode, Merged, merge};
 use crate::profile::verdict::idle;
 use crate::write::output::{Destination, FIXED_TIME};
+use apart::Rounds;
 use build::{environment, names};
+use namespaces::{can_run_others, find_pid_namespace};
 use rayon::prelude::*;
+use rounds::find_odd_rounds;
 use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// Variables of the environment, and their values.
@@ -451,7 +456,7 @@ fn preload(folder: &Path, what: Fixed) -> Result<PathBuf> {
         .arg("-o")
         .arg(&library);
     let run = clang.output().map_err(|e| compiler.failed(&e))?;
-    succeeded(
+    require_success(
         &run,
         "the library that replaces random numbers cannot be compiled",
     )?;
@@ -466,55 +471,11 @@ fn wrap_command(command: &[String], same_pids: SamePids) -> Result<Vec<String>> 
         SamePids::Off => Vec::new(),
     };
     // As make run in an output folder does it.
-    if works(&["setarch", "-R"]) {
+    if can_run_others(&["setarch", "-R"]) {
         words.extend(["setarch", "-R"]);
     }
     let words = words.into_iter().map(String::from);
     Ok(words.chain(command.iter().cloned()).collect())
-}
-
-/// The words before a command whose processes are to be numbered from 1.
-///
-/// # Errors
-/// The kernel refuses such a namespace.
-fn find_pid_namespace() -> Result<Vec<&'static str>> {
-    let problem = "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
-    let mut words = namespace(&[], &["--pid", "--fork", "--mount-proc"], problem)?;
-    // The first process of a namespace cannot end itself by a signal, as abort() does: that is a shell, and not the
-    // command.
-    words.extend(["sh", "-c", "\"$@\"; exit $?", "sh"]);
-    Ok(words)
-}
-
-/// The words before a command that is to run in namespaces of its own, which `unshare` makes by `options`; with
-/// `as_user`, and a namespace of users, where the caller is not root.
-///
-/// # Errors
-/// That works neither way: `problem`.
-pub(super) fn namespace(
-    as_user: &[&'static str],
-    options: &[&'static str],
-    problem: &str,
-) -> Result<Vec<&'static str>> {
-    let as_root = [&["unshare"][..], options].concat();
-    let as_user = [
-        &["unshare", "--user", "--map-current-user"][..],
-        as_user,
-        options,
-    ]
-    .concat();
-    let way = [as_root, as_user].into_iter().find(|w| works(w));
-    way.ok_or_else(|| Error::Usage(format!("{problem}; leave it out, or run as root")))
-}
-
-/// Whether a command that runs others runs `true`.
-fn works(wrapper: &[&str]) -> bool {
-    let mut run = Command::new(wrapper[0]);
-    run.args(&wrapper[1..]).arg("true");
-    run.stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    run.status().is_ok_and(|s| s.success())
 }
 
 fn started(command: &[String]) -> Command {

@@ -1,7 +1,6 @@
 //! What versions of blocks take, as measured, and what is expected of each function.
 
 use super::flow::Flow;
-use super::room::LARGE_FUNCTION;
 use super::warm::flow_apart;
 use crate::base::index::EdgeId;
 use crate::copies::partition::{Part, Ranges, Units, WHOLE};
@@ -10,6 +9,11 @@ use crate::input::ir::{Block, Cfg};
 use crate::paths::function::{FunctionInput, Measuring};
 use crate::paths::versions::{can_be_copied, may_meet, size, weight};
 use rayon::prelude::*;
+
+/// A function with more instructions gets no versions for prefixes: where versions join, every live
+/// value takes a phi, so what they take grows with its square (sqlite's interpreter, of 12,000
+/// instructions, would get 73,000 phis, and clang would take minutes).
+const LARGE_FUNCTION: u64 = 1 << 12;
 
 /// What versions take and must save.
 #[derive(Clone, Copy, Debug)]

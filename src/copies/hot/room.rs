@@ -20,11 +20,6 @@ const SMALL_PROGRAM: u64 = 4096;
 /// more versions.
 const SMALL_FUNCTION: u64 = 256;
 
-/// A function with more instructions gets no versions for prefixes: where versions join, every live
-/// value takes a phi, so what they take grows with its square (sqlite's interpreter, of 12,000
-/// instructions, would get 73,000 phis, and clang would take minutes).
-pub(super) const LARGE_FUNCTION: u64 = 1 << 12;
-
 /// The room that is left.
 #[derive(Clone)]
 pub(super) struct Room {

@@ -88,7 +88,7 @@ fn counted(
             cost += n as f64 * (in_versions + code.instructions(&edges) as f64);
         }
         assert_eq!(hits, outcome.hits);
-        let ids = crate::copies::plan::build::ids(cfg, paths, part);
+        let ids = crate::copies::plan::ids::choose_ids(cfg, paths, part);
         let canonical = |(&id, &n): (&u64, &u64)| (ids.canonical(paths, LocalId(id)).unwrap(), n);
         counts[i] = outcome.counts.iter().map(canonical).collect();
     }

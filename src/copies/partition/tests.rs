@@ -447,7 +447,7 @@ proptest! {
         let ranges = some_ranges(total, &owners, &hot);
         let share = Share::Ranges(ranges.clone());
         for (copy, part) in share.parts() {
-            let ids = crate::copies::plan::build::ids(&graph, &paths, part);
+            let ids = crate::copies::plan::ids::choose_ids(&graph, &paths, part);
             let mut counted = std::collections::BTreeSet::new();
             for edges in enumerate(&paths.dag) {
                 let id = paths.id(&edges);

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::base::index::{CfgEdge, PathId};
     use crate::copies::partition::{Part, Side};
-    use crate::copies::plan::build::ids;
+    use crate::copies::plan::ids::choose_ids;
     use crate::paths::dag::edges_through;
     use crate::paths::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
     use crate::paths::weights::measured_weights;
@@ -213,7 +213,7 @@ mod tests {
             through.insert(EdgeId::new(edge.index(paths.dag.edges().len())));
             let set = edges_through(&paths.dag, &through);
             for part in [Part::All, Part::Edges(&set), Part::Side(Side::Inside(&set))] {
-                let ids = ids(&graph, &paths, part);
+                let ids = choose_ids(&graph, &paths, part);
                 let local = ids.versioned();
                 let taken = taken(&graph, local, &walk);
                 let weights = weigh_branches(&graph, &paths, local, &ids.weights(&paths));

@@ -3,17 +3,18 @@
 use super::branches::{Branch, weigh_branches};
 use super::check;
 use super::forks;
-use super::place::{CountCosts, Ends, Ground, Increments, Placement};
+use super::ids::{Ground, Ids, choose_ids};
+use super::place::{CountCosts, Ends, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, HASH_INSTRUCTIONS, Op, Site, SiteCode, Table};
 use crate::base::index::{
-    BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId,
+    BlockId, CopyId, CounterId, EdgeId, FuncId, IdSet, TiSlice, TiVec, VertexId,
 };
-use crate::copies::partition::{Local, Part, Share};
+use crate::copies::partition::{Part, Share};
 use crate::input::ir::{Cfg, Terminator};
 use crate::paths::dag::{Dag, EdgeKind};
 use crate::paths::edges::edges_by_counter;
 use crate::paths::function::{Counted, FunctionInput, Measuring};
-use crate::paths::numbering::{Numbering, largest_rests, pspp};
+use crate::paths::numbering::{Numbering, largest_rests};
 use crate::paths::spantree::SpanningTree;
 use crate::paths::versions::Versions;
 use crate::paths::weights::Weights;
@@ -35,17 +36,6 @@ pub(crate) struct FunctionCode<'a> {
     weights: Cow<'a, Weights>,
     /// Expected instructions of the statements, by the function's own weights.
     cost: f64,
-}
-
-/// The ids that a copy counts under.
-#[derive(Clone, Debug)]
-pub(crate) enum Ids<'a> {
-    /// The canonical ones.
-    Canonical(&'a Numbering),
-    /// Others of the same paths: those of PSPP, or by ends.
-    Own(Numbering),
-    /// Those of the versions of its blocks.
-    Local(Box<Local>),
 }
 
 impl FunctionCode<'_> {
@@ -132,110 +122,10 @@ impl FunctionCode<'_> {
     }
 }
 
-impl Ids<'_> {
-    /// What they are about, given what they are made from ([`ids()`]).
-    pub(crate) fn ground<'a>(
-        &'a self,
-        cfg: &'a Cfg,
-        paths: &'a Measuring,
-        part: Part<'a>,
-    ) -> Ground<'a> {
-        let own = Ground {
-            cfg,
-            dag: &paths.dag,
-            interesting: None,
-            versions: None,
-            open: None,
-            foreign_ends: &[],
-        };
-        match self {
-            Ids::Canonical(_) => own,
-            Ids::Own(_) => Ground {
-                interesting: match part {
-                    Part::Edges(set) => Some(set),
-                    _ => None,
-                },
-                ..own
-            },
-            Ids::Local(local) => Ground {
-                cfg: &local.versions.cfg,
-                dag: &local.dag,
-                interesting: local.interesting.as_ref(),
-                versions: Some(&local.versions),
-                open: Some(&local.open),
-                foreign_ends: &local.foreign_ends,
-            },
-        }
-    }
-
-    /// Those of versions, if blocks have any.
-    pub(super) fn versioned(&self) -> Option<&Local> {
-        match self {
-            Ids::Local(local) => Some(local),
-            _ => None,
-        }
-    }
-
-    /// Expected executions of the edges that they are about.
-    pub(crate) fn weights<'p>(&self, paths: &'p Measuring) -> Cow<'p, Weights> {
-        match self {
-            Ids::Local(local) => Cow::Owned(local.weights(paths)),
-            _ => Cow::Borrowed(&paths.weights),
-        }
-    }
-
-    /// The labels whose sums they are.
-    pub(crate) fn numbering(&self) -> &Numbering {
-        match self {
-            Ids::Canonical(numbering) => numbering,
-            Ids::Own(numbering) => numbering,
-            Ids::Local(local) => &local.numbering,
-        }
-    }
-
-    /// The id under which the path along `edges`, a path of interest, is counted; `None` where it is foreign and runs
-    /// free.
-    #[cfg(test)]
-    pub(crate) fn local(&self, edges: &[EdgeId]) -> Option<LocalId> {
-        let id = match self {
-            Ids::Local(local) => local.numbering.id(&local.path(edges)?),
-            _ => self.numbering().id(edges),
-        };
-        Some(LocalId(id))
-    }
-
-    /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
-    pub(crate) fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
-        match self {
-            Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(PathId(id.0)),
-            Ids::Own(numbering) => {
-                let edges = numbering.decode(&paths.dag, id.0)?;
-                Some(paths.id(&edges))
-            }
-            Ids::Local(local) => local.canonical(paths, id),
-        }
-    }
-}
-
-/// The ids of the paths in `part`. O(E log E).
-///
-/// Those of versions ([`Local`]) where there are any. Else for all paths Ball–Larus ids, or ids by ends where an array
-/// has no room for them (`docs/ALGORITHMS.md` §9), and PSPP's for a subset (§4).
-pub(crate) fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
-    match (Local::new(cfg, paths, part), part) {
-        (Some(local), _) => Ids::Local(Box::new(local)),
-        (None, Part::Edges(set)) => Ids::Own(pspp(&paths.dag, set)),
-        (None, _) => match paths.number_by_ends(cfg) {
-            Some(numbering) => Ids::Own(numbering),
-            None => Ids::Canonical(&paths.numbering),
-        },
-    }
-}
-
 /// The code for the paths in `part`, placed where it costs the fewest expected hits. O(E log E).
 pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> FunctionCode<'a> {
     // Labels, whose sums along paths are their ids.
-    let ids = ids(cfg, paths, part);
+    let ids = choose_ids(cfg, paths, part);
     let (ground, numbering) = (ids.ground(cfg, paths, part), ids.numbering());
     let (dag, labels) = (ground.dag, &numbering.labels);
     let own_weights = ids.weights(paths);

@@ -51,8 +51,7 @@
 //!
 //! O(V + E), once more what numbering costs.
 
-use super::build::{Ids, ids};
-use super::place::Ground;
+use super::ids::{Ground, Ids, choose_ids};
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::copies::partition::{Part, Share};
@@ -120,7 +119,7 @@ pub(crate) fn function(cfg: &Cfg, paths: &Measuring, part: Part, plan: &Function
     if let Counted::Edges(counted) = &paths.counted {
         return edge_counters(&paths.dag, counted, plan);
     }
-    let ids = ids(cfg, paths, part);
+    let ids = choose_ids(cfg, paths, part);
     let ground = ids.ground(cfg, paths, part);
     if plan.versions.as_deref() != ground.versions {
         return mistake(None, "decoding does not know these versions");

@@ -18,6 +18,7 @@ pub(crate) mod check;
 pub(crate) mod double;
 pub(crate) mod forks;
 mod how;
+pub(crate) mod ids;
 #[cfg(test)]
 pub(crate) mod interp;
 pub(crate) mod keys;

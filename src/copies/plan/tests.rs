@@ -1,6 +1,7 @@
 //! Plans as data and as text; the register in SSA form against the register as plans set it.
 
-use super::build::{copy_plan, function_code, ids};
+use super::build::{copy_plan, function_code};
+use super::ids::choose_ids;
 use super::place::CountCosts;
 use super::register::{Registers, Value};
 use super::*;
@@ -101,7 +102,7 @@ fn where_counts_go() {
 fn ids_end_with_the_paths() {
     let graph = diamonds(2);
     let paths = Measuring::from_cfg(&graph);
-    let ids = ids(&graph, &paths, Part::All);
+    let ids = choose_ids(&graph, &paths, Part::All);
     let canonical = [0, 3, 4].map(|id| ids.canonical(&paths, LocalId(id)));
     assert_eq!(canonical, [Some(PathId(0)), Some(PathId(3)), None]);
 }

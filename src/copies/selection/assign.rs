@@ -20,7 +20,8 @@ use crate::copies::partition::{
     Assignment, Costs, Distribution, Iterations, Part, Ranges, Share, Side, distribute,
     find_partition,
 };
-use crate::copies::plan::build::{function_code, ids};
+use crate::copies::plan::build::function_code;
+use crate::copies::plan::ids::choose_ids;
 use crate::copies::strategy::Scheme;
 use crate::paths::dag::reduced::Reduced;
 use crate::paths::function::{Expected, FunctionInput, Measuring, Paths};
@@ -283,7 +284,7 @@ impl Assigner<'_> {
         let cfg = self.functions[i].cfg;
         match &self.costs {
             Costs::Labels => {
-                let ids = ids(cfg, paths, how.part());
+                let ids = choose_ids(cfg, paths, how.part());
                 ids.numbering().label_count().max(1) as u64
             }
             costs => costs.worth(i, function_code(cfg, paths, how.part()).cost()) as u64 + 1,

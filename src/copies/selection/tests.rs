@@ -302,7 +302,7 @@ fn known_iterations_run_no_statement() {
     let side = Part::Side(Side::Outside(set));
     let code = function_code(&graph, &paths, side);
     let local = match &code.ids {
-        crate::copies::plan::build::Ids::Local(local) => local,
+        crate::copies::plan::ids::Ids::Local(local) => local,
         other => panic!("{other:?}"),
     };
     for id in paths.ids().filter(iteration) {

@@ -30,6 +30,14 @@ pub enum SkipReason {
     Versions,
 }
 
+/// The attributes that forbid profiling, and the reason that each gives.
+pub(crate) const FORBIDDING_ATTRIBUTES: [(&str, SkipReason); 4] = [
+    ("naked", SkipReason::Naked),
+    ("noprofile", SkipReason::NoProfile),
+    ("skipprofile", SkipReason::SkipProfile),
+    ("presplitcoroutine", SkipReason::Coroutine),
+];
+
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

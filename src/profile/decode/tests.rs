@@ -40,7 +40,7 @@ proptest! {
             let Some(part) = share.part(copy) else {
                 continue;
             };
-            let local = ids(&graph, &structure.paths, part);
+            let local = choose_ids(&graph, &structure.paths, part);
             let of_copy = |p: &Vec<_>| Owners(&share).copies_counting(paths.id(p), p).any(|c| c == copy);
             for path in enumerate(&paths.dag).into_iter().filter(of_copy) {
                 let id = local.local(&path).unwrap();
@@ -81,7 +81,7 @@ fn ids_that_nothing_has() {
     assert!(matches!(split, Share::Split(_)), "{split:?}");
     let whole = Share::Whole(CopyId(0));
     for share in [split, whole] {
-        let local = ids(&graph, paths, share.part(CopyId(0)).unwrap());
+        let local = choose_ids(&graph, paths, share.part(CopyId(0)).unwrap());
         let total = local.numbering().total();
         let decoded = |id| decode_paths(&structure, &share, CopyId(0), &[(id, 1)].into());
         assert!((0..total).all(|id| decoded(id).is_ok()));

@@ -3,9 +3,12 @@
 use super::{Variables, started, status};
 use crate::base::error::{Error, Result};
 use crate::base::llvm;
+use crate::project::cc::Language;
+use crate::project::cc::clang::Compiler;
+use crate::project::cc::settings::{CALLS, LINES_ADDED};
 use crate::project::record::{self, Failure, Record};
+use crate::project::tools::{in_path, our_program};
 use crate::project::unlinked::{self, Unlinked};
-use crate::project::{CALLS, Compiler, LINES_ADDED, Language, in_path, our_program};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
@@ -32,7 +35,7 @@ pub struct Build {
 
 /// Names by which build systems call compilers: the usual ones; and those with a version or a target, if such a
 /// compiler is here.
-pub(super) fn names() -> Vec<(String, Language)> {
+pub(crate) fn names() -> Vec<(String, Language)> {
     let usual = [
         ("cc", Language::C),
         ("gcc", Language::C),
@@ -163,7 +166,7 @@ fn find_new_binary(began: SystemTime) -> Option<PathBuf> {
 
 /// `CC`, `CXX` and a `PATH` in which usual names of compilers are ours; `tools` is where these are, for as long as it
 /// is.
-pub(super) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString)>> {
+pub(crate) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString)>> {
     let (cc, cxx) = (our_program("p3-cc")?, our_program("p3-cxx")?);
     for (name, language) in names() {
         let link = tools.path().join(name);

@@ -1,8 +1,8 @@
 //! Modules read by llvm-ir; what it does not show LLVM has shown when they were admitted. llvm-ir supports no LLVM
 //! after 19.
 
-use super::inspect::ATTRIBUTES;
 use crate::base::error::Result;
+use crate::input::ir::FORBIDDING_ATTRIBUTES;
 use crate::input::ir::SkipReason;
 use crate::input::ir::lower::{LoadOptions, Lowered, by_llvm_ir};
 use crate::input::load::positions::Positions;
@@ -18,7 +18,12 @@ pub fn llvm_ir_suffices(input: &Input) -> Result<bool> {
 
 /// A module, lowered; `None` where llvm-ir cannot represent it.
 pub(super) fn lowered(input: &Admitted, options: &LoadOptions) -> Result<Option<Lowered>> {
-    let why = |name: &str| ATTRIBUTES.iter().find(|(n, _)| *n == name).map(|a| a.1);
+    let why = |name: &str| {
+        FORBIDDING_ATTRIBUTES
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|a| a.1)
+    };
     let forbidden = input.forbidden.iter();
     let skip: Vec<Option<SkipReason>> = forbidden.map(|name| why((*name)?)).collect();
     by_llvm_ir(input, &input.positions, &skip, options)

@@ -8,7 +8,7 @@
 mod forks;
 mod hashed;
 mod register;
-mod tail;
+pub(super) mod tail;
 
 use super::data::Data;
 use super::layout::Storage;

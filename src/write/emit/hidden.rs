@@ -2,10 +2,10 @@
 //! register pressure.
 //! Found by LLVM in modules that are admitted, for whichever loader reads them.
 
-use super::inspect::ATTRIBUTES;
 use super::labels;
 use super::llvm::view::{self, Block, Value};
 use super::pressure;
+use crate::input::ir::FORBIDDING_ATTRIBUTES;
 use crate::input::load::Hidden;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
@@ -46,9 +46,9 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
     found
 }
 
-/// By ordinal of the definition, the first of the [`ATTRIBUTES`] that it has. O(functions).
+/// By ordinal of the definition, the first of the [`FORBIDDING_ATTRIBUTES`] that it has. O(functions).
 pub(super) fn forbidden(module: &Module) -> Vec<Option<&'static str>> {
-    let kinds = ATTRIBUTES.map(|(name, _)| (name, view::attribute(name)));
+    let kinds = FORBIDDING_ATTRIBUTES.map(|(name, _)| (name, view::attribute(name)));
     let definitions = view::functions(module).filter(|f| f.is_definition());
     let first = |f: Value| kinds.iter().find(|(_, kind)| f.has_attribute(*kind));
     definitions

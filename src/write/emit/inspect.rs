@@ -6,19 +6,11 @@ use super::llvm::session;
 use super::{Parsed, read};
 use crate::base::error::Result;
 use crate::input::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
-use crate::input::ir::{Program, SkipReason};
+use crate::input::ir::{FORBIDDING_ATTRIBUTES, Program};
 use crate::input::load::Admitted;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use rayon::prelude::*;
-
-/// The attributes that forbid profiling, and the reason that each gives.
-pub(super) const ATTRIBUTES: [(&str, SkipReason); 4] = [
-    ("naked", SkipReason::Naked),
-    ("noprofile", SkipReason::NoProfile),
-    ("skipprofile", SkipReason::SkipProfile),
-    ("presplitcoroutine", SkipReason::Coroutine),
-];
 
 /// What reads a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +92,11 @@ fn load_each(
 
 /// `module`, which is what LLVM made of `input`.
 fn lower_module(input: &Admitted, module: &Module, options: &LoadOptions) -> Lowered {
-    lower(read::view(module, &ATTRIBUTES), &input.positions, options)
+    lower(
+        read::view(module, &FORBIDDING_ATTRIBUTES),
+        &input.positions,
+        options,
+    )
 }
 
 fn by_llvm(input: &Admitted, options: &LoadOptions) -> Result<Lowered> {

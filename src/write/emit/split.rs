@@ -1,6 +1,6 @@
 //! Splitting of edges whose code needs a block of its own.
 
-use super::function::Tails;
+use super::function::tail::Tails;
 use super::llvm;
 use super::place::{self, Place};
 use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};

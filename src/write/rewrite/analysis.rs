@@ -1,6 +1,6 @@
 //! Everything that is known before the first copy is written.
 
-use super::{Clock, Options, estimates};
+use super::{Clock, Options};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::base::names::shown;
@@ -10,9 +10,13 @@ use crate::copies::plan::double::doubled;
 use crate::copies::plan::{CopyPlan, FunctionPlan, check};
 use crate::copies::selection::{self, Asked};
 use crate::copies::strategy::{Method, Scheme};
+#[cfg(feature = "estimates")]
+use crate::estimates::subpath::plan::can_be_sampled;
 use crate::input::ir::lower::LoadOptions;
 use crate::input::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::input::load::Admitted;
+#[cfg(feature = "estimates")]
+use crate::paths::dag::Order;
 use crate::paths::function::{
     Expected, FunctionInput, Measuring, Paths, all_paths, function_inputs, guess_all, layouts,
 };
@@ -75,9 +79,10 @@ impl Analysis {
             });
         }
         check_filters(options, inputs, &program)?;
+        #[cfg(feature = "estimates")]
         if options.sampling.is_some() {
             skip(&mut program, SkipReason::Versions, |cfg| {
-                !estimates::can_be_sampled(cfg)
+                !can_be_sampled(cfg, &Order::new(cfg))
             });
         }
         clock.lap("parsed and lowered");

@@ -6,18 +6,11 @@ use crate::copies::plan::CopyPlan;
 use crate::estimates::data::Settings;
 use crate::estimates::shadow::emit::Shadow;
 use crate::estimates::subpath::emit::Sample;
-use crate::estimates::subpath::plan::{self, SampledFunction, Sequence};
+use crate::estimates::subpath::plan::{SampledFunction, Sequence};
 use crate::estimates::subpath::stats;
-use crate::input::ir::Cfg;
-use crate::paths::dag::Order;
 use crate::write::emit::work::CopyWork;
 use crate::write::options::Options;
 use std::borrow::Cow;
-
-/// Whether control flow can be sampled.
-pub(super) fn can_be_sampled(cfg: &Cfg) -> bool {
-    plan::can_be_sampled(cfg, &Order::new(cfg))
-}
 
 /// What a copy does whose shadows count.
 pub(super) fn shadow(plan: CopyPlan) -> Box<dyn CopyWork> {

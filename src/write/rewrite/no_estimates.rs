@@ -5,13 +5,8 @@ use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
 use crate::copies::plan::CopyPlan;
 use crate::estimates::data::Settings;
-use crate::input::ir::Cfg;
 use crate::write::emit::work::CopyWork;
 use crate::write::options::Options;
-
-pub(super) fn can_be_sampled(_: &Cfg) -> bool {
-    unreachable!("nothing is sampled")
-}
 
 pub(super) fn shadow(_: CopyPlan) -> Box<dyn CopyWork> {
     unreachable!("there are no shadows")

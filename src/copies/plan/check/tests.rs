@@ -80,7 +80,7 @@ impl<'a> Case<'a> {
 
     /// Whether the counts of some walk are others than they should be.
     fn is_wrong(&self, plan: &FunctionPlan) -> bool {
-        let ids = ids(self.cfg, &self.paths, self.part());
+        let ids = choose_ids(self.cfg, &self.paths, self.part());
         let right = |(walk, expected): &(Walk, BTreeMap<PathId, u64>)| {
             let mut outcome = Outcome::default();
             interp::run(plan, walk, &mut outcome).is_ok()

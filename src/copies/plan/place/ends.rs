@@ -1,7 +1,8 @@
 //! Where paths are counted, and where increments cost nothing.
 
-use super::{CountCosts, Ground};
+use super::CountCosts;
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
+use crate::copies::plan::ids::Ground;
 use crate::paths::dag::Dag;
 
 /// Where paths are counted, whatever their ids.

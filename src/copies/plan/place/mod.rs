@@ -15,29 +15,10 @@ pub(crate) use ends::Ends;
 pub(crate) use statements::Increments;
 
 use super::{HASH_INSTRUCTIONS, Op, Site, SiteCode};
-use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
-use crate::input::ir::Cfg;
+use crate::base::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::paths::dag::{Dag, EdgeKind};
 use crate::paths::numbering::Numbering;
-use crate::paths::versions::Versions;
 use std::collections::BTreeMap;
-
-/// The control flow that ids are about.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ground<'a> {
-    /// The function's own, or that of its versions.
-    pub cfg: &'a Cfg,
-    /// Its DAG.
-    pub dag: &'a Dag,
-    /// The edges of the paths of interest, if not all are.
-    pub interesting: Option<&'a IdSet<EdgeId>>,
-    /// The versions, if there are any.
-    pub versions: Option<&'a Versions>,
-    /// The vertices from which paths may go on outside the DAG, as foreign ones.
-    pub open: Option<&'a IdSet<VertexId>>,
-    /// The edges that end paths outside the DAG, and where the next one begins.
-    pub foreign_ends: &'a [(CfgEdge, BlockId)],
-}
 
 /// What counts cost, before it is known where they are.
 #[derive(Clone, Copy, Debug)]

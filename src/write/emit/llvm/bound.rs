@@ -4,7 +4,7 @@
 //! has been written by then. The kernel's limits (`setrlimit`) hold for a whole process, whose other work has no bound;
 //! to read in a process of its own would take the time of reading twice ([`super::session::Reading`]).
 
-use super::session;
+use super::exit::exit_with_line;
 use crate::base::llvm::LINKED as LLVM;
 use crate::base::names::printable;
 use std::path::Path;
@@ -77,7 +77,7 @@ impl Watch {
         let watch = move || {
             while stopped.recv_timeout(SLEEP) == Err(RecvTimeoutError::Timeout) {
                 if let Some(excess) = readings().find_excess() {
-                    session::end(&excess.line());
+                    exit_with_line(&excess.line());
                 }
             }
         };

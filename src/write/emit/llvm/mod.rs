@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 pub(super) mod bound;
+mod exit;
 pub(crate) mod inst;
 mod jumps;
 mod metadata;

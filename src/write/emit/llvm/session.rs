@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::bound::Bounded;
+use super::exit::exit_with_line;
 use crate::base::llvm::LINKED as LLVM;
 use crate::base::names::printable;
 use inkwell::context::{AsContextRef, Context};
@@ -187,21 +188,11 @@ fn report_crashes() {
     }
 }
 
-/// Ends this process with a line on standard error and exit status 2, whatever other threads do. A signal handler may
-/// call it.
-pub(crate) fn end(line: &str) -> ! {
-    // SAFETY: the pointer and the length are those of the line. `_exit` does not return.
-    unsafe {
-        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
-        libc::_exit(2)
-    }
-}
-
 /// Prints the line of the input that this thread reads. If it reads none, the signal has the effect that it had
 /// before.
 extern "C" fn end_by_crash(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
     if let Some(words) = last_words() {
-        end(&words.crashed);
+        exit_with_line(&words.crashed);
     }
     let before = BEFORE.get().zip(CRASHES.iter().position(|s| *s == signal));
     // SAFETY: the action is what the system gave; `info` is valid, as SA_SIGINFO says.
@@ -230,7 +221,7 @@ unsafe extern "C" {
 /// An allocation of LLVM's failed.
 extern "C" fn miss_memory(_: *mut c_void, _: *const c_char, _: bool) {
     let line = last_words().map(|words| words.no_memory.as_str());
-    end(match line {
+    exit_with_line(match line {
         _ if SILENT.load(Ordering::Relaxed) => "",
         Some(line) => line,
         None => {
@@ -242,7 +233,7 @@ extern "C" fn miss_memory(_: *mut c_void, _: *const c_char, _: bool) {
 /// C++ code threw what nobody catches, such as the error of a vector that would have too many elements.
 extern "C" fn terminate() {
     match last_words() {
-        Some(words) => end(&words.crashed),
+        Some(words) => exit_with_line(&words.crashed),
         None => std::process::abort(),
     }
 }

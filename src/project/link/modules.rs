@@ -4,13 +4,16 @@
 //! it again, to what the object's code was made of, and make code of what was rewritten: without passes, so that a copy
 //! is the program and its probes, and nothing is optimised that was not before.
 
-use super::clang::{Compiler, Compilers};
 use super::trace::Linked;
-use super::{Word, complaint, linker, rust};
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
 use crate::input::load::container::{self, Embedded, Without};
 use crate::input::load::writer::{Writer, writer};
+use crate::project::cc::clang::{Compiler, Compilers};
+use crate::project::cc::linker;
+use crate::project::cc::word::Word;
+use crate::project::rust;
+use crate::project::tools::complaint;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -20,13 +23,13 @@ use std::process::Stdio;
 
 /// A module of a program.
 #[derive(Clone, Debug)]
-pub(super) struct Module {
+pub(crate) struct Module {
     /// Where it was linked from.
-    pub(super) from: Linked,
+    pub(crate) from: Linked,
     /// Its name in the manifest: where its object is, or what it was compiled from.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Bitcode and options.
-    pub(super) embedded: Embedded,
+    pub(crate) embedded: Embedded,
 }
 
 impl Module {
@@ -46,20 +49,20 @@ fn version_of(bitcode: &[u8]) -> Option<u32> {
 
 /// What was linked, told apart.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// What can be rewritten.
-    pub(super) modules: Vec<Module>,
+    pub(crate) modules: Vec<Module>,
     /// Machine code that stays as it is, and why.
-    pub(super) left: BTreeMap<Linked, &'static str>,
+    pub(crate) left: BTreeMap<Linked, &'static str>,
     /// The members of the archives of which some are modules, whole and in order.
-    pub(super) archives: HashMap<String, Vec<container::Member>>,
+    pub(crate) archives: HashMap<String, Vec<container::Member>>,
 }
 
 /// Why a member of an archive is left as it is, if a linker's report does not tell which of several was linked.
-pub(super) const AMBIGUOUS: &str =
+pub(crate) const AMBIGUOUS: &str =
     "its archive has several members of this name, and not all of them were linked";
 /// Why the output of `ld -r` is.
-pub(super) const SEVERAL: &str = "several objects were linked into it";
+pub(crate) const SEVERAL: &str = "several objects were linked into it";
 
 /// What something that was linked is.
 enum Is {
@@ -72,7 +75,7 @@ enum Is {
 impl Found {
     /// Reads what was linked. `names` are the names of objects that are only of this link: those of their sources.
     /// `rust` is the target of Rust's code, if there is some.
-    pub(super) fn new(
+    pub(crate) fn new(
         linked: &[Linked],
         names: &HashMap<String, String>,
         rust: Option<&str>,
@@ -109,7 +112,7 @@ impl Found {
     }
 
     /// The object of a module, as the program was linked from it.
-    pub(super) fn read_object(&self, from: &Linked) -> Result<Vec<u8>> {
+    pub(crate) fn read_object(&self, from: &Linked) -> Result<Vec<u8>> {
         let archive = match from {
             Linked::File(path) => return std::fs::read(path).map_err(|e| Error::read(path, e)),
             Linked::Member { archive, .. } => archive,
@@ -239,7 +242,7 @@ fn count_members(linked: &[Linked]) -> Times<'_> {
 }
 
 /// The members of an archive as the linker would name them.
-pub(super) fn number_members<'a>(
+pub(crate) fn number_members<'a>(
     archive: &'a str,
     members: &'a [container::Member],
 ) -> impl Iterator<Item = (Linked, &'a container::Member)> {
@@ -291,7 +294,7 @@ fn relative_name(from: &Linked) -> String {
 
 /// A file's name from here if it is below, without `..` and a `/` at its beginning: what is written under that name
 /// below a folder stays there.
-pub(super) fn without_parents(file: &str) -> String {
+pub(crate) fn without_parents(file: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let file = Path::new(file);
     let file = file.strip_prefix(&here).unwrap_or(file);
@@ -318,7 +321,7 @@ fn unique(name: String, taken: &mut HashSet<String>) -> String {
 }
 
 /// Writes the modules, optimised, to files of their names below `folder`.
-pub(super) fn optimise(
+pub(crate) fn optimise(
     modules: &[Module],
     compiler: &Compiler,
     folder: &Path,
@@ -347,7 +350,7 @@ pub(super) fn optimise(
 }
 
 /// Makes an object of a rewritten module; the engine that wrote it may be newer than the module's compiler.
-pub(super) fn generate(
+pub(crate) fn generate(
     module: &Module,
     compilers: &Compilers,
     scheme: Scheme,
@@ -460,13 +463,13 @@ fn code_flags(flags: &[String]) -> Vec<String> {
 }
 
 /// The value of an option of `-cc1`.
-pub(super) fn value<'a>(flags: &'a [String], option: &str) -> Option<&'a str> {
+pub(crate) fn value<'a>(flags: &'a [String], option: &str) -> Option<&'a str> {
     let at = flags.iter().position(|f| f == option)?;
     flags.get(at + 1).map(String::as_str)
 }
 
 /// The words of a link with files in the places of others: of those that the linker names so, alone or inside `-Wl,`.
-pub(super) fn replaced(words: &[Word], by: &HashMap<String, PathBuf>) -> Vec<String> {
+pub(crate) fn replaced(words: &[Word], by: &HashMap<String, PathBuf>) -> Vec<String> {
     let one = |file: &str| match by.get(file) {
         Some(path) => path.to_string_lossy().into_owned(),
         None => file.to_string(),

@@ -3,12 +3,12 @@
 //! The first round of many suites builds something by running a program that is profiled (gzip's makes a compressed
 //! manual), and tests that depend on time start a process more or less. Copies compare only where they ran alike.
 
-use super::record::Record;
 use crate::base::error::Result;
 use crate::base::index::CopyId;
 use crate::profile::manifest::Manifest;
 use crate::profile::merge::{Starts, count_starts};
 use crate::profile::verdict::needed;
+use crate::project::record::Record;
 use std::collections::BTreeMap;
 
 /// The copies whose rounds ran otherwise than most rounds did, and one program that shows it. `order` is the order in
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// A manifest cannot be read.
-pub(super) fn find_odd_rounds(programs: &[Record], order: &[u32]) -> Result<BTreeMap<u32, String>> {
+pub(crate) fn find_odd_rounds(programs: &[Record], order: &[u32]) -> Result<BTreeMap<u32, String>> {
     let mut odd = BTreeMap::new();
     for program in programs {
         let path = program.manifest();

@@ -5,16 +5,19 @@
 //! module, and its manifest is kept. A source counts as linked if any object that was made of it was linked: libtool
 //! compiles a source twice, and links one of the objects.
 
-use super::arguments::{CommandLine, Word};
-use super::interrupt::{Scratch, is_ending};
-use super::link::{selects_paths, succeeded};
 use super::modules::{self, Found, Module};
 use super::trace::Linked;
-use super::{Compiler, Language, Settings, not_loaded, our_program};
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use crate::input::load::container::{self, Embedded};
 use crate::profile::manifest::Manifest;
+use crate::project::cc::Language;
+use crate::project::cc::arguments::CommandLine;
+use crate::project::cc::clang::Compiler;
+use crate::project::cc::settings::{Settings, selects_paths};
+use crate::project::cc::word::Word;
+use crate::project::interrupt::{Scratch, is_ending};
+use crate::project::tools::{not_loaded, our_program, require_success};
 use crate::write::output::write_whole;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
@@ -71,7 +74,7 @@ pub struct Unlinked {
 
 impl Unlinked {
     /// Nothing is known, and why.
-    pub(super) fn of_problem(problem: &Error) -> Unlinked {
+    pub(crate) fn of_problem(problem: &Error) -> Unlinked {
         Unlinked {
             sources: Vec::new(),
             problems: vec![problem.to_string()],
@@ -83,7 +86,7 @@ impl Unlinked {
 ///
 /// # Errors
 /// The folder cannot be made.
-pub(super) fn prepare(out: &Path) -> Result<()> {
+pub(crate) fn prepare(out: &Path) -> Result<()> {
     let folder = out.join(FOLDER);
     std::fs::create_dir_all(&folder).map_err(|e| Error::write(folder, e))
 }
@@ -95,7 +98,7 @@ fn notes(settings: &Settings) -> Option<PathBuf> {
 }
 
 /// Notes that `object` was compiled from `source`. A problem is a warning: the object is there.
-pub(super) fn note_compilation(settings: &Settings, source: &Word, object: &Path) {
+pub(crate) fn note_compilation(settings: &Settings, source: &Word, object: &Path) {
     let (Some(folder), Word::Source { file, .. }) = (notes(settings), source) else {
         return;
     };
@@ -118,7 +121,7 @@ pub(super) fn note_compilation(settings: &Settings, source: &Word, object: &Path
 }
 
 /// Notes what the link of `program` took: what the linker reported, and the files that the command line names.
-pub(super) fn note_link(
+pub(crate) fn note_link(
     settings: &Settings,
     program: &Path,
     line: &CommandLine,
@@ -197,7 +200,7 @@ fn read_notes<T: DeserializeOwned>(folder: &Path) -> Vec<(PathBuf, T)> {
 ///
 /// # Errors
 /// There is no compiler; the folder cannot be changed.
-pub(super) fn update(out: &Path, flags: &[String]) -> Result<Unlinked> {
+pub(crate) fn update(out: &Path, flags: &[String]) -> Result<Unlinked> {
     let folder = out.join(FOLDER);
     let flags = baseline_flags(flags);
     let mut wanted = BTreeMap::new();
@@ -315,7 +318,7 @@ fn analyse(
     let run = rewrite.stdin(Stdio::null()).output();
     let run = run.map_err(|e| Error::Usage(format!("p3-rewrite: {e}")))?;
     not_loaded(&run).map_or(Ok(()), |why| Err(Error::Usage(why)))?;
-    succeeded(&run, "p3-rewrite failed")?;
+    require_success(&run, "p3-rewrite failed")?;
     let written = at("out").join(MANIFEST);
     let bytes = std::fs::read(&written).map_err(|e| Error::read(&written, e))?;
     write_whole(manifest, &bytes)

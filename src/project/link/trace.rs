@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::fmt;
 
 /// The options that make a linker tell.
-pub(super) const OPTION: &str = "-Wl,-t,-t";
+pub(crate) const OPTION: &str = "-Wl,-t,-t";
 
 /// Something that was linked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Linked {
+pub(crate) enum Linked {
     /// A file: an object, a shared library, a linker script.
     File(String),
     /// A member of an archive.
@@ -37,7 +37,7 @@ impl fmt::Display for Linked {
 }
 
 /// Splits a linker's output into what it linked, in order, and lines that say something else.
-pub(super) fn parse(output: &str) -> (Vec<Linked>, Vec<&str>) {
+pub(crate) fn parse(output: &str) -> (Vec<Linked>, Vec<&str>) {
     let mut linked = Vec::new();
     let mut times = HashMap::new();
     let mut other = Vec::new();

@@ -4,11 +4,11 @@
 //!
 //! A namespace of mounts is all that this takes, and a namespace of users where the caller is not root.
 
-use super::our_program;
-use super::record::{self, Record};
-use super::suite::namespace;
+use super::namespaces::find_namespace;
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
+use crate::project::record::{self, Record};
+use crate::project::tools::our_program;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// A round with a folder of its own.
-pub(super) struct Apart {
+pub(crate) struct Apart {
     /// Overlay, mounts, and what was printed.
     scratch: TempDir,
 }
 
 /// How rounds are taken apart.
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     /// The words before a shell that may mount.
     unshare: Vec<&'static str>,
     here: PathBuf,
@@ -36,7 +36,7 @@ impl Rounds {
     ///
     /// # Errors
     /// One is not; there are no namespaces of mounts.
-    pub(super) fn new(programs: &[Record]) -> Result<Rounds> {
+    pub(crate) fn new(programs: &[Record]) -> Result<Rounds> {
         let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
         if let Some(outside) = programs.iter().find(|p| !p.program.starts_with(&here)) {
             let problem = "-j: this program is not below the working folder, and each round has its own copy of that folder only";
@@ -48,7 +48,7 @@ impl Rounds {
         }
         let problem = "-j: mount namespaces are not available (unshare --mount fails)";
         Ok(Rounds {
-            unshare: namespace(&["--keep-caps"], &["--mount"], problem)?,
+            unshare: find_namespace(&["--keep-caps"], &["--mount"], problem)?,
             here,
             folders: programs.iter().map(|p| p.folder.clone()).collect(),
             rewrite: our_program("p3-rewrite")?,
@@ -59,7 +59,7 @@ impl Rounds {
     ///
     /// # Errors
     /// A path cannot be given to a shell; there is no temporary folder.
-    pub(super) fn round(
+    pub(crate) fn round(
         &self,
         words: &[String],
         out: &[PathBuf],
@@ -124,7 +124,7 @@ impl Apart {
     ///
     /// # Errors
     /// The overlay could not be mounted.
-    pub(super) fn ended(&self) -> Result<()> {
+    pub(crate) fn ended(&self) -> Result<()> {
         let at = self.scratch.path();
         let failed = std::fs::read_to_string(at.join("failed")).unwrap_or_default();
         if let Some(line) = failed.lines().last() {
@@ -139,7 +139,7 @@ impl Apart {
     }
 
     /// The programs that the round itself linked: they are gone.
-    pub(super) fn linked(&self) -> usize {
+    pub(crate) fn linked(&self) -> usize {
         record::find(&[self.scratch.path().join("upper")]).map_or(0, |r| r.len())
     }
 }

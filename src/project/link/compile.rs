@@ -1,10 +1,14 @@
 //! Objects as clang makes them, with the bitcode that they were made of.
 
-use super::arguments::Word;
-use super::interrupt::Scratch;
-use super::{Compiler, Given, LINES_ADDED, Settings, unlinked};
+use super::unlinked;
 use crate::base::error::{Error, Result};
 use crate::input::load::container;
+use crate::project::cc::Given;
+use crate::project::cc::clang::Compiler;
+use crate::project::cc::settings::{LINES_ADDED, Settings};
+use crate::project::cc::word::Word;
+use crate::project::interrupt::Scratch;
+use crate::project::tools::require_success;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +21,7 @@ const EMBED: [&str; 2] = ["-Xclang", "-fembed-bitcode=all"];
 const LINES: &str = "-gline-tables-only";
 
 /// Compiles; the exit status of the compiler.
-pub(super) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -> Result<u8> {
+pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -> Result<u8> {
     let line = &given.line;
     if !line.words.iter().any(Word::has_bitcode) {
         // With an assembler's input alone, the option would be one that is not used (-Werror).
@@ -69,7 +73,7 @@ pub(super) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
 }
 
 /// Whether the bitcode of a source has lines only if we ask for them.
-pub(super) fn adds_lines(given: &Given, source: &Word) -> bool {
+pub(crate) fn adds_lines(given: &Given, source: &Word) -> bool {
     source.has_bitcode() && !given.line.has_debug_option()
 }
 
@@ -77,7 +81,7 @@ pub(super) fn adds_lines(given: &Given, source: &Word) -> bool {
 ///
 /// # Errors
 /// What clang said, though it compiled the source before.
-pub(super) fn compile_for_copies(
+pub(crate) fn compile_for_copies(
     compiler: &Compiler,
     given: &Given,
     source: &Word,
@@ -95,7 +99,7 @@ pub(super) fn compile_for_copies(
     clang.arg("-c").args(named(source)).arg("-o").arg(object);
     let run = clang.stdin(input.open()?).output();
     let run = run.map_err(|e| compiler.failed(&e))?;
-    super::link::succeeded(&run, "compiling a source a second time failed")?;
+    require_success(&run, "compiling a source a second time failed")?;
     claim(object, None)
 }
 
@@ -133,10 +137,10 @@ fn named(source: &Word) -> Vec<String> {
 }
 
 /// Standard input, kept where it is a source: it is compiled more than once.
-pub(super) struct StandardInput(Option<PathBuf>);
+pub(crate) struct StandardInput(Option<PathBuf>);
 
 impl StandardInput {
-    pub(super) fn capture(is_source: bool, folder: &Path) -> Result<StandardInput> {
+    pub(crate) fn capture(is_source: bool, folder: &Path) -> Result<StandardInput> {
         if !is_source {
             return Ok(StandardInput(None));
         }
@@ -147,7 +151,7 @@ impl StandardInput {
         Ok(StandardInput(Some(path)))
     }
 
-    pub(super) fn open(&self) -> Result<Stdio> {
+    pub(crate) fn open(&self) -> Result<Stdio> {
         let Some(path) = &self.0 else {
             return Ok(Stdio::inherit());
         };

@@ -1,9 +1,10 @@
 //! The compilers that do the work: which of those that are here.
 
-use super::{Language, exit_code, in_path, is_ours, major};
+use super::Language;
 use crate::base::error::{Error, Result};
 use crate::base::llvm::{self, VERSIONS};
 use crate::input::engine;
+use crate::project::tools::{exit_code, in_path, is_ours, major};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ fn is_launcher(word: &str) -> bool {
 
 /// The compiler that does the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Compiler {
-    pub(super) path: PathBuf,
+pub(crate) struct Compiler {
+    pub(crate) path: PathBuf,
     /// What is called with the compiler as its first argument, such as ccache, and its own arguments.
     launcher: Vec<String>,
     /// The compiler's own arguments, that come before all others.
@@ -45,7 +46,7 @@ impl Language {
         }
     }
 
-    pub(super) fn both() -> [Language; 2] {
+    pub(crate) fn both() -> [Language; 2] {
         [Language::C, Language::Cxx]
     }
 
@@ -71,7 +72,7 @@ impl Compiler {
     /// of the engine that `P3_LLVM` names; else the newest clang with an engine of its version, and the newest that an
     /// engine reads; else `clang`. If no engine is installed, one of any version counts: it is the engine that must be
     /// reported then, not clang. Where only the other language's compiler is named, the one beside it.
-    pub(super) fn find(language: Language) -> Result<Compiler> {
+    pub(crate) fn find(language: Language) -> Result<Compiler> {
         let [ours, theirs] = language.variables();
         if let Some(compiler) = Compiler::of_variable(language, ours) {
             compiler.must_be_clang(ours)?;
@@ -116,7 +117,7 @@ impl Compiler {
     ///
     /// # Errors
     /// One is a gcc.
-    pub(super) fn check_named() -> Result<()> {
+    pub(crate) fn check_named() -> Result<()> {
         for language in Language::both() {
             let [ours, _] = language.variables();
             if std::env::var_os(ours).is_some_and(|v| !v.is_empty()) {
@@ -217,14 +218,14 @@ impl Compiler {
     }
 
     /// Its version of LLVM, if it prints one (`clang --version`).
-    pub(super) fn version(&self) -> Option<String> {
+    pub(crate) fn version(&self) -> Option<String> {
         let mut asked = self.command();
         let said = asked.arg("--version").stdin(Stdio::null()).output().ok()?;
         find_llvm_version(&String::from_utf8_lossy(&said.stdout))
     }
 
     /// The compiler's driver, by its launcher.
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = self.called_by(self.launcher.iter());
         command.args(&self.first);
         command
@@ -232,7 +233,7 @@ impl Compiler {
 
     /// The compiler without its own arguments: those are for its driver, and `-cc1` has to come first. The options of
     /// `-cc1` that a module keeps follow from them. It is called directly: distcc adds options of the driver.
-    pub(super) fn front_end(&self) -> Command {
+    pub(crate) fn front_end(&self) -> Command {
         let kept = self.launcher.iter().filter(|word| !is_launcher(word));
         self.called_by(kept)
     }
@@ -255,25 +256,25 @@ impl Compiler {
     }
 
     /// The exit status of a run: a compiler that was killed has the shell's.
-    pub(super) fn ran(&self, status: std::io::Result<ExitStatus>) -> Result<u8> {
+    pub(crate) fn ran(&self, status: std::io::Result<ExitStatus>) -> Result<u8> {
         let status = status.map_err(|e| self.failed(&e))?;
         Ok(u8::try_from(exit_code(status)).unwrap_or(1))
     }
 
     /// Becomes the compiler. Returns only on failure.
-    pub(super) fn become_it(&self, arguments: &[String]) -> Error {
+    pub(crate) fn become_it(&self, arguments: &[String]) -> Error {
         let e = self.command().args(arguments).exec();
         self.failed(&e)
     }
 
-    pub(super) fn failed(&self, e: &std::io::Error) -> Error {
+    pub(crate) fn failed(&self, e: &std::io::Error) -> Error {
         let path = self.path.display();
         Error::Usage(format!("{path}: {e}; name a clang by P3_CC and P3_CXX"))
     }
 }
 
 /// The compiler of a link, and those of other versions: what is linked may be of several.
-pub(super) struct Compilers<'a> {
+pub(crate) struct Compilers<'a> {
     link: &'a Compiler,
     /// The version of that one, if it says so.
     version: Option<u32>,
@@ -281,7 +282,7 @@ pub(super) struct Compilers<'a> {
 
 impl<'a> Compilers<'a> {
     /// Asks the compiler of a link for its version.
-    pub(super) fn new(link: &'a Compiler) -> Compilers<'a> {
+    pub(crate) fn new(link: &'a Compiler) -> Compilers<'a> {
         let version = link.version().and_then(|v| major(&v));
         Compilers { link, version }
     }
@@ -289,7 +290,7 @@ impl<'a> Compilers<'a> {
     /// The compiler for a module that version `writer` wrote, with the options that one was called with: of the same
     /// version, if it is here, else a newer one. It has to read what version `needed` wrote as well: an engine may be
     /// newer.
-    pub(super) fn choose(&self, writer: Option<u32>, needed: Option<u32>) -> Result<Compiler> {
+    pub(crate) fn choose(&self, writer: Option<u32>, needed: Option<u32>) -> Result<Compiler> {
         let needed = writer.max(needed);
         let (Some(own), Some(needed)) = (self.version, needed) else {
             return Ok(self.link.clone());
@@ -334,7 +335,7 @@ fn clang_name(path: &Path) -> Option<&str> {
 }
 
 /// Whether a file is a clang, by its name.
-pub(super) fn is_clang(path: &Path) -> bool {
+pub(crate) fn is_clang(path: &Path) -> bool {
     clang_name(path).is_some()
 }
 

@@ -1,6 +1,6 @@
 //! Words that a compiler passes on to the linker: `-Wl,A,B` and `-Xlinker A`.
 
-use super::arguments::Word;
+use super::word::Word;
 
 /// Options of linkers that name a file to write, but for the program: their value is the next word or behind `=`.
 const WRITES: [&str; 6] = [
@@ -25,7 +25,7 @@ fn linker_words(word: &Word) -> Option<Vec<&str>> {
 }
 
 /// The program that options for the linker alone name.
-pub(super) fn output(words: &[Word]) -> Option<String> {
+pub(crate) fn output(words: &[Word]) -> Option<String> {
     let all: Vec<&str> = words.iter().filter_map(linker_words).flatten().collect();
     let mut output = None;
     let mut rest = all.iter();
@@ -47,13 +47,13 @@ fn joined(word: &str) -> Option<&str> {
 }
 
 /// The words of a link without those by which the linker would write the program elsewhere, or files beside it.
-pub(super) fn without_outputs(words: &[Word]) -> Vec<Word> {
+pub(crate) fn without_outputs(words: &[Word]) -> Vec<Word> {
     let names = [&["-o", "--output"], &WRITES[..]].concat();
     without(words, &names, |word| joined(word).is_some())
 }
 
 /// The words of a link without options for the plug-in that optimises: linkers refuse them where there is no plug-in.
-pub(super) fn without_plugin_options(words: &[Word]) -> Vec<Word> {
+pub(crate) fn without_plugin_options(words: &[Word]) -> Vec<Word> {
     without(words, &["-plugin-opt", "--plugin-opt"], |_| false)
 }
 

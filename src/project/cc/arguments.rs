@@ -4,11 +4,12 @@
 //! be taken for a file.
 
 use super::linker;
+use super::word::Word;
 use std::path::{Path, PathBuf};
 
 /// What a command line asks for, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// Objects from sources.
     Compile,
     /// A program or a shared library, from objects or sources.
@@ -17,33 +18,13 @@ pub(super) enum Task {
     Other,
 }
 
-/// A word of the command line, with its value where that is the next word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    /// Something that is compiled.
-    Source {
-        /// The file.
-        file: String,
-        /// What `-x` said it is.
-        language: Option<String>,
-    },
-    /// Something that is linked.
-    Input(String),
-    /// `-o`, and the name.
-    Output(String),
-    /// `-x`, and the language.
-    Language(String),
-    /// Any other option.
-    Option(Vec<String>),
-}
-
 /// A command line without the compiler's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CommandLine {
+pub(crate) struct CommandLine {
     /// Its words, response files expanded.
-    pub(super) words: Vec<Word>,
+    pub(crate) words: Vec<Word>,
     /// What it asks for.
-    pub(super) task: Task,
+    pub(crate) task: Task,
 }
 
 /// Options whose value is the next word.
@@ -162,7 +143,7 @@ const HEADERS: [&str; 6] = ["h", "H", "hh", "hpp", "hxx", "inc"];
 impl CommandLine {
     /// Reads the words after the compiler's name. A response file that cannot be read stays a word: the compiler
     /// complains.
-    pub(super) fn new(arguments: impl Iterator<Item = String>) -> CommandLine {
+    pub(crate) fn new(arguments: impl Iterator<Item = String>) -> CommandLine {
         let expanded: Vec<String> = arguments.flat_map(expand).collect();
         let words = words(&expanded);
         let task = task(&words);
@@ -170,7 +151,7 @@ impl CommandLine {
     }
 
     /// The file after `-o`; that of an `-o` for the linker alone (`-Wl,-o,FILE`), which comes behind the compiler's.
-    pub(super) fn output(&self) -> Option<String> {
+    pub(crate) fn output(&self) -> Option<String> {
         let of_compiler = || {
             let outputs = self.words.iter().rev();
             outputs.into_iter().find_map(|w| match w {
@@ -182,18 +163,18 @@ impl CommandLine {
     }
 
     /// Whether a file that is to be linked is not there.
-    pub(super) fn misses_input(&self) -> bool {
+    pub(crate) fn misses_input(&self) -> bool {
         let mut inputs = self.words.iter();
         inputs.any(|w| matches!(w, Word::Input(file) if !Path::new(file).exists()))
     }
 
     /// Whether one of the sources is standard input, which can be read once.
-    pub(super) fn reads_stdin(&self) -> bool {
+    pub(crate) fn reads_stdin(&self) -> bool {
         self.sources().any(|s| s == "-")
     }
 
     /// Whether the caller chose what debug information there is.
-    pub(super) fn has_debug_option(&self) -> bool {
+    pub(crate) fn has_debug_option(&self) -> bool {
         self.words.iter().any(
             |w| matches!(w, Word::Option(o) if o[0].starts_with("-g") && !o[0].starts_with("-gcc")),
         )
@@ -201,7 +182,7 @@ impl CommandLine {
 
     /// The options of a compilation that changes no file but its object and prints no warning: what clang wrote beside
     /// the object when it compiled as it was told stays as it is.
-    pub(super) fn quiet_options(&self) -> Vec<String> {
+    pub(crate) fn quiet_options(&self) -> Vec<String> {
         let options = self.words.iter().filter_map(|w| match w {
             Word::Option(words) if words[0] != "--" && !writes_beside(&words[0]) => Some(words),
             _ => None,
@@ -211,21 +192,21 @@ impl CommandLine {
     }
 
     /// Whether an option is there as it is given.
-    pub(super) fn has(&self, option: &str) -> bool {
+    pub(crate) fn has(&self, option: &str) -> bool {
         self.words
             .iter()
             .any(|w| matches!(w, Word::Option(words) if words[0] == option))
     }
 
     /// Whether an option begins so.
-    pub(super) fn begins(&self, prefix: &str) -> bool {
+    pub(crate) fn begins(&self, prefix: &str) -> bool {
         self.words
             .iter()
             .any(|w| matches!(w, Word::Option(words) if words[0].starts_with(prefix)))
     }
 
     /// The sources, in order.
-    pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
         self.words.iter().filter_map(|w| match w {
             Word::Source { file, .. } => Some(file.as_str()),
             _ => None,
@@ -233,7 +214,7 @@ impl CommandLine {
     }
 
     /// The objects that compiling makes, as the compiler names them.
-    pub(super) fn objects(&self) -> Vec<PathBuf> {
+    pub(crate) fn objects(&self) -> Vec<PathBuf> {
         if let Some(file) = self.output() {
             return vec![file.into()];
         }
@@ -248,7 +229,7 @@ impl CommandLine {
 
     /// Why copies cannot be made of what it compiles or links, if they cannot: control-flow integrity is put into code
     /// when a link optimises it, and objects of copies are machine code.
-    pub(super) fn needs_lto(&self) -> Option<&'static str> {
+    pub(crate) fn needs_lto(&self) -> Option<&'static str> {
         const CFI: &str = "-fsanitize=cfi checks what only link-time optimisation knows, and copies are linked without; compile without it";
         let mut is_on = false;
         for word in &self.words {
@@ -266,7 +247,7 @@ impl CommandLine {
     }
 
     /// The words again.
-    pub(super) fn arguments(&self) -> Vec<String> {
+    pub(crate) fn arguments(&self) -> Vec<String> {
         self.words.iter().flat_map(Word::arguments).collect()
     }
 }
@@ -305,13 +286,13 @@ fn writes_beside(option: &str) -> bool {
 
 impl Word {
     /// Whether it is an option by which a file beside the program is written, and that means nothing to the linker.
-    pub(super) fn writes_beside_link(&self) -> bool {
+    pub(crate) fn writes_beside_link(&self) -> bool {
         let counts = |o: &str| ["--coverage", "-coverage", "-fprofile-arcs"].contains(&o);
         matches!(self, Word::Option(words) if writes_beside(&words[0]) && !counts(&words[0]))
     }
 
     /// Whether it is compiled to bitcode: assembler code is not.
-    pub(super) fn has_bitcode(&self) -> bool {
+    pub(crate) fn has_bitcode(&self) -> bool {
         match self {
             Word::Source {
                 language: Some(language),
@@ -323,7 +304,7 @@ impl Word {
     }
 
     /// The word as the compiler takes it.
-    pub(super) fn arguments(&self) -> Vec<String> {
+    pub(crate) fn arguments(&self) -> Vec<String> {
         match self {
             Word::Source { file, .. } | Word::Input(file) => vec![file.clone()],
             Word::Output(file) => vec!["-o".into(), file.clone()],

@@ -1,44 +1,44 @@
 //! The runtime's objects for a link.
 
-use super::Compiler;
-use super::link::succeeded;
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
+use crate::project::cc::clang::Compiler;
+use crate::project::tools::require_success;
 use crate::write::output;
 use rayon::prelude::*;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What the runtime is compiled for.
-pub(super) struct Target<'a> {
-    pub(super) compiler: &'a Compiler,
+pub(crate) struct Target<'a> {
+    pub(crate) compiler: &'a Compiler,
     /// The folder of the program, an output folder of p3-rewrite's.
-    pub(super) folder: &'a Path,
+    pub(crate) folder: &'a Path,
     /// The scheme, which says what of it is needed.
-    pub(super) scheme: Scheme,
+    pub(crate) scheme: Scheme,
     /// A library is linked, not a program.
-    pub(super) shared: bool,
+    pub(crate) shared: bool,
     /// The C library is a shared one.
-    pub(super) shares_libc: bool,
+    pub(crate) shares_libc: bool,
     /// The target of the program's code, if it is known.
-    pub(super) triple: Option<&'a str>,
+    pub(crate) triple: Option<&'a str>,
     /// What parts of the program are aligned to.
-    pub(super) align: Option<u64>,
+    pub(crate) align: Option<u64>,
     /// A folder for objects that are the same for many programs of a build.
-    pub(super) common: Option<PathBuf>,
+    pub(crate) common: Option<PathBuf>,
 }
 
 /// Objects in the order of a link.
-pub(super) struct Runtime {
+pub(crate) struct Runtime {
     /// Before the program's.
-    pub(super) first: Vec<PathBuf>,
+    pub(crate) first: Vec<PathBuf>,
     /// After them.
-    pub(super) last: Vec<PathBuf>,
+    pub(crate) last: Vec<PathBuf>,
 }
 
 impl Target<'_> {
     /// Compiles it; `work` is a folder of this link's.
-    pub(super) fn compile(&self, work: &Path) -> Result<Runtime> {
+    pub(crate) fn compile(&self, work: &Path) -> Result<Runtime> {
         let objects = self.folder.join("obj/runtime");
         std::fs::create_dir_all(&objects).map_err(|e| Error::write(&objects, e))?;
         let sources = self.folder.join("runtime");
@@ -113,7 +113,7 @@ impl Target<'_> {
         clang.arg(source.file_name().unwrap_or_default());
         let run = clang.arg("-o").arg(object).output();
         let run = run.map_err(|e| self.compiler.failed(&e))?;
-        succeeded(&run, "the runtime cannot be compiled")
+        require_success(&run, "the runtime cannot be compiled")
     }
 
     /// C that says where processes write, unless the environment does.
