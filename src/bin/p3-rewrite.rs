@@ -3,9 +3,11 @@
 //! It needs no LLVM: what reads and writes modules is an engine, which this process becomes.
 
 use anyhow::Result;
+use clap::CommandFactory;
 use p3_rewrite::base::error::Error;
+use p3_rewrite::cli::cargo::CargoArgs;
 use p3_rewrite::cli::rewrite::{Args, Command, meant};
-use p3_rewrite::cli::{build, doctor, manual, print};
+use p3_rewrite::cli::{build, doctor, manual, print, prof};
 use p3_rewrite::input::engine::{self, Request};
 use std::process::ExitCode;
 
@@ -47,7 +49,8 @@ fn start(request: &Request) -> Error {
 }
 
 fn write_manual(args: &manual::ManualArgs) -> Result<ExitCode> {
-    let line = manual::write_all(args)?;
+    let programs = [Args::command(), prof::Cli::command()];
+    let line = manual::write_all(args, &programs, &CargoArgs::command())?;
     print(std::io::stdout(), (line + "\n").as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,11 +7,9 @@ use super::selection::{
     SelectionArgs, find_outdated, refuse_unknown, report_files_of_no_program, report_outdated,
     report_selection, report_threads, report_warnings,
 };
-use super::{ForceArgs, one_line, warn};
+use super::{ForceArgs, path_from_here, say, warn};
 use crate::base::error::{Error, Result};
-use crate::base::names::{
-    NAMED_PROGRAMS, first_names, is_shared_library, printable, quote_for_shell,
-};
+use crate::base::names::{NAMED_PROGRAMS, first_names, is_shared_library, quote_for_shell};
 use crate::base::table::number_of;
 use crate::copies::strategy::Scheme;
 use crate::profile::locate::MERGED;
@@ -336,7 +334,7 @@ fn finish(built: &Built) -> Result<ExitCode> {
     let message = match (&built.foreign, &built.failures[..]) {
         (Some(file), _) => format!(
             "{}: made by another compiler than p3-cc and p3-cxx; {}",
-            shown(file),
+            path_from_here(file),
             remedy_for_compiler_of(file)
         ),
         (None, [_, ..]) => NONE_HAS_COPIES.into(),
@@ -394,7 +392,7 @@ pub(super) fn report_failures(failures: &[Failure]) {
     for failure in failures {
         warn(&format!(
             "{}: not profiled: {}",
-            shown(&failure.program),
+            path_from_here(&failure.program),
             failure.reason
         ));
     }
@@ -452,7 +450,7 @@ fn makefile_has(folder: &Path, target: &str) -> bool {
 
 /// A path as a shell takes it.
 fn quoted(path: &Path) -> String {
-    quote_for_shell(shown(path))
+    quote_for_shell(path_from_here(path))
 }
 
 /// Runs a suite; the exit status is 0 if that of each round was 0, else the first that was not.
@@ -484,7 +482,7 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         let kept = keep::keep_profiles(folder, &gathered)?;
         let profiles = number_of(kept, "profile");
         if !args.quiet {
-            say(&format!("{}: {profiles} added", shown(folder)));
+            say(&format!("{}: {profiles} added", path_from_here(folder)));
         }
     }
     Ok(code(ended(&suite, &gathered, args.quiet)))
@@ -505,7 +503,10 @@ pub(super) fn report_progress(progress: Progress) {
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),
         Progress::OtherBuild(programs) => {
-            let names = first_names(NAMED_PROGRAMS, programs.iter().map(|p| shown(&p.program)));
+            let names = first_names(
+                NAMED_PROGRAMS,
+                programs.iter().map(|p| path_from_here(&p.program)),
+            );
             warn(&format!(
                 "{names}: last linked by another build than the one that is run now; \
                  build again if sources changed in between"
@@ -529,16 +530,16 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
             if manifest.is_ok_and(|m| m.lacks_selected_paths()) {
                 unselected += 1;
             } else {
-                idle.push(shown(&program.program));
+                idle.push(path_from_here(&program.program));
             }
             continue;
         };
         merged.warnings.iter().for_each(|w| warn(w));
         let profile = program.folder.join(MERGED);
-        let summary = summary(&merged.profile, &shown(&profile));
+        let summary = summary(&merged.profile, &path_from_here(&profile));
         summary.lines().for_each(say);
         if let Some(said) = merged.profile.said() {
-            warn(&format!("{}: {said}", shown(&profile)));
+            warn(&format!("{}: {said}", path_from_here(&profile)));
         }
     }
     report_failures(&gathered.failures);
@@ -649,7 +650,7 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
             copy if copy < program.copies => format!("copy {copy}"),
             _ => "native, it has fewer copies".into(),
         };
-        say(&format!("{}: {what}", shown(&program.program)));
+        say(&format!("{}: {what}", path_from_here(&program.program)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -660,32 +661,24 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
 /// See [`integrate`].
 pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
     let names = integrate(&args.out, args.force.force)?;
-    say(&format!("{}: {}", shown(&args.out), names.join(", ")));
+    say(&format!(
+        "{}: {}",
+        path_from_here(&args.out),
+        names.join(", ")
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
 /// What was built of a program, in a line.
 pub(super) fn described(program: &Record) -> String {
-    let why = || format!("{}/record.json says why", shown(&program.folder));
+    let why = || format!("{}/record.json says why", path_from_here(&program.folder));
     let left = match program.left.len() {
         0 => String::new(),
         1 => format!("; 1 object is not profiled: {}", why()),
         n => format!("; {n} objects are not profiled: {}", why()),
     };
     let copies = number_of(program.copies, "copy");
-    format!("{}: {copies}{left}", shown(&program.program))
-}
-
-/// A path, from here if it is below.
-pub(super) fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = path.strip_prefix(&here).unwrap_or(path);
-    printable(&path.to_string_lossy()).into_owned()
-}
-
-/// Prints a line of ours on standard error.
-pub(super) fn say(line: &str) {
-    anstream::eprintln!("p3: {}", one_line(line));
+    format!("{}: {copies}{left}", path_from_here(&program.program))
 }
 
 /// An exit status.

@@ -1,12 +1,12 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
 use super::build::{
-    CopiesArgs, NONE_HAS_COPIES, code, described, ended, report_failures, report_progress, say,
-    shown,
+    CopiesArgs, NONE_HAS_COPIES, code, described, ended, report_failures, report_progress,
 };
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::{find_outdated, refuse_unknown, report_selection, report_threads};
+use super::{path_from_here, say};
 use crate::base::error::{Error, Result};
 use crate::input::engine;
 use crate::project::record;
@@ -151,7 +151,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let status = ended(&suite, &gathered?, false);
     say(&format!(
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
-        shown(&out)
+        path_from_here(&out)
     ));
     Ok(code(status))
 }

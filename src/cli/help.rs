@@ -43,24 +43,3 @@ pub fn grouped_template(commands: &Command, groups: &[Group]) -> String {
     );
     out
 }
-
-#[test]
-fn every_command_is_in_one_group_and_has_one_line() {
-    use clap::CommandFactory;
-    let command = super::prof::Cli::command();
-    let shown = command.get_subcommands().filter(|c| !c.is_hide_set());
-    let mut commands: Vec<&str> = shown.map(Command::get_name).collect();
-    commands.push("help");
-    let groups = super::prof::GROUPS.iter();
-    let mut grouped: Vec<&str> = groups
-        .flat_map(|(_, names)| names.iter().copied())
-        .collect();
-    commands.sort_unstable();
-    grouped.sort_unstable();
-    assert_eq!(grouped, commands);
-    for c in command.get_subcommands() {
-        let about = c.get_about().map(ToString::to_string).unwrap_or_default();
-        let line = format!("  {:8}  {about}", c.get_name());
-        assert!(line.chars().count() <= 80, "{line}");
-    }
-}

@@ -42,15 +42,13 @@ const PAGES: [(&str, &str); 3] = [
 /// Files below a share folder.
 type Files = Vec<(String, Vec<u8>, Mark)>;
 
-/// Writes what there is of all our programs below `out`. A line on what that is.
+/// Writes the pages of all our programs below `out`: of `programs`, of `cargo p3`, which is a command of `cargo`, and of
+/// the compilers. A line on what that is.
 ///
 /// # Errors
 /// Files that cannot be written, or would replace others.
-pub fn write_all(args: &ManualArgs) -> Result<String> {
-    use clap::CommandFactory;
-    let mut files = of_program(&super::rewrite::Args::command());
-    files.extend(of_program(&super::prof::Cli::command()));
-    let cargo = super::cargo::CargoArgs::command();
+pub fn write_all(args: &ManualArgs, programs: &[Command], cargo: &Command) -> Result<String> {
+    let mut files: Files = programs.iter().flat_map(of_program).collect();
     let ours = cargo.find_subcommand("p3").expect("it is").clone();
     // As `cargo help p3` asks for it.
     pages(ours.name("cargo-p3").bin_name("cargo p3"), &mut files);
@@ -59,10 +57,10 @@ pub fn write_all(args: &ManualArgs) -> Result<String> {
     write(args, &files)
 }
 
-/// The same of one program.
+/// Writes the page of one program, those of its commands, and its completions below `out`. A line on what that is.
 ///
 /// # Errors
-/// As of [`write_all`].
+/// Files that cannot be written, or would replace others.
 pub fn write_one(program: &Command, args: &ManualArgs) -> Result<String> {
     write(args, &of_program(program))
 }

@@ -19,6 +19,7 @@ use crate::base::table::Layout;
 use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::Write;
+use std::path::Path;
 
 /// When to colour output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -79,6 +80,18 @@ pub fn one_line(message: &str) -> String {
 /// Prints `warning: …` in one line on stderr.
 pub fn warn(message: &str) {
     anstream::eprintln!("warning: {}", one_line(message));
+}
+
+/// A path, from here if it is below.
+fn path_from_here(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = path.strip_prefix(&here).unwrap_or(path);
+    printable(&path.to_string_lossy()).into_owned()
+}
+
+/// Prints `p3: …` in one line on stderr.
+fn say(line: &str) {
+    anstream::eprintln!("p3: {}", one_line(line));
 }
 
 /// Prints `error: …` in one line on stderr.

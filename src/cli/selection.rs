@@ -1,7 +1,7 @@
 //! `--paths` and `--patch`: the options by which commands ask for some paths only.
 
-use super::build::{say, shown};
 use super::warn;
+use super::{path_from_here, say};
 use crate::base::error::{Error, Result};
 use crate::base::names::{NAMED_PROGRAMS, first_names};
 use crate::base::table::number_of;
@@ -189,14 +189,17 @@ pub(super) fn report_warnings(programs: &[Record]) {
         let warnings = warnings.filter(|w| {
             !is_nothing(w) && !is_about_files_elsewhere(w) && !w.starts_with(THREADS_WARNING)
         });
-        warnings.for_each(|w| warn(&format!("{}: {w}", shown(&program.program))));
+        warnings.for_each(|w| warn(&format!("{}: {w}", path_from_here(&program.program))));
     }
 }
 
 /// Prints, in one line, which programs may lose counts by threads.
 pub(super) fn report_threads(programs: &[Record]) {
     let has = |p: &&Record| p.warnings.iter().any(|w| w.starts_with(THREADS_WARNING));
-    let names = programs.iter().filter(has).map(|p| shown(&p.program));
+    let names = programs
+        .iter()
+        .filter(has)
+        .map(|p| path_from_here(&p.program));
     let names: Vec<String> = names.collect();
     if !names.is_empty() {
         let names = first_names(NAMED_PROGRAMS, names.into_iter());
@@ -231,6 +234,6 @@ pub(super) fn report_outdated(programs: &[&Record]) {
     warn(&format!(
         "{}{and}: not linked again, so the selection of this build is not in them: they count what was asked for when they were \
          linked; remove and build again",
-        shown(&first.program)
+        path_from_here(&first.program)
     ));
 }

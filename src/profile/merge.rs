@@ -9,6 +9,7 @@ pub mod snapshot;
 mod starts;
 mod summary;
 
+use programs::refuse_foreign_file;
 pub use programs::{Program, Programs};
 pub use starts::{Starts, count_starts};
 pub use summary::summary;
@@ -25,7 +26,7 @@ use crate::base::table::number_of;
 use crate::copies::strategy::Measure;
 use crate::estimates::data::{self, Refused};
 use crate::profile::manifest::Manifest;
-use gather::{All, Copy, Gathered, foreign, gather};
+use gather::{All, Copy, Gathered, gather};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -145,8 +146,8 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
     match &profile.measured {
         Measurement::Estimated(_) => {
             let estimated = finish_estimates(&profile, estimates);
-            let estimated =
-                estimated.map_err(|e| e.into_error(|problem| foreign(path, problem)))?;
+            let estimated = estimated
+                .map_err(|e| e.into_error(|problem| refuse_foreign_file(path, problem)))?;
             profile.measured = Measurement::Estimated(estimated);
         }
         Measurement::Exact(_) => {
@@ -268,7 +269,10 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
         // Of one kind, as the scheme is the same: they are added at once.
         (Measurement::Estimated(_), Measurement::Estimated(_)) => {}
         (Measurement::Exact(_) | Measurement::Estimated(_), _) => {
-            return Err(foreign(&part.path, "it counts by another scheme"));
+            return Err(refuse_foreign_file(
+                &part.path,
+                "it counts by another scheme",
+            ));
         }
     }
     for (f, n) in sum.functions().zip(&part.entries) {

@@ -1,8 +1,8 @@
 //! Profiles of estimates: commands that show or compare them.
 
 use super::Outcome;
+use super::estimate_request::EstimateRequest;
 use super::format::{Format, Render};
-use super::show::Asked;
 use crate::base::error::Result;
 use crate::estimates::data::Estimated;
 use crate::estimates::shadow::profile::BurstProfile;
@@ -17,64 +17,72 @@ use crate::read::source::Sources;
 
 /// `p3-prof show` of a profile, which is estimated.
 pub(super) fn show(
-    asked: &Asked,
+    request: &EstimateRequest,
     (profile, estimated): (&Profile, &Estimated),
     mut selection: Selection,
 ) -> Result<Outcome> {
     let is_sample = matches!(estimated, Estimated::Sampled(_));
-    if is_sample && asked.bursts {
+    if is_sample && request.bursts {
         return Err(profile.no_bursts());
     }
-    if !is_sample && asked.longest {
+    if !is_sample && request.longest {
         return Err(profile.no_sample());
     }
-    if asked.edges {
+    if request.edges {
         return Err(profile.only_estimates());
     }
-    if asked.format == Format::Text {
+    if request.format == Format::Text {
         selection.top = selection.top.or(Some(20));
         if is_sample {
             selection.order = Order::Instructions;
         }
     }
     match estimated {
-        Estimated::Bursts(_) => show_bursts(asked, profile.bursts()?, &selection),
-        Estimated::Sampled(_) => show_sampled(asked, profile.sampled()?, &selection),
+        Estimated::Bursts(_) => show_bursts(request, profile.bursts()?, &selection),
+        Estimated::Sampled(_) => show_sampled(request, profile.sampled()?, &selection),
     }
 }
 
-fn show_sampled(asked: &Asked, profile: SampledProfile, selection: &Selection) -> Result<Outcome> {
-    let report = if asked.longest {
+fn show_sampled(
+    request: &EstimateRequest,
+    profile: SampledProfile,
+    selection: &Selection,
+) -> Result<Outcome> {
+    let report = if request.longest {
         Report::longest(profile, selection)
     } else {
         Report::new(profile, selection)
     };
-    let report = report.told_by(asked.sources.find(profile.profile));
+    let report = report.told_by(request.sources.find(profile.profile));
     let render = Render {
-        text: || text(&report, asked.layout),
+        text: || text(&report, request.layout),
         json: || json(&report),
         csv: || csv(&report),
     };
-    let printed = Outcome::print(render.render(asked.format));
-    let outcome = printed.about_unless_summarised(asked.format, profile.profile);
+    let printed = Outcome::print(render.render(request.format));
+    let outcome = printed.about_unless_summarised(request.format, profile.profile);
     Ok(outcome.told_by(&report.sources))
 }
 
-fn show_bursts(asked: &Asked, bursts: BurstProfile, selection: &Selection) -> Result<Outcome> {
-    let (profile, layout) = (bursts.profile, asked.layout);
+fn show_bursts(
+    request: &EstimateRequest,
+    bursts: BurstProfile,
+    selection: &Selection,
+) -> Result<Outcome> {
+    let (profile, layout) = (bursts.profile, request.layout);
     let render = Render {
         text: || {
-            if asked.bursts {
+            if request.bursts {
                 return Ok(shadow::bursts_text(bursts, layout));
             }
-            let sources = asked.sources.find(profile);
+            let sources = request.sources.find(profile);
             shadow::text(bursts, selection, sources, layout)
         },
         json: || shadow::json(bursts, selection),
         csv: || shadow::csv(bursts, selection),
     };
-    let printed = Outcome::print(render.render(asked.format)?);
-    Ok(printed.about_unless_summarised(asked.format, profile))
+    let printed = Outcome::print(render.render(request.format)?);
+    Ok(printed.about_unless_summarised(request.format, profile))
 }
 
 /// Whether formats of a profile are written by [`export`], and not as those of exact profiles.

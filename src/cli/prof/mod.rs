@@ -5,6 +5,7 @@ mod browse;
 mod compare;
 mod coverage;
 mod diff;
+mod estimate_request;
 #[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]
 mod estimates;
 mod export;
@@ -70,7 +71,7 @@ pub struct Cli {
 }
 
 /// The commands, by who needs them.
-pub(super) const GROUPS: &[Group] = &[
+const GROUPS: &[Group] = &[
     (
         "Everyday commands",
         &[
@@ -165,6 +166,32 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Manual(args) => {
             let line = write_one(&<Cli as clap::CommandFactory>::command(), args)?;
             Ok(Outcome::print(line + "\n"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_is_in_one_group_and_has_one_line() {
+        let command = Cli::command();
+        let shown = command.get_subcommands().filter(|c| !c.is_hide_set());
+        let mut commands: Vec<&str> = shown.map(clap::Command::get_name).collect();
+        commands.push("help");
+        let groups = GROUPS.iter();
+        let mut grouped: Vec<&str> = groups
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
+        commands.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, commands);
+        for c in command.get_subcommands() {
+            let about = c.get_about().map(ToString::to_string).unwrap_or_default();
+            let line = format!("  {:8}  {about}", c.get_name());
+            assert!(line.chars().count() <= 80, "{line}");
         }
     }
 }

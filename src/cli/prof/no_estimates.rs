@@ -1,8 +1,8 @@
 //! A build without the feature `estimates`: no profile is estimated.
 
 use super::Outcome;
+use super::estimate_request::EstimateRequest;
 use super::format::Format;
-use super::show::Asked;
 use crate::base::error::Result;
 use crate::estimates::data::Estimated;
 use crate::profile::Profile;
@@ -11,7 +11,7 @@ use crate::read::report::export::{Exporter, Written};
 use crate::read::source::Sources;
 
 pub(super) fn show(
-    _: &Asked,
+    _: &EstimateRequest,
     (_, estimated): (&Profile, &Estimated),
     _: Selection,
 ) -> Result<Outcome> {

@@ -1,5 +1,6 @@
 //! `p3-prof show`.
 
+use super::estimate_request::EstimateRequest;
 use super::format::{Format, Render};
 use super::several::{self, Several};
 use super::sources::SourceArgs;
@@ -76,16 +77,6 @@ pub(super) struct ShowArgs {
     bursts: bool,
 }
 
-/// What is to be shown of a profile that is estimated.
-pub(super) struct Asked<'a> {
-    pub(super) format: Format,
-    pub(super) edges: bool,
-    pub(super) bursts: bool,
-    pub(super) longest: bool,
-    pub(super) sources: &'a SourceArgs,
-    pub(super) layout: Layout,
-}
-
 pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let Several {
         profile,
@@ -108,7 +99,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
             let name = by.to_possible_value().expect("no value is skipped");
             return Err(profile.adds_no_estimates(name.get_name()));
         }
-        let asked = Asked {
+        let request = EstimateRequest {
             format: args.format,
             edges: args.edges,
             bursts: args.bursts,
@@ -116,7 +107,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
             sources: &args.sources,
             layout,
         };
-        return estimates::show(&asked, (&profile, estimated), selection);
+        return estimates::show(&request, (&profile, estimated), selection);
     }
     if args.bursts {
         return Err(profile.no_bursts());

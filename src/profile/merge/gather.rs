@@ -2,7 +2,7 @@
 //! number of files, but for 16 bytes of each.
 
 use super::arguments::ArgumentCounts;
-use super::programs::{Program, Programs};
+use super::programs::{Program, Programs, refuse_foreign_file};
 use super::{FailureMode, plus};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId};
@@ -14,7 +14,6 @@ use crate::profile::raw::{self, Raw};
 use crate::profile::verdict::{Processes, copies_named};
 use crate::profile::{Profile, file};
 use std::collections::{BTreeMap, HashSet};
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// What one copy counted, over all its processes.
@@ -145,7 +144,7 @@ impl All {
         let program = programs.of(absent.program, mark)?;
         if absent.copy.0 >= programs.0[program].copies {
             let problem = format!("it is of copy {}", absent.copy);
-            return Err(foreign(mark, problem));
+            return Err(refuse_foreign_file(mark, problem));
         }
         let gathered = &mut self.programs[program];
         if !gathered.seen.0.contains(&absent.unique) && noted.insert(absent.unique) {
@@ -288,12 +287,15 @@ pub(crate) fn read(file: &Path) -> Result<Raw> {
 pub(crate) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
     if raw.copies != program.copies || raw.copy.0 >= raw.copies {
         let problem = format!("it is of copy {} of {}", raw.copy, raw.copies);
-        return Err(foreign(file, problem));
+        return Err(refuse_foreign_file(file, problem));
     }
     let estimated = raw.estimates.functions();
     let mut functions = raw.functions.keys().copied().chain(estimated);
     if let Some(f) = functions.find(|f| f.index() >= program.functions) {
-        return Err(foreign(file, format!("the manifest has no function {f}")));
+        return Err(refuse_foreign_file(
+            file,
+            format!("the manifest has no function {f}"),
+        ));
     }
     if raw.lost {
         let problem = "its process ran out of memory or disk and dropped counts";
@@ -301,11 +303,6 @@ pub(crate) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
         return Err(Error::profile(file, problem, remedy));
     }
     Ok(())
-}
-
-pub(super) fn foreign(file: &Path, problem: impl Display) -> Error {
-    let remedy = "name the manifest.json of the copies that ran";
-    Error::profile(file, problem, remedy)
 }
 
 /// Takes the estimates out of `raw`, which was read from `file`.

@@ -3,6 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::profile::manifest::Manifest;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// What a manifest's folder is searched for.
@@ -78,9 +79,15 @@ impl Programs {
                 1 => "it is of another program, or of another rewriting of it".to_string(),
                 n => format!("it is of none of the {n} programs that were named"),
             };
-            super::gather::foreign(file, problem)
+            refuse_foreign_file(file, problem)
         })
     }
+}
+
+/// The error about a file that is not of the copies at hand.
+pub(super) fn refuse_foreign_file(file: &Path, problem: impl Display) -> Error {
+    let remedy = "name the manifest.json of the copies that ran";
+    Error::profile(file, problem, remedy)
 }
 
 fn manifests(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {

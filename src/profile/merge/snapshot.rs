@@ -2,8 +2,9 @@
 //! between functions, and counts of several copies, which are not equally far.
 
 use super::gather::{Copy, add, add_estimates, check};
+use super::programs::refuse_foreign_file;
 use super::programs::{Program, Programs};
-use super::{check_forks, combine, empty, finish_estimates, foreign};
+use super::{check_forks, combine, empty, finish_estimates};
 use crate::base::error::{Error, Result};
 use crate::base::index::CopyId;
 use crate::estimates::data;
@@ -47,7 +48,7 @@ impl Snapshot {
         for (file, mut raw) in raws {
             if raw.program != self.profile.manifest.program_bytes() {
                 let problem = "it is of another program, or of another rewriting of it";
-                return Err(foreign(&file, problem));
+                return Err(refuse_foreign_file(&file, problem));
             }
             check(&raw, &self.program, &file)?;
             self.profile.sources.push(raw.unique);

@@ -1,7 +1,8 @@
 //! A request as it was typed, read in full before any program is: the specifications, their profiles, the diff.
 
 use super::places::{add_patch, not_part_of};
-use super::resolve::{Resolved, add_spec};
+use super::resolve::add_spec;
+use super::resolved::Resolved;
 use super::{Earlier, Spec, Target};
 use crate::base::error::{Error, Result};
 use crate::copies::selection::Asked;

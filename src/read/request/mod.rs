@@ -17,6 +17,7 @@ mod list;
 mod places;
 mod ranking;
 mod resolve;
+mod resolved;
 mod spec;
 mod target;
 #[cfg(test)]

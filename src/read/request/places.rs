@@ -1,6 +1,6 @@
 //! Selections by place in the source: lines, functions, the lines that a diff touches.
 
-use super::resolve::{Resolved, no_function, refusal};
+use super::resolved::{Resolved, no_function, refusal};
 use super::spec::Spec;
 use super::target::Target;
 use crate::base::error::Result;

@@ -13,7 +13,8 @@
 //! ```
 
 use super::places::add_patch;
-use super::resolve::{Resolved, resolve};
+use super::resolve::resolve;
+use super::resolved::Resolved;
 use super::*;
 use crate::base::index::{FuncId, PathId};
 use crate::copies::selection::Selection;

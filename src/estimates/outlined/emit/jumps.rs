@@ -3,7 +3,7 @@
 //! The addresses that a program keeps are those of the native function's blocks, wherever they were taken. A copy looks
 //! them up and goes on in its own block of the same origin.
 
-use super::copy::Copied;
+use super::copied::Copied;
 use crate::runtime::abi;
 use crate::write::emit::edit::Edit;
 use crate::write::emit::llvm;

@@ -1,7 +1,7 @@
 //! Copies of blocks in which values that are live at headers are in memory.
 
-use super::copy::Copied;
-use super::resume::Handed;
+use super::copied::Copied;
+use super::handed::Handed;
 use crate::base::index::BlockId;
 use crate::write::emit::llvm;
 use crate::write::emit::llvm::inst::{self, Inst, phis};

@@ -2,7 +2,8 @@
 
 use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::estimates::outlined::emit::copy::forbid_inlining;
-use crate::estimates::outlined::emit::resume::{Handed, Tail, place_in, return_call};
+use crate::estimates::outlined::emit::handed::Handed;
+use crate::estimates::outlined::emit::resume::{Tail, place_in, return_call};
 use crate::estimates::outlined::plan::ResumePoint;
 use crate::input::ir::{Cfg, Terminator};
 use crate::paths::dag::Order;

@@ -2,9 +2,10 @@
 //! sampled any more.
 
 use super::trampoline::{Argument, Header, NONE, Shared, Trampoline, TrampolineParts, Words, pack};
+use crate::estimates::outlined::emit::handed::Handed;
 use crate::estimates::outlined::emit::live::Saving;
 use crate::estimates::outlined::emit::resume::{
-    self, Buffer, Handed, Tail, place_in, return_call, return_value,
+    self, Buffer, Tail, place_in, return_call, return_value,
 };
 use crate::estimates::subpath::plan::{Loop, Outlining};
 use crate::paths::versions::Versions;

@@ -1,8 +1,9 @@
 //! Trampolines, by which one function leaves for another one that goes on in its activation.
 
 use crate::estimates::outlined::emit::copy::forbid_inlining;
+use crate::estimates::outlined::emit::handed::Handed;
 use crate::estimates::outlined::emit::resume::{
-    Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
+    Tail, call_of, place_in, return_call, return_value, returning_as,
 };
 use crate::write::emit::edit::Edit;
 use crate::write::emit::llvm::inst::{self, phis};
