@@ -3,15 +3,14 @@
 use crate::base::names::{
     Beside, first_columns, fitted_among, fitted_path, last_columns, printable,
 };
-use anstyle::{AnsiColor, Style};
+use crate::base::style::NAME;
+use anstyle::Style;
 use comfy_table::{CellAlignment, Table, presets};
 use std::borrow::Cow;
 use std::fmt;
 pub use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, core::Word};
 
-/// How names are styled.
-const NAME: Style = AnsiColor::Cyan.on_default();
 /// What separates columns.
 const GAP: usize = 2;
 /// A name is not made narrower than this.

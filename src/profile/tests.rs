@@ -14,6 +14,7 @@ use crate::profile::manifest::Manifest;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, made, raw};
 use crate::read::analysis::simulate::simulate;
+use crate::read::report::figures::By;
 use crate::read::report::{coverage, diff, export};
 use proptest::prelude::*;
 use std::ops::Range;
@@ -389,11 +390,7 @@ pub(crate) fn use_profile(p: &Profile) {
     let paths = p.paths().ok();
     if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
-            text::render(
-                &report,
-                text::By::Both,
-                crate::base::table::Layout::default(),
-            ),
+            text::render(&report, By::Both, crate::base::table::Layout::default()),
             json::render(&report),
             csv::render(&report),
         );

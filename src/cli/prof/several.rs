@@ -3,6 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, TiVec};
 use crate::base::names::{NAMED_PROGRAMS, first_names, printable};
+use crate::base::style::BOLD;
 use crate::base::table::{Align, Columns, Layout, grouped, number_of};
 use crate::profile::Profile;
 use crate::profile::locate::{MERGED, has_never_run, profiles_below};
@@ -11,12 +12,9 @@ use crate::profile::merge::empty;
 use crate::profile::union::{Builds, union_with_baseline};
 use crate::profile::verdict::Trust;
 use crate::project::unlinked::is_baseline;
-use anstyle::Style;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
-
-const BOLD: Style = Style::new().bold();
 
 /// Several profiles as one, and what is to be told of that.
 pub(super) struct Several {

@@ -11,6 +11,7 @@ use crate::base::table::Layout;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
+use crate::read::report::figures::By;
 use crate::read::report::{Report, csv, edges, json, text};
 use clap::{Args, ValueEnum};
 use regex::Regex;
@@ -28,14 +29,14 @@ enum ByArg {
     Path,
 }
 
-impl From<Option<ByArg>> for text::By {
-    fn from(by: Option<ByArg>) -> text::By {
+impl From<Option<ByArg>> for By {
+    fn from(by: Option<ByArg>) -> By {
         match by {
-            None => text::By::Both,
-            Some(ByArg::Function) => text::By::Function,
-            Some(ByArg::File) => text::By::File,
-            Some(ByArg::Loop) => text::By::Loop,
-            Some(ByArg::Path) => text::By::Path,
+            None => By::Both,
+            Some(ByArg::Function) => By::Function,
+            Some(ByArg::File) => By::File,
+            Some(ByArg::Loop) => By::Loop,
+            Some(ByArg::Path) => By::Path,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
 use crate::base::names::printable;
+use crate::base::style::{BOLD, DIM, WARN};
 use crate::base::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use crate::estimates::data::Estimate;
 use crate::estimates::data::bursts::Bursts;
@@ -14,15 +15,11 @@ use crate::read::report::Report;
 use crate::read::report::steps::Steps;
 use crate::read::source::Sources;
 use crate::runtime::format;
-use anstyle::{AnsiColor, Style};
 use serde_json::json;
 use std::fmt::Write;
 
-const BOLD: Style = Style::new().bold();
 /// Steps stand behind the column of shares.
 const NARROWER: usize = 10;
-const DIM: Style = Style::new().dimmed();
-const WARN: Style = AnsiColor::Yellow.on_default();
 
 /// Why a burst ended, in words.
 pub(crate) fn reason(why: u32, detail: u32) -> String {

@@ -9,7 +9,7 @@ use crate::read::report::export::pprof::{self, Stack};
 use crate::read::report::export::speedscope;
 use crate::read::report::export::stacks::Frame;
 use crate::read::report::export::{EXPORTERS, Exporter, Written};
-use crate::read::report::text::short;
+use crate::read::report::positions::base_name;
 use crate::read::source::Sources;
 
 type Writer = fn(&Report) -> Vec<u8>;
@@ -114,7 +114,7 @@ fn frame(report: &Report, place: &ProgramBlock) -> Frame {
         .map(|s| s.loc);
     let mut name = format!("{} b{}", profile.name(place.func), place.block);
     if let Some(loc) = loc {
-        let file = short(&profile.manifest.files[loc.file as usize]);
+        let file = base_name(&profile.manifest.files[loc.file as usize]);
         name += &format!(" {file}:{}", loc.line);
     }
     Frame { name, loc }

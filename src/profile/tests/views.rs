@@ -12,6 +12,7 @@ use crate::profile::{Profile, made};
 use crate::read::analysis::accuracy;
 use crate::read::analysis::hits::{self, Hits};
 use crate::read::report::export::{Asked, EXPORTERS, Weigh, Writer};
+use crate::read::report::figures::By;
 use crate::read::report::{Report, csv, edges, json, text};
 use crate::read::report::{coverage, diff};
 use crate::read::source::{Search, Sources};
@@ -199,10 +200,10 @@ fn paths_and_edges() {
     );
     let counts = edges::collect(&p, &Selection::default()).unwrap();
     let views = [
-        ("paths", text::render(&report(None), text::By::Both, LAYOUT)),
+        ("paths", text::render(&report(None), By::Both, LAYOUT)),
         (
             "the hottest three",
-            text::render(&report(Some(3)), text::By::Both, LAYOUT),
+            text::render(&report(Some(3)), By::Both, LAYOUT),
         ),
         ("CSV", csv::render(&report(None))),
         ("JSON", json::render(&report(None))),

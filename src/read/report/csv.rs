@@ -1,7 +1,7 @@
 //! `show --format csv`: a table of paths.
 
+use super::positions::join_positions;
 use super::steps::{Steps, in_a_line};
-use super::text::lines;
 use super::{Line, Report};
 use crate::base::table;
 use crate::paths::dag::{PathEnd, PathStart};
@@ -61,7 +61,7 @@ fn record(report: &Report, steps: &Steps, line: &Line) -> Vec<String> {
         ends.to_string(),
         back_to,
         blocks.join(" "),
-        lines(&profile.manifest.files, &line.locs),
+        join_positions(&profile.manifest.files, &line.locs),
         in_a_line(&steps.decision_rows(line.func, &report.words().decisions(line))),
     ];
     let mut record: Vec<String> = record.into_iter().chain(time).collect();

@@ -1,10 +1,11 @@
 //! Loops, as their paths tell of them.
 
 use super::Report;
+use super::figures::{WIDE, columns_for};
 use super::steps::Steps;
-use super::text::{BOLD, DIM, WIDE, columns_for};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
+use crate::base::style::{BOLD, DIM};
 use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent};
 use crate::input::ir::{Cfg, Site};
 use crate::paths::dag::{Path, PathEnd, PathStart};

@@ -15,7 +15,7 @@ mod tests;
 pub use layout::{fit_in_a_line, in_a_line, least_width, text};
 
 use super::Line;
-use super::text::short;
+use super::positions::base_name;
 use super::words::{Disambiguation, Said, Words};
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{PrintedNames, brief, fitted, printable};
@@ -309,7 +309,7 @@ impl<'a> Steps<'a> {
             (false, false) => "",
         });
         let mut place = match (s.line, s.file.as_deref()) {
-            (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
+            (Some(line), Some(file)) if file != own => format!("{}:{line}", base_name(file)),
             (Some(line), _) => line.to_string(),
             // What compilers make has no line, where other code of the function has one.
             (None, _) if !own.is_empty() => NO_LINE.into(),
@@ -366,7 +366,7 @@ impl<'a> Steps<'a> {
         match entrance.or(calls.first()) {
             // Which instance it was says nothing that the line of the call does not.
             Some(call) => brief(&call.function),
-            None => short(s.file.as_deref().unwrap_or_default()).into_owned(),
+            None => base_name(s.file.as_deref().unwrap_or_default()).into_owned(),
         }
     }
 
@@ -507,7 +507,7 @@ fn goes(s: &Said, own: &str) -> String {
     };
     let to = match &s.to_seen {
         None => format!("b{}", s.to),
-        Some((file, line, _)) if file != own => format!("{}:{line}{column}", short(file)),
+        Some((file, line, _)) if file != own => format!("{}:{line}{column}", base_name(file)),
         Some((_, line, _)) if !column.is_empty() => format!("{line}{column}"),
         Some((_, line, column)) if Some(*line) == s.line && !s.back && *column > 0 => {
             format!("{line}:{column}")

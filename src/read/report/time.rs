@@ -1,10 +1,11 @@
 //! Time beside instructions, where samples of a profiler are given.
 
+use super::figures::{By, NARROWEST_NAME, WIDE, function_figures, function_place, option_for_all};
 use super::steps::Steps;
-use super::text::{BOLD, By, DIM, NARROWEST_NAME, WIDE, figures, option_for_all, place};
 use super::{Line, Report};
 use crate::base::index::FuncId;
 use crate::base::names::printable;
+use crate::base::style::{BOLD, DIM};
 use crate::base::table::{Align, Columns, Layout, display_width, exactly, number_of, percent};
 use crate::read::analysis::samples::Amount;
 use crate::read::analysis::samples::time::Time;
@@ -67,9 +68,9 @@ pub(super) fn functions(
     let heading = heading[..=kept].iter().copied().chain(["function"]);
     table.heading(BOLD, &heading.collect::<Vec<_>>());
     for &f in functions.iter().take(top) {
-        let mut cells = figures(report, f)[..kept].to_vec();
+        let mut cells = function_figures(report, f)[..kept].to_vec();
         cells.insert(1, percent(time.share(time.amount_in(f))));
-        table.named(cells, steps.name(f), place(report, f));
+        table.named(cells, steps.name(f), function_place(report, f));
     }
     let row = |table: &mut Columns, amount: Amount, name: String| {
         let mut cells = vec![String::new(); kept + 1];

@@ -4,6 +4,7 @@ use super::Target;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, PathId};
 use crate::base::names::readable;
+use crate::base::style::BOLD;
 use crate::base::table::{self, Layout, exactly, number_of};
 use crate::copies::selection::{Asked, Selection};
 use crate::paths::function::Paths;
@@ -13,11 +14,8 @@ use crate::read::report::steps::Steps;
 use crate::read::report::text::headline;
 use crate::read::report::{Line, lines};
 use crate::read::source::Sources;
-use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
-
-const BOLD: Style = Style::new().bold();
 
 /// The selected paths of one function.
 struct Row {

@@ -2,13 +2,9 @@
 
 use super::{Kind, Row, View};
 use crate::base::names::printable;
+use crate::base::style::{BOLD, DIM, WARN};
 use crate::base::table::{Align, Columns, Layout, exactly, grouped, percent, wrapped};
-use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const WARN: Style = AnsiColor::Yellow.on_default();
 
 /// The names of the columns.
 pub(crate) fn heading(kind: Kind) -> Vec<&'static str> {

@@ -4,8 +4,8 @@ use crate::base::names::printable;
 use crate::base::table::display_width;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
+use crate::read::report::positions::base_name;
 use crate::read::report::steps::Row;
-use crate::read::report::text::short;
 use crate::read::report::words::Said;
 use crate::read::source::Sources;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub(super) fn files(
         let decided = said.iter().filter(|s| s.file.as_ref() == Some(name));
         let text = sources.text(file);
         LitFile {
-            name: short(name).into_owned(),
+            name: base_name(name).into_owned(),
             text: text.map(|t| t.whole().lines().map(shown).collect()),
             lines: locs.map(|l| l.line).collect(),
             decided: decided.filter_map(|s| s.line).collect(),

@@ -6,8 +6,8 @@ use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
 use crate::base::table::{exactly, grouped, number_of, percent};
 use crate::profile::{Profile, Structure};
+use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::short;
 use crate::read::report::words::Said;
 use crate::read::report::{Line, line};
 use crate::read::source::Sources;
@@ -112,7 +112,7 @@ impl<'a> Paths<'a> {
         let steps = self.steps.all_rows(line, behind);
         let is_shortened = !self.steps.decision_rows(self.f, before).is_empty();
         let start = self.steps.start(line);
-        let home = format!("{}:", short(&self.steps.home_file(self.f)));
+        let home = format!("{}:", base_name(&self.steps.home_file(self.f)));
         let start = start.trim_start_matches(" · ").replace(&home, "");
         let id = format!("#{}", line.id);
         let skips = if is_shortened { "⋯" } else { "" };

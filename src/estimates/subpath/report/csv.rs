@@ -2,8 +2,8 @@
 
 use super::{Report, Row, decisions, locs, phrased};
 use crate::base::table;
+use crate::read::report::positions::join_positions;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::lines;
 
 /// One record for each selected subpath, hottest first, after a heading.
 pub fn render(report: &Report) -> String {
@@ -44,7 +44,7 @@ fn record(report: &Report, steps: &Steps, row: &Row) -> Vec<String> {
         row.places.len().to_string(),
         row.joined.to_string(),
         blocks.join(" "),
-        lines(&profile.manifest.files, &locs(profile, &row.places)),
+        join_positions(&profile.manifest.files, &locs(profile, &row.places)),
         taken.join(" · "),
     ]
 }

@@ -4,21 +4,17 @@ use super::folded::{Piece, fold};
 use super::groups::{Folded, fold_rotations, longest_short};
 use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
 use crate::base::names::printable;
+use crate::base::style::{BOLD, DIM, NAME, WARN};
 use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
 use crate::estimates::data::subpaths::{HotList, Subpaths};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
+use crate::read::report::positions::join_positions;
 use crate::read::report::steps::{self, Steps};
-use crate::read::report::text::lines;
 use crate::read::report::words::Said;
 use crate::read::source::Sources;
-use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const NAME: Style = AnsiColor::Cyan.on_default();
-const WARN: Style = AnsiColor::Yellow.on_default();
 /// A subpath shows at most this many source lines, decisions, and pieces of its list of blocks.
 const MAX_ITEMS: usize = 24;
 
@@ -233,7 +229,7 @@ impl Texts {
         let taken = phrased(steps, places, &decisions(profile, sources, places));
         Texts {
             blocks: anstream::adapter::strip_str(&blocks(profile, places)).to_string(),
-            lines: pieces(&locs, "→", |run: &[Loc]| lines(files, run)),
+            lines: pieces(&locs, "→", |run: &[Loc]| join_positions(files, run)),
             decisions: pieces(&taken, " · ", |run: &[String]| run.join(" · ")),
         }
     }

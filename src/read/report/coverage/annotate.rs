@@ -9,6 +9,7 @@ use super::{Scope, file};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::base::names::{first_columns, printable};
+use crate::base::style::{BOLD, DIM, MISSING};
 use crate::base::table::{Layout, display_width, grouped, number_of, wrapped};
 use crate::input::ir::Terminator;
 use crate::profile::Profile;
@@ -21,14 +22,11 @@ use crate::read::report::steps::Steps;
 use crate::read::report::words::{Disambiguation, Said, Words};
 use crate::read::report::{Decision, To};
 use crate::read::source::{Sources, Text};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-const BOLD: Style = Style::new().bold();
-const MISSING: Style = AnsiColor::Red.on_default();
-const FAINT: Style = Style::new().dimmed();
 /// What stands for the count of a line that did not run, and of one that markers leave out.
 const NEVER: &str = "never";
 const EXCLUDED: &str = "excluded";
@@ -391,12 +389,12 @@ impl Page<'_> {
         for (i, &line) in asked.iter().enumerate() {
             let before = i.checked_sub(1).map_or(0, |i| asked[i]);
             if line > before + 1 {
-                let _ = writeln!(out, "{FAINT}{:>1$}{FAINT:#}", "⋯", columns[0]);
+                let _ = writeln!(out, "{DIM}{:>1$}{DIM:#}", "⋯", columns[0]);
             }
             out += &self.line(line, counts.get(&line).copied(), columns, layout);
         }
         if asked.last().is_some_and(|last| *last < length) {
-            let _ = writeln!(out, "{FAINT}{:>1$}{FAINT:#}", "⋯", columns[0]);
+            let _ = writeln!(out, "{DIM}{:>1$}{DIM:#}", "⋯", columns[0]);
         }
         out + "\n"
     }
@@ -427,7 +425,7 @@ impl Page<'_> {
         let (count, style) = match count {
             Some(Range { most: 0, .. }) => (NEVER.into(), MISSING),
             Some(n) => (bound(n), Style::new()),
-            None if self.excluded.contains(&number) => (EXCLUDED.into(), FAINT),
+            None if self.excluded.contains(&number) => (EXCLUDED.into(), DIM),
             None => (String::new(), Style::new()),
         };
         let [wide, digits] = columns;

@@ -4,12 +4,10 @@ use super::headline::{SourceSums, share_text};
 use super::unasked::Unasked;
 use super::{Coverage, Paths};
 use crate::base::names::printable;
+use crate::base::style::BOLD;
 use crate::base::table::{Align, Columns, Layout, grouped, roughly};
 use crate::read::source::root::Root;
-use anstyle::Style;
 use std::collections::BTreeMap;
-
-const BOLD: Style = Style::new().bold();
 
 /// Functions that compilers make, of modules: no file has them.
 #[derive(Default)]

@@ -42,7 +42,7 @@ use crate::profile::manifest::Status;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure};
 use crate::read::analysis::contradiction::Contradictions;
-use crate::read::report::text::short;
+use crate::read::report::positions::base_name;
 use crate::read::report::{Decision, Line, line};
 use counted::Counted;
 use rayon::prelude::*;
@@ -447,7 +447,7 @@ fn branchless_places(
     let locs = rows.iter().flat_map(sites).map(|site| site.loc);
     let on_touched = locs.filter(|loc| touched.contains(*loc));
     let lines: BTreeSet<(u32, u32)> = on_touched.map(|loc| touched.place(loc)).collect();
-    let name = |file: u32| short(&profile.manifest.files[file as usize]);
+    let name = |file: u32| base_name(&profile.manifest.files[file as usize]);
     let place = |(file, line): (u32, u32)| format!("{}:{line}", name(file));
     lines.into_iter().map(place).collect()
 }

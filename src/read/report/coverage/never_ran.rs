@@ -1,12 +1,10 @@
 //! The list of functions that never ran.
 
 use super::{Coverage, file};
+use crate::base::style::BOLD;
 use crate::base::table::{Align, Columns, Layout, grouped, number_of};
+use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::short;
-use anstyle::Style;
-
-const BOLD: Style = Style::new().bold();
 
 /// For people: how many they are, and each with its lines, its paths and where it begins.
 pub(super) fn listed(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
@@ -22,8 +20,12 @@ pub(super) fn listed(coverage: &Coverage, steps: &Steps, layout: Layout) -> Stri
         let own = coverage.lines.functions.get(&row.f);
         let lines = own.map_or("–".into(), |own| grouped(own.lines.feasible));
         let place = match coverage.profile.entry(row.f).begins() {
-            Some(loc) => format!("  {}:{}", short(&file(coverage.profile, row.f)), loc.line),
-            None => format!("  {}", short(&file(coverage.profile, row.f))),
+            Some(loc) => format!(
+                "  {}:{}",
+                base_name(&file(coverage.profile, row.f)),
+                loc.line
+            ),
+            None => format!("  {}", base_name(&file(coverage.profile, row.f))),
         };
         let cells = [lines, grouped(row.paths.feasible)];
         table.named(cells, steps.name(row.f), place);

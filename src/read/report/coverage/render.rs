@@ -7,25 +7,24 @@ use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{NAMED_FUNCTIONS, printable, readable};
+use crate::base::style::{BOLD, WARN};
 use crate::base::table::{self, Align, Columns, Layout, exactly, number_of, times, wrapped};
 use crate::input::ir::Loc;
 use crate::paths::dag::PathStart;
 use crate::profile::Profile;
 use crate::read::report::is_zero;
+use crate::read::report::positions::base_name;
 use crate::read::report::steps::{Row, Steps, text as text_of_rows};
-use crate::read::report::text::short;
 use crate::read::report::words::{Said, Words};
 use crate::read::report::{Line, Step};
 use crate::read::source::Sources;
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const BOLD: Style = Style::new().bold();
 /// Where paths stand below their function.
 const INDENT: usize = 4;
-const WARN: Style = AnsiColor::Yellow.on_default();
 
 impl Paths {
     /// The executed share; all of nothing.
@@ -78,7 +77,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let own = coverage.lines.functions.get(&row.f);
         let unasked = of_functions.get(&row.f).into_iter().flatten().copied();
         let missing = own.filter(|_| row.ran).map(|own| own.missing_text(unasked));
-        let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
+        let home = own.map(|_| format!("  {}", base_name(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
         table.named_over_list(shares(own, &row.paths, &row.pairs), name, INDENT, note);
         if let Some(text) = contradictory(row) {
@@ -237,7 +236,8 @@ pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unaske
         let _ = writeln!(out, "files that the program has no code of: {}", names());
     }
     let unasked = unasked.iter().flat_map(|(file, all)| {
-        let said = |u: &Unasked| format!("{}:{} {}", short(file), u.line, printable(&u.condition));
+        let said =
+            |u: &Unasked| format!("{}:{} {}", base_name(file), u.line, printable(&u.condition));
         all.iter().map(said)
     });
     let unasked: Vec<String> = unasked.collect();
@@ -317,7 +317,7 @@ fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
         None => format!("b{}", step.block),
         Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
         Some(loc) => {
-            let file = short(&profile.manifest.files[loc.file as usize]);
+            let file = base_name(&profile.manifest.files[loc.file as usize]);
             format!("{file}:{}", loc.line)
         }
     };

@@ -7,7 +7,7 @@ use crate::base::names::may_print;
 use crate::base::table::number_of;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
-use crate::read::report::text::short;
+use crate::read::report::positions::base_name;
 use crate::read::source::markers::Markers;
 use crate::read::source::root::Root;
 use crate::read::source::{is_of_the_system, repository};
@@ -80,7 +80,7 @@ impl Scope {
 
     /// Whether `--file` and `--exclude` admit a source file.
     fn patterns_admit(&self, name: &str) -> bool {
-        let printed = [Root(&self.root).name(name), &short(name)];
+        let printed = [Root(&self.root).name(name), &base_name(name)];
         let matches = |re: &Regex| {
             let is_printed = |n: &&str| re.is_match(n) || may_print(re.as_str(), n);
             re.is_match(name) || printed.iter().any(is_printed)

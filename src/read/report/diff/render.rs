@@ -3,16 +3,14 @@
 use super::{Change, Diff, Frequency};
 use crate::base::index::BlockId;
 use crate::base::names::readable;
+use crate::base::style::BOLD;
 use crate::base::table::{self, Layout, exactly, grouped, number_of};
 use crate::profile::Profile;
 use crate::read::report::steps::Steps;
 use crate::read::report::text::{headline, name_lines};
 use crate::read::source::Sources;
-use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
-
-const BOLD: Style = Style::new().bold();
 
 impl Diff<'_> {
     /// What may have become of paths, those of which it did, and the profile that they are described by.

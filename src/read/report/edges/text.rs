@@ -7,7 +7,7 @@ use crate::base::table::{Layout, NARROWEST, display_width, grouped};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::left::Range;
-use crate::read::report::text::lines;
+use crate::read::report::positions::join_positions;
 use std::cmp::Reverse;
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ pub fn text(profile: &Profile, functions: &[FunctionEdges], layout: Layout) -> S
 /// `fit` shortens a name, beside which so many columns are used.
 fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> String) -> String {
     let place = |loc: &Option<Loc>, gap: &str| {
-        let place = loc.map(|loc| lines(&profile.manifest.files, &[loc]));
+        let place = loc.map(|loc| join_positions(&profile.manifest.files, &[loc]));
         place.map_or(String::new(), |place| format!("{gap}{place}"))
     };
     let mut out = place(&f.begins, "  ");

@@ -11,7 +11,7 @@ use crate::profile::flow::EdgeCount;
 use crate::profile::left::Range;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::read::analysis::counted::CountedFunction;
-use crate::read::report::text::short;
+use crate::read::report::positions::base_name;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
 use std::collections::HashSet;
@@ -153,7 +153,7 @@ fn lines(profile: &Profile, f: &CountedFunction, b: BlockId) -> String {
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
         return String::new();
     };
-    let short = dot_escaped(&short(&profile.manifest.files[first.loc.file as usize]));
+    let short = dot_escaped(&base_name(&profile.manifest.files[first.loc.file as usize]));
     if first.loc.file != last.loc.file || first.loc.line >= last.loc.line {
         return format!(" {short}:{}", first.loc.line);
     }

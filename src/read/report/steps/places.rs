@@ -1,7 +1,7 @@
 //! Where paths and loops begin, as who reads the project's own code sees it.
 
 use super::super::Line;
-use super::super::text::short;
+use super::super::positions::base_name;
 use super::super::words::site;
 use super::{COMPUTED_GOTO, Steps};
 use crate::base::index::{BlockId, FuncId, TiSlice};
@@ -180,7 +180,7 @@ impl Steps<'_> {
     fn tell_apart(&self, found: &[(BlockId, Seen)]) -> Vec<String> {
         let manifest = &self.words.profile().manifest;
         let place = |seen: &Seen| {
-            let file = short(&manifest.files[seen.file as usize]);
+            let file = base_name(&manifest.files[seen.file as usize]);
             format!("{file}:{}", seen.line)
         };
         let mut places: Vec<String> = found.iter().map(|(_, seen)| place(seen)).collect();

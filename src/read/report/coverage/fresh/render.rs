@@ -2,22 +2,21 @@
 
 use super::{Fresh, NewPath, ReachedBy, SourceLine};
 use crate::base::names::printable;
+use crate::base::style::BOLD;
 use crate::base::table::{self, Layout, exactly, number_of, wrapped};
 use crate::profile::Profile;
 use crate::profile::merge::origins::Origin;
 use crate::read::report::coverage::ci;
 use crate::read::report::coverage::json_path::JsonPath;
 use crate::read::report::coverage::render::place_beside;
+use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::{headline, short};
+use crate::read::report::text::headline;
 use crate::read::report::words::Words;
 use crate::read::source::Sources;
-use anstyle::Style;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-
-const BOLD: Style = Style::new().bold();
 
 /// `3 new paths, 5 new pairs of edges, 1 new line; 17 paths ran that are known`.
 fn summary(fresh: &Fresh) -> String {
@@ -41,7 +40,7 @@ fn named(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
             _ => format!("{}-{}", r[0].1, r[r.len() - 1].1),
         };
         let ranges: Vec<String> = ranges.map(range).collect();
-        let file = short(&profile.manifest.files[lines[0].0 as usize]);
+        let file = base_name(&profile.manifest.files[lines[0].0 as usize]);
         let word = if lines.len() == 1 { "line" } else { "lines" };
         format!("{word} {} of {}", ranges.join(", "), printable(&file))
     };

@@ -2,6 +2,7 @@
 
 use super::Versus;
 use crate::base::names::printable;
+use crate::base::style::BOLD;
 use crate::base::table::{self, Layout, exactly, number_of};
 use crate::read::report::Line;
 use crate::read::report::coverage::ci;
@@ -10,11 +11,8 @@ use crate::read::report::steps::Steps;
 use crate::read::report::text::{headline, name_lines};
 use crate::read::report::words::Words;
 use crate::read::source::Sources;
-use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
-
-const BOLD: Style = Style::new().bold();
 
 impl Versus<'_> {
     /// The paths of one profile alone, and which that is.
