@@ -186,7 +186,12 @@ test-tutorial:
 
 # The daemons run in namespaces of their own, which takes root.
 test-launchers: setup-launchers
-	$(CARGO) test --locked --test it launch:: -- --ignored
+	$(CARGO) test --locked --test it -- launch:: shadow::faults::full_disk --ignored
+
+# A control group with a limit of memory, which only root can make.
+.PHONY: test-limits
+test-limits: cached
+	$(CACHED) $(CARGO) test --locked --test it shadow::faults -- --ignored
 
 # There are no examples. But where some could be, cargo gives crates the features that tests ask for, and so takes those
 # that are compiled already; else it compiles syn, and all macros that use it, once more for each set of features.

@@ -1,16 +1,5 @@
-//! `p3-cc`: a compiler in place of clang, whose programs are copies.
+//! `p3-cc`: a compiler in place of clang, whose programs are copies ([`p3_rewrite::cli::compiler`]).
 
-use p3_rewrite::cli::interrupt::{OnSignal, end_if_interrupted, watch};
-use p3_rewrite::project::{Language, run};
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    watch(OnSignal::EndNow);
-    let arguments = std::env::args().skip(1).collect();
-    let result = run(Language::C, arguments);
-    end_if_interrupted();
-    match result {
-        Ok(status) => ExitCode::from(status),
-        Err(e) => p3_rewrite::cli::fail(&e.into()),
-    }
+fn main() -> std::process::ExitCode {
+    p3_rewrite::cli::compiler::main()
 }

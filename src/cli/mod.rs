@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod cargo;
+pub mod compiler;
 pub mod doctor;
 #[cfg(feature = "llvm")]
 pub mod engine;

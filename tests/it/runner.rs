@@ -1,6 +1,8 @@
 //! The output folder's Makefile: link, run, compare, merge, report.
 
-use crate::support::{PROF, compile, parsed, project, rewrite, shell_with_mounts};
+use crate::support::{
+    PROF, compile, parsed, processes_of, project, rewrite, shell_with_mounts, wait_until,
+};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -364,13 +366,7 @@ fn killed_runs_leave_nothing() {
     let mut killed = killed.process_group(0).current_dir(dir).spawn().unwrap();
     let printed = |k: u32| std::fs::read(out.join(format!("run/copy-{k}/stdout")));
     let started = || (0..2).all(|k| printed(k).is_ok_and(|text| !text.is_empty()));
-    for _ in 0..3000 {
-        if started() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    assert!(started());
+    assert!(wait_until(started));
     // What only says what it would do waits for nobody.
     for dry in ["run", "run-0", "merge", "clean"] {
         let (ok, said) = make(dir, &["-n", dry]);
@@ -390,7 +386,7 @@ fn killed_runs_leave_nothing() {
     assert!(ran && !said.contains("waiting"), "{said}");
     // Now the children of the killed run fork again, and would have written to where this one's profiles are.
     std::fs::write(&flag, "").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(wait_until(|| processes_of(&out).is_empty()));
     let (merged, said) = make(dir, &["merge"]);
     assert!(merged, "{said}");
     assert_eq!(work(&out.join("profile.p3prof")), 5);

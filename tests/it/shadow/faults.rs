@@ -1,6 +1,7 @@
 //! What goes wrong around shadows is no matter to the program: it does what it does without them.
 
-use super::{Program, are_gone, behaviour, files, processes};
+use super::{Program, are_gone, behaviour, files};
+use crate::support::processes_of;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,7 +33,7 @@ fn shadows_are_killed() {
     let (parent, mut killed) = (child.id(), 0);
     let waiting = std::thread::spawn(move || child.wait_with_output().unwrap());
     while !waiting.is_finished() {
-        for pid in processes(&program.shadowed) {
+        for pid in processes_of(&program.shadowed) {
             if pid != parent {
                 kill(pid);
                 killed += 1;
@@ -67,7 +68,7 @@ fn programs_are_killed() {
         child.kill().unwrap();
         child.wait().unwrap();
         let begin = Instant::now();
-        while !processes(&program.shadowed).is_empty() {
+        while !processes_of(&program.shadowed).is_empty() {
             assert!(begin.elapsed() < Duration::from_secs(55), "they live on");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -175,13 +176,11 @@ impl Drop for Group {
 /// A group of processes whose memory holds the program, but not what it and its shadows copy: there are none while it
 /// has its memory, and if one that was forked before takes too much, that one is killed.
 #[test]
+#[ignore = "takes a control group of its own: make test-limits, as root"]
 fn group_without_memory() {
     let dir = crate::support::folder();
     let name = dir.path().file_name().unwrap().to_str().unwrap();
-    let Some(group) = Group::new(&format!("p3{name}"), 80 << 20) else {
-        eprintln!("no control group with a limit of memory can be made here: not tested");
-        return;
-    };
+    let group = Group::new(&format!("p3{name}"), 80 << 20).expect("a control group can be made");
     let program = Program::new("large.c", &["-O1"], dir.path());
     let (_, native) = program.run(&program.native, "native", &["60"], "");
     let script = format!(
@@ -203,6 +202,7 @@ fn group_without_memory() {
 /// A disk without room for records, of a system of its own. A file of records begins with 16 KiB and gets 100 more
 /// here, or a tenth of that where the machine has much else to do.
 #[test]
+#[ignore = "mounts a file system: make test-launchers"]
 fn full_disk() {
     let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
@@ -216,10 +216,11 @@ fn full_disk() {
     );
     let limited = program.script("limited.sh", &script);
     let (folder, output) = program.run(&limited, "full", &arguments, "load=1,burst=100k,cost=100%");
-    if output.status.code() == Some(77) {
-        eprintln!("no file system can be mounted here: not tested");
-        return;
-    }
+    assert_ne!(
+        output.status.code(),
+        Some(77),
+        "a file system can be mounted"
+    );
     assert_eq!(output.stdout, native.stdout, "{output:?}");
     assert_eq!(output.status, native.status, "{output:?}");
     assert_eq!(files(&folder), files(&expected));

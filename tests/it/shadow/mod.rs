@@ -8,7 +8,7 @@ mod unfelt;
 
 use crate::support::{
     Behaviour, Made, PROF, copy_modules, disassemble, link, llvm, module, objects_folder, parsed,
-    project, rewrite, run, runtime,
+    processes_of, project, rewrite, run, runtime, wait_until,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,22 +156,10 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// The processes that run `exe`.
-fn processes(exe: &Path) -> Vec<u32> {
-    let all = std::fs::read_dir("/proc").unwrap().map(|e| e.unwrap());
-    all.filter(|p| std::fs::read_link(p.path().join("exe")).is_ok_and(|e| e == exe))
-        .filter_map(|p| p.file_name().to_str()?.parse().ok())
-        .collect()
-}
-
 /// Whether all processes of a program end. The kernel kills a twin with its shadow, which the program waits for; the
 /// twin ends a little later.
 fn are_gone(exe: &Path) -> bool {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !processes(exe).is_empty() && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    processes(exe).is_empty()
+    wait_until(|| processes_of(exe).is_empty())
 }
 
 /// Runs modes of `source` with and without shadows, which must not differ; the system calls that shadows met, with
@@ -534,10 +522,10 @@ fn shadows_die_with_the_program() {
         .unwrap();
     let within = |seconds, holds: &dyn Fn(usize) -> bool| {
         let end = Instant::now() + Duration::from_secs(seconds);
-        while !holds(processes(&program.shadowed).len()) && Instant::now() < end {
+        while !holds(processes_of(&program.shadowed).len()) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(10));
         }
-        holds(processes(&program.shadowed).len())
+        holds(processes_of(&program.shadowed).len())
     };
     let forked = within(300, &|n| n >= 3);
     child.kill().unwrap();

@@ -24,6 +24,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
@@ -134,6 +135,29 @@ pub(crate) fn run(command: &mut Command) -> Output {
 /// JSON as what it holds. Large profiles are: this is the one way to have it parsed by code of serde_json's own, which
 /// is optimised, and not by what a crate without optimisation makes of its generic functions.
 #[track_caller]
+/// Waits for `condition`, two minutes at most: far longer than a loaded machine takes. Whether it came true.
+pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(120);
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() > end {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The ids of all processes whose program is `path`, or is below it.
+pub(crate) fn processes_of(path: &Path) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").unwrap().map(|e| e.unwrap());
+    let is_meant = |exe: PathBuf| exe.starts_with(path);
+    all.filter(|p| std::fs::read_link(p.path().join("exe")).is_ok_and(is_meant))
+        .filter_map(|p| p.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
 pub(crate) fn parsed(json: &[u8]) -> Value {
     std::str::from_utf8(json).unwrap().parse().unwrap()
 }

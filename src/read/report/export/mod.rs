@@ -211,6 +211,10 @@ pub fn describe_left_out(profile: &Profile, selection: &Selection) -> Option<Str
     }
 }
 
+/// What branches of optimised code are: formats have no place to tell them from those of the source.
+const OPTIMISED_BRANCHES: &str = "optimised code: branches are those that the optimiser left, and 0 is no proof that \
+     a condition never had that outcome (p3-prof coverage says which; -O0 shows all)";
+
 /// The counts of the selected functions that are profiled, those that never ran too.
 struct Counts<'a> {
     profile: &'a Profile,
@@ -270,6 +274,16 @@ impl<'a> View<'a> for Counts<'a> {
                 "lines with code that markers exclude: {}",
                 lines.len()
             ));
+        }
+        let has_branches =
+            |f: &CountedFunction| f.structure.cfg.blocks.iter().any(|b| b.succs.len() > 1);
+        let is_optimised = |f: &CountedFunction| f.entry.optimised.is_optimised();
+        if self
+            .functions
+            .iter()
+            .any(|f| is_optimised(f) && has_branches(f))
+        {
+            notes.push(OPTIMISED_BRANCHES.into());
         }
         notes
     }
