@@ -201,6 +201,7 @@ lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --bins $(AS_TESTED) -- -D warnings
+	$(CARGO) clippy --locked --no-default-features --features estimates --bins $(AS_TESTED) -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --features llvm$(MAIN) --bins $(AS_TESTED) -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' \
 	    $(CARGO) doc --locked --no-deps --lib --bins $(AS_TESTED)

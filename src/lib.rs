@@ -61,20 +61,6 @@
 //! names a door.
 //! `docs/ARCHITECTURE.md` is the map.
 
-#![cfg_attr(
-    not(all(feature = "llvm", feature = "estimates")),
-    allow(
-        dead_code,
-        unused_imports,
-        unreachable_pub,
-        reason = "only engines or estimates use it"
-    )
-)]
-#![cfg_attr(
-    not(feature = "estimates"),
-    allow(unreachable_code, reason = "estimates have no values")
-)]
-
 pub mod base;
 pub mod cli;
 pub mod copies;

@@ -40,6 +40,10 @@ pub enum Exact {
 
 impl Measurement {
     /// Of so many functions, before anything has run.
+    #[cfg_attr(
+        not(feature = "estimates"),
+        allow(unreachable_code, reason = "estimates have no values")
+    )]
     pub fn none(measure: Measure, functions: usize) -> Measurement {
         match measure {
             Measure::Paths => Measurement::Exact(Exact::Paths(ti_vec![Vec::new(); functions])),

@@ -1,4 +1,8 @@
 //! Views of every stage for people: graphs as dot, numberings and plans as text (`--dump`).
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 use crate::base::index::{EdgeId, VertexId};
 use crate::base::names::{dot_escaped, printable};

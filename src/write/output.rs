@@ -3,11 +3,16 @@
 //! An old manifest is removed before anything else is touched, every file appears by rename, and
 //! the new manifest comes last. A folder that is not ours is refused, and in one that is, only what its
 //! list (`list`) names is deleted. Symbolic links inside are not followed.
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 mod destination;
 mod list;
 
 pub(crate) use destination::{Content, Destination, Mark, check_folder, write_files};
+#[cfg(feature = "llvm")]
 pub(crate) use list::is_inside;
 
 use crate::base::error::{Error, Result};

@@ -1,4 +1,8 @@
 //! What `p3-prof show` asks of a profile that is estimated.
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use all of it")
+)]
 
 use super::format::Format;
 use super::sources::SourceArgs;

@@ -6,6 +6,10 @@
 //!
 //! The path register `r` is a 64-bit integer with wrapping arithmetic. It is local to one
 //! activation of the function and holds the label sum since the path began.
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet};
 use crate::paths::dag::Order;
@@ -27,6 +31,10 @@ pub(crate) mod register;
 pub(crate) mod text;
 
 pub(crate) use branches::Branch;
+#[cfg_attr(
+    not(feature = "llvm"),
+    allow(unreachable_pub, reason = "who links LLVM gives them")
+)]
 pub use how::{Counters, Names, Update};
 
 /// What a count in a hash table is taken to cost: eight or nine instructions where the cache names its slot (measured

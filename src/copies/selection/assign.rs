@@ -11,6 +11,10 @@
 //! expected to cost less. Tasks go to copies by what they cost, longest first; a function whose selected paths cost
 //! more than an even share, or that the scheme splits anyway, is divided as Algorithm 2 divides the DAG of its selected
 //! paths.
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 use super::known::known_edges;
 use super::ranges::ranges_without_known;

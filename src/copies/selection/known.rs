@@ -4,6 +4,10 @@
 //! a copy that looks for new paths has to do. The union of known paths closes over others, though: two known prefixes
 //! and two known suffixes that meet make four paths. So D grows greedily: known paths are taken from the hottest down,
 //! and one is added if the paths inside the union are still all known.
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 use super::KnownPath;
 use crate::base::index::{EdgeId, IdSet, TiVec};

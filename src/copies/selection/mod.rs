@@ -18,6 +18,7 @@ mod ranges;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "llvm")]
 pub(crate) use assign::{assign, weigh};
 pub(crate) use counted::CountedPaths;
 

@@ -10,6 +10,10 @@
 //!   ──▶ s ─┤     m ──┤                  edge set: a, b and c, or a, c and d; the other paths are counted
 //!          └─ b ─┘   └─ d ─▶            ranges: m exists twice, and behind b its edge d counts
 //! ```
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 use super::KnownPath;
 use crate::base::index::{CopyId, PathId, VertexId};

@@ -1,4 +1,8 @@
 //! What exact rooms and kinds of estimates hand each other, in every build.
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use all of it")
+)]
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, PathId};

@@ -9,6 +9,10 @@
 //! A header that ends in `indirectbr` or a large `switch` is that of an interpreter, which code generators duplicate
 //! behind every operation: nothing may be added to it. Activations go on at those of its successors instead to which
 //! nothing else leads.
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 use crate::base::index::{BlockId, CfgEdge, IdSet, TiSlice, TiVec, ti_vec};
 use crate::copies::plan::{FunctionPlan, Op, Site, SiteCode};

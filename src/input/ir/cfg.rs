@@ -253,6 +253,10 @@ impl Cfg {
 
     /// The edge that is taken instead of `edge`: itself, or the first one of an `indirectbr` to the same target. O(1),
     /// O(successors) of an `indirectbr`.
+    #[cfg_attr(
+        not(feature = "llvm"),
+        allow(dead_code, reason = "only engines use it")
+    )]
     pub(crate) fn taken_edge(&self, edge: CfgEdge) -> CfgEdge {
         if self.block(edge.block).terminator != Terminator::IndirectBr {
             return edge;

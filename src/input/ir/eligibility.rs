@@ -31,6 +31,10 @@ pub enum SkipReason {
 }
 
 /// The attributes that forbid profiling, and the reason that each gives.
+#[cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use it")
+)]
 pub(crate) const FORBIDDING_ATTRIBUTES: [(&str, SkipReason); 4] = [
     ("naked", SkipReason::Naked),
     ("noprofile", SkipReason::NoProfile),

@@ -13,6 +13,7 @@ pub mod lower;
 pub mod threads;
 
 pub use cfg::{Block, Call, Callee, Cfg, Decided, FORK, Loc, Site, Span, Terminator};
+#[cfg(feature = "llvm")]
 pub(crate) use eligibility::FORBIDDING_ATTRIBUTES;
 pub use eligibility::SkipReason;
 pub(crate) use inlined::inlined_functions;

@@ -259,6 +259,10 @@ impl Predicate {
     }
 
     /// Whether it holds of two operands that are equal.
+    #[cfg_attr(
+        not(feature = "llvm"),
+        allow(dead_code, reason = "only engines use it")
+    )]
     pub(crate) fn holds_if_equal(self) -> bool {
         use Predicate::*;
         matches!(self, Eq | Sle | Sge | Ule | Uge)

@@ -1,4 +1,8 @@
 //! The dominator tree of a CFG.
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(dead_code, reason = "only engines use all of it")
+)]
 
 use super::Order;
 use super::order::predecessors;

@@ -1,4 +1,8 @@
 //! What a look counted.
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use all of it")
+)]
 
 use crate::base::index::{BlockId, FuncId, PathId};
 use crate::base::table::{grouped, number_of};

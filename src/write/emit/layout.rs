@@ -91,6 +91,10 @@ pub(crate) fn is_linux(module: &Module) -> bool {
 }
 
 /// Whether the module is for Linux on x86-64, with pointers of 64 bits.
+#[cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use it")
+)]
 pub(crate) fn is_x86_64_linux(module: &Module) -> bool {
     let triple = triple(module);
     triple.starts_with("x86_64") && triple.contains("linux") && !triple.contains("x32")

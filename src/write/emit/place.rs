@@ -223,6 +223,10 @@ fn backwards(block: BasicBlock) -> impl Iterator<Item = InstructionValue> {
 }
 
 /// Whether the block ends in a call that `ret` has to follow.
+#[cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use it")
+)]
 pub(crate) fn has_musttail(block: BasicBlock) -> bool {
     backwards(block).take(2).any(ends_in_ret)
 }

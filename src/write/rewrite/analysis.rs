@@ -51,6 +51,10 @@ pub(super) struct Analysis {
 
 /// A program whose functions are measured.
 #[derive(Clone, Copy)]
+#[cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use it")
+)]
 pub(super) struct Measured<'a> {
     pub(super) program: &'a Program,
     pub(super) manifest: &'a Manifest,
@@ -181,6 +185,10 @@ impl Analysis {
     }
 
     /// Control flow and paths of a function that is not skipped. Nothing is known of them here any more.
+    #[cfg_attr(
+        not(feature = "estimates"),
+        allow(dead_code, reason = "only estimates use it")
+    )]
     pub(super) fn take_function(&mut self, func: FuncId) -> Option<(Cfg, Measuring)> {
         let measuring = self.paths[func].take()?;
         let Body { module, ordinal } = self.program.functions[func].bodies[0];

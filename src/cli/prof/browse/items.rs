@@ -1,4 +1,8 @@
 //! What lists on the screen show: items with numbers, in an order.
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use all of it")
+)]
 
 use super::lit::Lit;
 use crate::base::error::Result;

@@ -1,5 +1,9 @@
 //! pprof: a gzipped protocol buffer (`profile.proto`). Samples are the lines of paths: instructions by line,
 //! executions of a path at its first line, and a label that names the path.
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use all of it")
+)]
 
 use super::stacks::Frame;
 use super::{Asked, Export};

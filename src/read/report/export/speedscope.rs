@@ -100,6 +100,10 @@ fn render(report: &Report) -> String {
 }
 
 /// Stacks, which weigh something in two ways, each with its name.
+#[cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use it")
+)]
 pub(crate) fn render_stacks(
     profile: &Profile,
     stacks: impl IntoIterator<Item = Vec<Frame>>,

@@ -3,6 +3,10 @@
 //! A handle names a value or block of one function of a module that outlives it; the functions here keep no
 //! reference that the caller erased ([`Inst::erase`] says when).
 #![allow(unsafe_code)]
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use all of it")
+)]
 
 use super::value::{Value, has_fixed_size};
 use inkwell::basic_block::BasicBlock;

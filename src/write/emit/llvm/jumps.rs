@@ -1,4 +1,8 @@
 //! Jumps that something else patches in, and what functions that are jumped to need.
+#![cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use all of it")
+)]
 
 use inkwell::InlineAsmDialect;
 use inkwell::attributes::Attribute;

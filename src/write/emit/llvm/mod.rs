@@ -12,9 +12,10 @@ pub(super) mod session;
 pub(crate) mod value;
 pub(super) mod view;
 
+pub(crate) use jumps::block_address;
+#[cfg(feature = "estimates")]
 pub(crate) use jumps::{
-    alias, block_address, copy_personality, jump_that_can_be_patched, mark_tail, move_address,
-    replace_global,
+    alias, copy_personality, jump_that_can_be_patched, mark_tail, move_address, replace_global,
 };
 pub(crate) use metadata::{
     Meta, add_module_flag, debug_info_version, has_module_flag, set_branch_weights,
@@ -67,6 +68,10 @@ pub(crate) fn blocks(function: FunctionValue<'_>) -> Blocks<'_> {
 }
 
 /// How large types are on the target of a module.
+#[cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use it")
+)]
 pub(crate) fn target_of(module: &Module) -> TargetData {
     TargetData::create(&module.get_data_layout().as_str().to_string_lossy())
 }

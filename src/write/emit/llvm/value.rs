@@ -255,18 +255,30 @@ impl Value {
 /// What writers make of one.
 impl Value {
     /// The value as inkwell has it.
+    #[cfg_attr(
+        not(feature = "estimates"),
+        allow(dead_code, reason = "only estimates use it")
+    )]
     pub(crate) fn basic<'ctx>(self) -> BasicValueEnum<'ctx> {
         // SAFETY: the value is live, and of a type that a parameter can have.
         unsafe { BasicValueEnum::new(self.0) }
     }
 
     /// A block, as terminators have it as an operand.
+    #[cfg_attr(
+        not(feature = "estimates"),
+        allow(dead_code, reason = "only estimates use it")
+    )]
     pub(crate) fn of_block(block: BasicBlock) -> Value {
         // SAFETY: the block is live.
         Value(unsafe { LLVMBasicBlockAsValue(block.as_mut_ptr()) })
     }
 
     /// The size of its type in memory, in bytes; `None` for tokens, scalable vectors and what else has none.
+    #[cfg_attr(
+        not(feature = "estimates"),
+        allow(dead_code, reason = "only estimates use it")
+    )]
     pub(crate) fn size(self, target: &TargetData) -> Option<u64> {
         // SAFETY: the value is live, and only types that have one size are asked for it.
         unsafe {
@@ -343,6 +355,10 @@ impl Value {
 ///
 /// # Safety
 /// The type must be live.
+#[cfg_attr(
+    not(feature = "estimates"),
+    allow(dead_code, reason = "only estimates use it")
+)]
 pub(super) unsafe fn has_fixed_size(ty: LLVMTypeRef) -> bool {
     use LLVMTypeKind::*;
     // SAFETY: the type is live, only types that have elements are asked for them, and types that have a size hold none
