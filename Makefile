@@ -189,9 +189,13 @@ test-launchers: setup-launchers
 	$(CARGO) test --locked --test it -- launch:: shadow::faults::full_disk --ignored
 
 # A control group with a limit of memory, which only root can make.
-.PHONY: test-limits
+.PHONY: test-limits test-forms
 test-limits: cached
 	$(CACHED) $(CARGO) test --locked --test it shadow::faults -- --ignored
+
+# The forms that need no LLVM, with estimates and without.
+test-forms:
+	sh tools/forms.sh
 
 # There are no examples. But where some could be, cargo gives crates the features that tests ask for, and so takes those
 # that are compiled already; else it compiles syn, and all macros that use it, once more for each set of features.
