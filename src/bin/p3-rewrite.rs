@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use p3_rewrite::base::error::Error;
 use p3_rewrite::cli::cargo::CargoArgs;
 use p3_rewrite::cli::rewrite::{Args, Command, meant};
-use p3_rewrite::cli::{build, doctor, manual, print, prof};
+use p3_rewrite::cli::{build, doctor, manual, print, prof, suite};
 use p3_rewrite::input::engine::{self, Request};
 use std::process::ExitCode;
 
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Some(Command::Annotate(args)) => Err(start(&args.engine()).into()),
         Some(Command::Proftext(args)) => Err(start(&args.engine()).into()),
         Some(Command::Build(args)) => build::build(args).map_err(Into::into),
-        Some(Command::Suite(args)) => build::suite(args).map_err(Into::into),
+        Some(Command::Suite(args)) => suite::suite(args).map_err(Into::into),
         Some(Command::Integrate(args)) => build::write_files(&args).map_err(Into::into),
         Some(Command::Doctor) => doctor::run().map_err(Into::into),
         Some(Command::Manual(args)) => write_manual(&args),

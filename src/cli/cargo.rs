@@ -1,18 +1,17 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
-use super::build::{
-    CopiesArgs, NONE_HAS_COPIES, code, described, ended, report_failures, report_progress,
-};
+use super::build::{CopiesArgs, NONE_HAS_COPIES, described, report_failures};
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::{find_outdated, refuse_unknown, report_selection, report_threads};
-use super::{path_from_here, say};
+use super::suite::{ended, report_progress};
+use super::{exit_code_of, say};
 use crate::base::error::{Error, Result};
 use crate::input::engine;
 use crate::project::record;
 use crate::project::rust::{Rustc, output};
 use crate::project::suite::{Build, SamePids, Suite, Variables};
-use crate::project::{our_program, rust};
+use crate::project::{our_program, path_from_here, rust};
 use crate::write::output::check_folder;
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -135,7 +134,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         if status == 0 && !has_programs && !built.failures.is_empty() {
             return Err(Error::Usage(NONE_HAS_COPIES.into()));
         }
-        return Ok(code(status));
+        return Ok(exit_code_of(status));
     }
     let suite = Suite {
         folders: vec![out.clone()],
@@ -153,7 +152,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
         path_from_here(&out)
     ));
-    Ok(code(status))
+    Ok(exit_code_of(status))
 }
 
 /// Removes programs that count other paths than are asked for: cargo does not know of our options, and links what is

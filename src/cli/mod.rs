@@ -13,6 +13,7 @@ pub mod prof;
 pub mod rewrite;
 mod screen;
 mod selection;
+pub mod suite;
 mod values;
 
 use crate::base::names::{REGEX_PROBLEM, describe_regex_problem, printable};
@@ -20,7 +21,7 @@ use crate::base::table::Layout;
 use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::Write;
-use std::path::Path;
+use std::process::ExitCode;
 
 /// When to colour output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -83,11 +84,9 @@ pub fn warn(message: &str) {
     anstream::eprintln!("warning: {}", one_line(message));
 }
 
-/// A path, from here if it is below.
-fn path_from_here(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = path.strip_prefix(&here).unwrap_or(path);
-    printable(&path.to_string_lossy()).into_owned()
+/// The exit status of a command as ours; 1 where it does not fit.
+fn exit_code_of(status: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(status).unwrap_or(1))
 }
 
 /// Prints `p3: …` in one line on stderr.

@@ -5,10 +5,11 @@ mod values;
 
 use sampling::SamplingArgs;
 
-use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs, cannot_select, number_of_copies};
+use super::build::{BuildArgs, IntegrateArgs, UseArgs, cannot_select, number_of_copies};
 use super::help::HelpArgs;
 use super::manual::ManualArgs;
 use super::selection::SelectionArgs;
+use super::suite::SuiteArgs;
 use super::{Color, ForceArgs};
 use crate::base::error::Result;
 use crate::base::names::Filter;

@@ -1,13 +1,14 @@
 //! `--paths` and `--patch`: the options by which commands ask for some paths only.
 
+use super::say;
 use super::warn;
-use super::{path_from_here, say};
 use crate::base::error::{Error, Result};
 use crate::base::names::{NAMED_PROGRAMS, first_names};
 use crate::base::table::number_of;
 use crate::profile::locate::profiles_below;
 use crate::profile::manifest::Manifest;
 use crate::profile::verdict::Trust;
+use crate::project::path_from_here;
 use crate::project::record::Record;
 use crate::read::request::{Empty, NOTHING, PATCH, Request, Spec, is_about_files_elsewhere};
 use crate::write::options::THREADS_WARNING;

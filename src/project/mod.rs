@@ -15,6 +15,7 @@
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
 //! suite/      rounds of it at the same time, those that ran other processes, and builds
+//! systems     what is known of CMake, Meson and make
 //! integrate   files by which build systems find our compilers
 //! interrupt   what ends and what goes when a signal ends a command
 //! doctor      what of all that is called is there
@@ -30,9 +31,10 @@ mod link;
 pub mod record;
 pub mod rust;
 pub mod suite;
+pub(crate) mod systems;
 mod tools;
 
 pub use cc::Language;
 pub use driver::run;
 pub use link::unlinked;
-pub(crate) use tools::{complaint, not_loaded, our_program};
+pub(crate) use tools::{complaint, not_loaded, our_program, path_from_here};

@@ -2,6 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::llvm;
+use crate::base::names::printable;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output};
@@ -111,6 +112,13 @@ pub(crate) fn require_success(run: &Output, problem: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::Usage(format!("{problem}: {}", complaint(run))))
+}
+
+/// A path, from here if it is below.
+pub(crate) fn path_from_here(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = path.strip_prefix(&here).unwrap_or(path);
+    printable(&path.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Reads orders, one a line, and adds them up by article: collections, iterators, closures, generics, `match`,
-//! `if let`, `?`.
+//! Reads orders, one a line, and adds them up by article: collections, iterators, closures, generics, `match`, `if let`, `?`.
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 

@@ -2,8 +2,7 @@
 //! that never came up.
 
 use super::certain::{Certainty, Edge};
-use super::headline::{SourceSums, optimised_note, share_text};
-use super::render::wrapped_note;
+use super::headline::{SourceSums, optimised_note, share_text, wrapped_note};
 use super::unasked::Candidates;
 use super::{Scope, file};
 use crate::base::error::Result;

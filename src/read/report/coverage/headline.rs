@@ -8,7 +8,7 @@ use super::unasked::{Candidates, Unasked};
 use super::{Coverage, Paths, Scope};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::table::{grouped, number_of, percent};
+use crate::base::table::{Layout, grouped, number_of, percent, wrapped};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::read::analysis::counted::CountedFunction;
@@ -278,4 +278,12 @@ pub(super) fn optimised_note(profile: &Profile, functions: impl Iterator<Item = 
         "{which}: {their} conditions have no branch or no outcome here, and an outcome is called never only \
          where that is certain; -O0 shows all\n"
     )
+}
+
+/// A note in lines of the width, with an empty one behind; empty if there is none.
+pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
+    match note.trim_end() {
+        "" => String::new(),
+        note => wrapped(note, layout.width, 0) + "\n\n",
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::by_file::{by_file, heads, shares};
 use super::details::{Details, FileDetails};
-use super::headline::{SourceSums, headline, optimised_note};
+use super::headline::{SourceSums, headline, optimised_note, wrapped_note};
 use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::base::index::{BlockId, FuncId};
@@ -101,14 +101,6 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         }
     }
     by_file + "\n" + &table.render(layout) + &notes
-}
-
-/// A note in lines of the width, with an empty one behind; empty if there is none.
-pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
-    match note.trim_end() {
-        "" => String::new(),
-        note => wrapped(note, layout.width, 0) + "\n\n",
-    }
 }
 
 /// How many paths near those that ran are not explained, and what explains them.
