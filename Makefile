@@ -45,8 +45,9 @@ help:
 	@echo '                    tests run in every copy'
 	@echo 'make test-launchers copies on hosts by ssh and GNU parallel, and by Slurm, on'
 	@echo '                    this machine (as root: namespaces)'
-	@echo 'make test-tutorial  every command of docs/LIBYAML.md: libyaml from Debian'
-	@echo '                    sources, profiled and made faster (minutes)'
+	@echo 'make test-tutorial  every command of docs/EXAMPLES.md and docs/SELECTED.md:'
+	@echo '                    libyaml from Debian sources, profiled and made faster'
+	@echo '                    (minutes)'
 	@echo 'make lint           formatting, clippy, links of the documentation'
 	@echo 'make corpus         profile bzip2, lua and sqlite3 from Debian sources, check'
 	@echo '                    the profiles (minutes)'
@@ -87,11 +88,11 @@ help:
 	@echo 'make coverage-peers branches, MC/DC, prime paths, pairs and paths of the same'
 	@echo '                    runs, by clang, gcc 15 and p3-prof (as root; minutes)'
 	@echo 'make bench-selected what counting only some paths costs, with callgrind: tables,'
-	@echo '                    and the plot of docs/RESULTS.md (an hour; PARTS="kernels'
+	@echo '                    and the plot of bench/FIGURES.md (an hour; PARTS="kernels'
 	@echo '                    functions inputs", or "programs redis"; ONLY="queens life")'
 	@echo 'make cost           executed instructions of small programs beside LLVM edge'
 	@echo '                    counters alone, in two halves (COST=folder, ONLY=names)'
-	@echo 'make bench          what profiling costs on real programs, docs/FIGURES.md'
+	@echo 'make bench          what profiling costs on real programs, bench/FIGURES.md'
 	@echo '                    (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
 setup:
@@ -179,7 +180,7 @@ tour: setup
 test-builds: setup-builders
 	$(CARGO) test --locked --test it -- build:: compilers:: inputs:: --ignored
 
-# The commands of docs/LIBYAML.md, with libyaml from Debian's sources.
+# The commands of docs/EXAMPLES.md and docs/SELECTED.md, with libyaml from Debian's sources.
 test-tutorial:
 	@sh tools/setup.sh "$(TOOLS) cmake valgrind patch" "$(APT) cmake valgrind patch"
 	$(CARGO) test --locked --test it -- book::outside --ignored
@@ -266,7 +267,9 @@ cost: build
 book:
 	$(CARGO) test --locked --test it book::
 	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
-	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build
+	ln -sf INDEX.md docs/SUMMARY.md
+	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build || { rm docs/SUMMARY.md; exit 1; }
+	rm docs/SUMMARY.md
 
 man: build
 	$(RELEASE)/p3-rewrite manual -o target/share --force

@@ -9,7 +9,7 @@ set -eu
 cd "$(dirname "$0")/.."
 LLVM=${LLVM:-$(sh tools/llvm.sh found)}
 CARGO=${CARGO:-cargo}
-# README's Rust box; the commands of docs/RUST.md; selections of paths
+# README's Rust box; the commands of docs/BUILD.md; selections of paths
 RUST_TESTS='book::readme::rust_box rust_builds:: selected_rust::'
 what=$1
 

@@ -3,7 +3,7 @@
 # the programs.
 #   kernels    testdata/kernels at -O2: residual runs, the hottest paths, everything
 #   functions  Lua and three kernels: the paths of one function at a time, as after a change of that function
-#   inputs     Lua, sqlite, gnugo: ten inputs, each a residual run after all before it; writes docs/plots/residual-PROGRAM.svg
+#   inputs     Lua, sqlite, gnugo: ten inputs, each a residual run after all before it; writes bench/plots/residual-PROGRAM.svg
 #   programs   programs of Debian's sources by which nothing was chosen: residual runs, the hottest paths, one function at a time
 #   redis      redis natively, with everything counted, and with the paths of a patch: builds, sizes, instructions
 set -eu
@@ -207,7 +207,7 @@ inputs() {
         done <"$at/inputs.tsv"
         awk '$1 > 1 { n++; all += $3; new += $4 } END { printf "| **mean of runs 2 to %d** | | | %+.2f %% | %+.2f %% | |\n\n", n + 1, all / n, new / n }' \
             "$at/inputs.tsv"
-        plot "$at/inputs.tsv" >"docs/plots/residual-$program.svg"
+        plot "$at/inputs.tsv" >"bench/plots/residual-$program.svg"
     done
 }
 
@@ -255,7 +255,7 @@ input() {
 # plot FILE: of lines of run, input, two overheads in percent, new paths, a picture in SVG. The same file gives the same picture.
 plot() { awk -f tools/selected.awk "$1"; }
 
-mkdir -p "$OUT" docs/plots
+mkdir -p "$OUT" bench/plots
 if [ "${1-}" = input ]; then
     input "$2"
     exit

@@ -78,7 +78,7 @@ fn multiples_of_llvm(results: &Results) -> String {
 }
 
 /// Draws some of the columns.
-fn plot(results: &Results, docs: &Path) -> Result<()> {
+fn plot(results: &Results, folder: &Path) -> Result<()> {
     if columns(results).is_empty() {
         return Ok(());
     }
@@ -103,7 +103,12 @@ fn plot(results: &Results, docs: &Path) -> Result<()> {
     });
     let names = crate::statistics::names(results.programs.of.keys());
     let title = "Instructions over native, slowest copy";
-    bars(&docs.join("plots/instructions.svg"), title, &names, &series)
+    bars(
+        &folder.join("plots/instructions.svg"),
+        title,
+        &names,
+        &series,
+    )
 }
 
 /// The variants that were counted: LLVM's, one copy, several.

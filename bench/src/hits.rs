@@ -70,7 +70,7 @@ fn table(results: &Results, columns: &[String], of: fn(&Hits) -> &Vec<u64>) -> S
 }
 
 /// Draws label hits by number of copies.
-fn plots(results: &Results, docs: &Path) -> Result<()> {
+fn plots(results: &Results, folder: &Path) -> Result<()> {
     let columns = columns(results);
     for k in KS {
         let of_k = columns
@@ -81,7 +81,7 @@ fn plots(results: &Results, docs: &Path) -> Result<()> {
             continue;
         }
         let title = format!("Label hits of the slowest copy relative to sbl, k = {k}");
-        let file = docs.join(format!("plots/hits-{k}.svg"));
+        let file = folder.join(format!("plots/hits-{k}.svg"));
         bars(&file, &title, &names(results.programs.of.keys()), &series)?;
     }
     Ok(())

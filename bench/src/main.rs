@@ -3,7 +3,7 @@
 //! `measure` builds what is compared of every program that lies in a folder of bitcode with workloads
 //! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), counts instructions, runs the variants in turn, each alone, and
 //! keeps all figures in one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times
-//! p3-rewrite itself. `report` turns the JSON into `docs/FIGURES.md` and its plots.
+//! p3-rewrite itself. `report` turns the JSON into `bench/FIGURES.md` and its plots.
 
 mod build;
 mod cost;
@@ -81,7 +81,7 @@ enum Command {
     /// Measure sampled subpaths: accuracy, also while a program runs, instructions and processor time of skipping and
     /// sampling
     Subpaths(subpaths::SubpathArgs),
-    /// Write docs/FIGURES.md and docs/plots
+    /// Write bench/FIGURES.md and bench/plots
     Report,
 }
 

@@ -1,4 +1,4 @@
-//! The sections of `docs/FIGURES.md` that come from the JSON, and their plots.
+//! The sections of `bench/FIGURES.md` that come from the JSON, and their plots.
 
 use crate::build::project;
 use crate::counted::INSTRUCTIONS;
@@ -37,18 +37,18 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         !results.programs.of.is_empty(),
         "nothing was measured: make bench"
     );
-    let docs = project().join("docs");
-    std::fs::create_dir_all(docs.join("plots"))?;
+    let folder = project().join("bench");
+    std::fs::create_dir_all(folder.join("plots"))?;
     std::fs::write(
-        docs.join("results.json"),
+        folder.join("results.json"),
         serde_json::to_string(&results)? + "\n",
     )?;
-    let path = docs.join(PAGE);
+    let path = folder.join(PAGE);
     let page = std::fs::read_to_string(&path)?;
     std::fs::write(&path, place_sections(&page, &results)?)?;
     SECTIONS
         .iter()
-        .try_for_each(|section| (section.draw_plots)(&results, &docs))
+        .try_for_each(|section| (section.draw_plots)(&results, &folder))
 }
 
 /// The page with each section between `<!-- p3-bench NAME -->` and the next `<!-- end -->`. Text
@@ -62,7 +62,7 @@ fn place_sections(page: &str, results: &Results) -> Result<String> {
             let text = wrap((section.text)(results).trim());
             Some(format!("{before}{begin}\n{text}\n\n<!-- end -->\n{after}"))
         });
-        page = placed.with_context(|| format!("docs/{PAGE} has no {begin}"))?;
+        page = placed.with_context(|| format!("bench/{PAGE} has no {begin}"))?;
     }
     Ok(page)
 }
@@ -90,12 +90,12 @@ mod tests {
 
     #[test]
     fn page_agrees_with_stored_results() {
-        let docs = project().join("docs");
-        let page = std::fs::read_to_string(docs.join(PAGE)).unwrap();
-        let placed = place_sections(&page, &Results::load(&docs).unwrap()).unwrap();
+        let folder = project().join("bench");
+        let page = std::fs::read_to_string(folder.join(PAGE)).unwrap();
+        let placed = place_sections(&page, &Results::load(&folder).unwrap()).unwrap();
         assert!(
             placed == page,
-            "docs/{PAGE}: `p3-bench report` writes it again"
+            "bench/{PAGE}: `p3-bench report` writes it again"
         );
     }
 }

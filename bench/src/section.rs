@@ -4,7 +4,7 @@ use crate::results::Results;
 use anyhow::Result;
 use std::path::Path;
 
-/// A section of `docs/FIGURES.md`.
+/// A section of `bench/FIGURES.md`.
 pub(crate) struct Section {
     /// What marks its place on the page.
     pub marker: &'static str,

@@ -127,7 +127,7 @@ pub struct BuildArgs {
     #[command(flatten)]
     copies: CopiesArgs,
 
-    /// Build only this copy: for a machine per copy (docs/CI.md)
+    /// Build only this copy: for a machine per copy (docs/RUNNER.md)
     #[arg(long, value_name = "COPY")]
     only: Option<u32>,
 

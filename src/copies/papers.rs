@@ -1,6 +1,6 @@
 //! The papers' own examples, as they print them: what a reader who holds the paper beside the code can check.
 //!
-//! What of the figures is not here, and why, is at the end of `docs/ALGORITHMS.md`.
+//! What of the figures is not here, and why, is in `papers/figures.md` and in `docs/ALGORITHMS.md`, section 11.
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice};
 use crate::copies::partition::distribute;
@@ -78,12 +78,15 @@ fn ball_larus_1996_figures_2_and_3() {
     );
 }
 
-/// The block of `docs/ALGORITHMS.md` that has these words behind its backquotes and `text`.
+/// The block of `docs/ALGORITHMS.md`, or of `papers/figures.md`, that has these words behind its backquotes and `text`.
 fn printed(words: &str) -> String {
-    let page = include_str!("../../docs/ALGORITHMS.md");
-    let (_, block) = page
-        .split_once(&format!("```text {words}\n"))
-        .expect("a block");
+    let pages = [
+        include_str!("../../docs/ALGORITHMS.md"),
+        include_str!("papers/figures.md"),
+    ];
+    let mark = format!("```text {words}\n");
+    let block = pages.iter().find_map(|page| page.split_once(&mark));
+    let (_, block) = block.expect("a block");
     block.split("```").next().expect("an end").to_string()
 }
 

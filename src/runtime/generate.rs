@@ -150,25 +150,11 @@ fn table(s: &Struct) -> String {
     out
 }
 
-fn constants(list: &[Constant]) -> String {
-    let mut out = "| constant | value | |\n|---|---:|---|\n".to_string();
-    for c in list {
-        let value = match u32::try_from(c.value) {
-            Ok(value) => value.to_string(),
-            Err(_) => format!("{:#x}", c.value),
-        };
-        let _ = writeln!(out, "| `{}` | {value} | {} |", c.name, c.about.trim());
-    }
-    out
-}
-
 /// The text with each table in its place: between `<!-- NAME -->` and the next empty line.
 fn documented(text: &str) -> String {
     let structs = RAW.iter().chain([&format::SLOT]);
-    let mut tables: Vec<_> = structs.map(|s| (s.name, table(s))).collect();
-    tables.push(("constants", constants(format::CONSTANTS)));
-    tables.iter().fold(text.to_string(), |text, (name, table)| {
-        let mark = format!("<!-- {name} -->\n");
+    structs.fold(text.to_string(), |text, s| {
+        let (mark, table) = (format!("<!-- {} -->\n", s.name), table(s));
         let (before, rest) = text.split_once(&mark).expect("the place of a table");
         let (_, after) = rest.split_once("\n\n").expect("more text");
         format!("{before}{mark}{table}\n{after}")

@@ -1,4 +1,4 @@
-//! `cargo p3` as RUST.md describes it: the commands of the page, settings of the user's,
+//! `cargo p3` as BUILD.md describes it: the commands of the page, settings of the user's,
 //! examples and benchmarks. rustc's LLVM needs an engine, so `make test-engines` runs these.
 
 use crate::build::{CARGO_P3, command, stderr};
@@ -34,12 +34,13 @@ fn find_names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Commands behind `$` in the first block of the page on Rust; that of nextest where it is installed.
+/// Commands behind `$` in the block of the section on Rust; that of nextest where it is installed.
 #[test]
 #[ignore = "needs an engine for rustc's LLVM: make test-engines"]
 fn commands_of_page_profile_an_example_project() {
-    let page = std::fs::read_to_string(project("docs/RUST.md")).unwrap();
-    let block = page.split("```").nth(1).unwrap();
+    let page = std::fs::read_to_string(project("docs/BUILD.md")).unwrap();
+    let (_, section) = page.split_once("\n## Rust\n").unwrap();
+    let block = section.split("```").nth(1).unwrap();
     let commands: Vec<&str> = block.lines().filter_map(|l| l.strip_prefix("$ ")).collect();
     assert!(commands.len() >= 4, "{commands:?}");
     let dir = copy_project("testdata/rust/project");

@@ -114,7 +114,7 @@ fn patch_of_a_library_selects_its_paths_in_programs_and_tests() {
     assert!(begins_with("count-") && begins_with("words-"), "{some:?}");
 }
 
-/// The code of `words` is what rustc alone makes of it, by the options that RUST.md names, and its
+/// The code of `words` is what rustc alone makes of it, by the options that BUILD.md names, and its
 /// module in a copy is that of the native program. (Where rustc leaves bitcode it gives names to
 /// constants that have none otherwise, so sections differ in names.)
 #[test]

@@ -16,7 +16,7 @@ pub(crate) const EDGE_PROFILES: Section = Section {
     draw_plots: plot,
 };
 
-fn plot(results: &Results, docs: &Path) -> Result<()> {
+fn plot(results: &Results, folder: &Path) -> Result<()> {
     let names = results.edges.of.keys().cloned();
     let names: Vec<String> = names.chain(["average".to_string()]).collect();
     let columns = [
@@ -33,7 +33,7 @@ fn plot(results: &Results, docs: &Path) -> Result<()> {
         }
     });
     let title = "Run time over native: edges and paths";
-    bars(&docs.join("plots/edges.svg"), title, &names, &series)
+    bars(&folder.join("plots/edges.svg"), title, &names, &series)
 }
 
 /// The run time of one variant over that of another; 0.1 is 10 %.

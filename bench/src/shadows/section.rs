@@ -59,7 +59,7 @@ fn section(results: &Results) -> String {
 }
 
 /// Draws what shadows find by load and by burst.
-fn plots(results: &Results, docs: &Path) -> Result<()> {
+fn plots(results: &Results, folder: &Path) -> Result<()> {
     let Some(shadows) = &results.shadows else {
         return Ok(());
     };
@@ -93,7 +93,7 @@ fn plots(results: &Results, docs: &Path) -> Result<()> {
             })
             .collect();
         bars(
-            &docs.join(format!("plots/{file}.svg")),
+            &folder.join(format!("plots/{file}.svg")),
             title,
             &names,
             &series,

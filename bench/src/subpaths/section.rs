@@ -176,7 +176,7 @@ fn lists(subpaths: &Subpaths) -> String {
 }
 
 /// Draws overheads, and true ranks while a program runs.
-fn plots(results: &Results, docs: &Path) -> Result<()> {
+fn plots(results: &Results, folder: &Path) -> Result<()> {
     let Some(subpaths) = &results.subpaths else {
         return Ok(());
     };
@@ -188,7 +188,7 @@ fn plots(results: &Results, docs: &Path) -> Result<()> {
     });
     let title = "Instructions over native: sampled subpaths";
     bars(
-        &docs.join("plots/subpaths-overhead.svg"),
+        &folder.join("plots/subpaths-overhead.svg"),
         title,
         &names,
         &series,
@@ -201,7 +201,7 @@ fn plots(results: &Results, docs: &Path) -> Result<()> {
     let title = format!("True rank of the first five, {WATCHED}");
     let axes = ["million blocks executed", "true rank"];
     lines(
-        &docs.join("plots/subpaths-incremental.svg"),
+        &folder.join("plots/subpaths-incremental.svg"),
         &title,
         axes,
         &[0, 1, 2, 3, 4].map(place),

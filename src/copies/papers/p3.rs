@@ -293,7 +293,7 @@ fn figure_4() {
     assert_eq!(both.each_ref().map(|p| sum(&ours, p)), [11, 3]);
 }
 
-/// `docs/ALGORITHMS.md` prints the labels of all these figures: `·` is 0, brackets are dashed edges.
+/// `figures.md` prints the labels of all these figures: `·` is 0, brackets are dashed edges.
 #[test]
 fn labels_in_the_book() {
     let dag = procedure();

@@ -34,6 +34,7 @@ pub(super) fn pages_below(folder: &Path) -> Vec<PathBuf> {
 
 pub(super) fn pages() -> Vec<PathBuf> {
     let mut pages = pages_below(&project("docs"));
+    pages.extend(["bench/FIGURES.md", "bench/TRIED.md"].map(project));
     pages.extend(["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(project));
     pages.sort();
     pages

@@ -14,19 +14,59 @@ writes it as man pages. (This page is generated and checked by a test:
 `UPDATE_COMMANDS=1 cargo test --test it cli::help::commands` writes it.)
 ";
 
-/// The page with what each command prints.
-fn commands_page() -> String {
-    let cargo = env!("CARGO_BIN_EXE_cargo-p3");
-    let mut page = INTRODUCTION.to_string();
-    let mut add = |heading: &str, program: &str, arguments: &[&str]| {
-        let mut help = Command::new(program);
-        // Its width is not that of a terminal.
-        let text = run(help.args(arguments).env("PATH", "").env_remove("COLUMNS")).stdout;
-        let text = String::from_utf8(text).unwrap();
-        page += &format!("\n## {heading}\n\n```text\n{}\n```\n", text.trim_end());
+/// What a program prints of its arguments, as wide as without a terminal.
+fn help_of(program: &str, arguments: &[&str]) -> String {
+    let mut help = Command::new(program);
+    let text = run(help.args(arguments).env("PATH", "").env_remove("COLUMNS")).stdout;
+    String::from_utf8(text).unwrap().trim_end().to_string()
+}
+
+/// A help text in parts, which make the text when joined: each option with all that belongs to it, and what is before
+/// the first one. O(length).
+fn split_at_options(help: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for line in help.lines() {
+        let text = line.trim_start();
+        // Options stand at column 2 or 6, what belongs to them further right.
+        if text.starts_with('-') && line.len() - text.len() <= 6 {
+            parts.push(String::new());
+        }
+        let part = parts.last_mut().unwrap();
+        part.push_str(line);
+        part.push('\n');
+    }
+    parts
+}
+
+/// The options that all of these help texts have, in the order of the first, without empty lines at their ends.
+fn find_common_options(helps: &[String]) -> Vec<String> {
+    let trimmed = |help: &String| -> Vec<String> {
+        let parts = split_at_options(help).into_iter().skip(1);
+        parts.map(|p| p.trim_end().to_string()).collect()
     };
-    add("p3-rewrite", REWRITE, &["--help"]);
-    add("p3-rewrite --help-all", REWRITE, &["--help-all"]);
+    let all: Vec<Vec<String>> = helps.iter().map(trimmed).collect();
+    let (first, others) = all.split_first().unwrap();
+    let is_common = |option: &&String| others.iter().all(|options| options.contains(option));
+    first.iter().filter(is_common).cloned().collect()
+}
+
+/// A help text without these options.
+fn without_options(help: &str, options: &[String]) -> String {
+    let parts = split_at_options(help);
+    let kept = parts
+        .iter()
+        .filter(|p| !options.contains(&p.trim_end().to_string()));
+    let text: String = kept.map(String::as_str).collect();
+    text.trim_end().to_string()
+}
+
+/// The page with what each command prints. Options that all commands of `p3-prof` have are there once.
+fn commands_page() -> String {
+    let mut page = INTRODUCTION.to_string();
+    let mut add = |heading: &str, text: &str| {
+        page += &format!("\n## {heading}\n\n```text\n{text}\n```\n");
+    };
+    add("p3-rewrite", &help_of(REWRITE, &["--help-all"]));
     for command in [
         "build",
         "suite",
@@ -37,24 +77,26 @@ fn commands_page() -> String {
         "proftext",
         "manual",
     ] {
-        add(
-            &format!("p3-rewrite {command}"),
-            REWRITE,
-            &[command, "--help-all"],
-        );
+        let text = help_of(REWRITE, &[command, "--help-all"]);
+        add(&format!("p3-rewrite {command}"), &text);
     }
-    add("p3-prof", PROF, &["--help"]);
-    for command in [
+    add("p3-prof", &help_of(PROF, &["--help"]));
+    let commands = [
         "show", "coverage", "html", "browse", "top", "diff", "verify", "merge", "export", "union",
         "paths", "compare", "simulate", "accuracy", "hits",
-    ] {
+    ];
+    let helps = commands.map(|command| help_of(PROF, &[command, "--help-all"]));
+    let common = find_common_options(&helps);
+    assert!(common.len() >= 4, "{common:?}");
+    add("Options of every command of p3-prof", &common.join("\n\n"));
+    for (command, help) in commands.iter().zip(&helps) {
         add(
             &format!("p3-prof {command}"),
-            PROF,
-            &[command, "--help-all"],
+            &without_options(help, &common),
         );
     }
-    add("cargo p3", cargo, &["p3", "--help-all"]);
+    let cargo = env!("CARGO_BIN_EXE_cargo-p3");
+    add("cargo p3", &help_of(cargo, &["p3", "--help-all"]));
     page
 }
 
