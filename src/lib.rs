@@ -7,6 +7,7 @@
 //! base/index                  typed indices
 //! base/llvm                   versions of LLVM: which have engines, what their tools and packages are called
 //! runtime                     what rewritten modules, the C runtime and raw profiles share
+//! base/style                  styles of printed text
 //! base/names                  symbols and file names as people and formats take them
 //! base/table                  columns for people, CSV for programs
 //! estimates/data              estimates as profiles hold them: the kinds, and what each says

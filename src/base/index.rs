@@ -117,7 +117,7 @@ impl fmt::Display for PathId {
     }
 }
 
-/// The id under which one copy counts a path: the sum of the labels of that copy. [`crate::copies::plan::build::Ids`]
+/// The id under which one copy counts a path: the sum of the labels of that copy. [`crate::copies::plan::ids::Ids`]
 /// translates it. Sums on the way, increments and labels are plain integers, which wrap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LocalId(pub u64);

@@ -1,5 +1,7 @@
 //! Everything that is known before the first copy is written.
 
+#[cfg(feature = "estimates")]
+use super::estimates::admission::can_be_sampled;
 use super::{Clock, Options};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
@@ -10,13 +12,9 @@ use crate::copies::plan::double::doubled;
 use crate::copies::plan::{CopyPlan, FunctionPlan, check};
 use crate::copies::selection::{self, Asked};
 use crate::copies::strategy::{Method, Scheme};
-#[cfg(feature = "estimates")]
-use crate::estimates::subpath::plan::can_be_sampled;
 use crate::input::ir::lower::LoadOptions;
 use crate::input::ir::{Body, Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::input::load::Admitted;
-#[cfg(feature = "estimates")]
-use crate::paths::dag::Order;
 use crate::paths::function::{
     Expected, FunctionInput, Measuring, Paths, all_paths, function_inputs, guess_all, layouts,
 };
@@ -86,7 +84,7 @@ impl Analysis {
         #[cfg(feature = "estimates")]
         if options.sampling.is_some() {
             skip(&mut program, SkipReason::Versions, |cfg| {
-                !can_be_sampled(cfg, &Order::new(cfg))
+                !can_be_sampled(cfg)
             });
         }
         clock.lap("parsed and lowered");

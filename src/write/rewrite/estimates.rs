@@ -1,5 +1,7 @@
 //! Schemes that estimate: what their copies do, and what is said of that.
 
+pub(super) mod admission;
+
 use super::analysis::{Analysis, Measured};
 use crate::base::table::Columns;
 use crate::copies::plan::CopyPlan;
