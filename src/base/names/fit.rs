@@ -167,8 +167,8 @@ impl Beside {
         }
     }
 
-    /// [`fitted_path`], or [`Beside::fit`] if another of the names would read alike. O(names that read alike), and for a
-    /// width that is new O(names).
+    /// [`fitted_path`], or [`Beside::fit`] if another of the names would read alike. O(names that read alike), and for
+    /// a width that is new O(names).
     pub(crate) fn fit_path(&self, path: &str, width: usize) -> String {
         let fit = fitted_path(path, width);
         if fit == path {

@@ -147,8 +147,8 @@ impl<'a> Contradictions<'a> {
         self.find(&paths.dag.path(&paths.decode(id)?))
     }
 
-    /// How many paths of the function cannot run, among those that are wanted; none if the function has too many to look
-    /// at each. `count_wanted` counts the wanted ones among paths with consecutive ids. Paths that begin alike are
+    /// How many paths of the function cannot run, among those that are wanted; none if the function has too many to
+    /// look at each. `count_wanted` counts the wanted ones among paths with consecutive ids. Paths that begin alike are
     /// followed once up to where they part, and not behind the first contradiction, nor behind the last block that
     /// decides something. O(blocks of all paths).
     pub fn count(&self, paths: &Measuring, count_wanted: impl Fn(Range<u64>) -> u64) -> Impossible {
