@@ -1,8 +1,6 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::base::names::{
-    Beside, first_columns, fitted_among, fitted_path, last_columns, printable,
-};
+use crate::base::names::{Beside, first_columns, last_columns, printable};
 use crate::base::style::NAME;
 use anstyle::Style;
 use comfy_table::{CellAlignment, Table, presets};
@@ -89,16 +87,12 @@ impl Name {
         display_width(self.whole()).min(least)
     }
 
-    /// As much as `width` columns have room for, and tells it from `others`.
-    fn fitted<'a>(&self, others: impl Iterator<Item = &'a str> + Clone, width: usize) -> String {
-        if let Name::File(path) = self {
-            let fit = fitted_path(path, width);
-            let mut others = others.clone().filter(|other| other != path);
-            if others.all(|other| fitted_path(other, width) != fit) {
-                return fit;
-            }
+    /// As much as `width` columns have room for, and tells it from the names `beside` it.
+    fn fitted(&self, beside: &Beside, width: usize) -> String {
+        match self {
+            Name::Any(name) => beside.fit(name, width),
+            Name::File(path) => beside.fit_path(path, width),
         }
-        fitted_among(self.whole(), others, width)
     }
 }
 
@@ -158,7 +152,8 @@ fn shortened(list: &str, width: usize) -> Cow<'_, str> {
     }
     let fits = |end: &usize| display_width(&list[..*end]) < width;
     let ends = list.match_indices([',', ';']).map(|(i, c)| i + c.len());
-    let Some(end) = ends.rev().find(fits) else {
+    // From the front: a list may have 10^5 items, of which few fit.
+    let Some(end) = ends.take_while(fits).last() else {
         // Words, of which a part tells something.
         let is_list = list.starts_with(':');
         return if is_list {
@@ -283,12 +278,11 @@ impl Columns {
         let mut lines = table.lines();
         let mut next = || lines.next().unwrap_or_default();
         let mut out = String::new();
-        let names = || {
-            self.rows.iter().filter_map(|row| match row {
-                Row::Named(_, name, _) => Some(name.whole()),
-                _ => None,
-            })
-        };
+        let names = self.rows.iter().filter_map(|row| match row {
+            Row::Named(_, name, _) => Some(name.whole().to_string()),
+            _ => None,
+        });
+        let names = Beside::new(names.collect());
         for row in &self.rows {
             let (style, line) = match row {
                 Row::Cells(style, cells) => {
@@ -304,7 +298,7 @@ impl Columns {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
                         let beside = rest.fitted(name, room);
                         below = rest.below(&beside, layout.width);
-                        named_within(name, names(), &beside, room)
+                        named_within(name, &names, &beside, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
                     let below = below.map(|text| format!("\n{text}")).unwrap_or_default();
@@ -326,12 +320,7 @@ impl Columns {
 
 /// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can
 /// be told.
-fn named_within<'a>(
-    name: &Name,
-    others: impl Iterator<Item = &'a str> + Clone,
-    rest: &str,
-    room: usize,
-) -> (String, String) {
+fn named_within(name: &Name, others: &Beside, rest: &str, room: usize) -> (String, String) {
     let rest = cut(rest, room.saturating_sub(name.least()).max(GAP + 1));
     let name = name.fitted(others, room.saturating_sub(display_width(&rest)));
     (name, rest)
@@ -530,6 +519,33 @@ mod tests {
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
+    }
+
+    /// To measure each beginning of the list from the back, or each name for each other, takes 10^10 steps: minutes.
+    #[test]
+    fn many_rows_and_long_lists_are_shortened_once() {
+        let n = 20_000;
+        let mut table = Columns::new([Align::Right, Align::Left]);
+        let list: String = (0..5 * n).map(|i| format!("{i},")).collect();
+        table.file_list(["1".into()], "a.c".into(), list);
+        for i in 0..n {
+            let name = format!("/a/folder/with/a/long/name/and/another/one/{i}/file.c");
+            table.file_list(["1".into()], name, String::new());
+        }
+        let layout = Layout {
+            width: 40,
+            full: false,
+        };
+        let text = anstream::adapter::strip_str(&table.render(layout)).to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), n + 1);
+        assert!(lines.iter().all(|l| display_width(l) <= 40), "{}", lines[0]);
+        assert!(
+            lines[0].starts_with("1  a.c") && lines[0].ends_with(",…"),
+            "{}",
+            lines[0]
+        );
+        assert!(lines[1].ends_with("/one/0/file.c"), "{}", lines[1]);
     }
 
     #[test]

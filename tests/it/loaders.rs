@@ -64,6 +64,24 @@ fn both_see_the_same_programs() {
     }
 }
 
+/// Indirect calls reach functions of their type alone, without names too.
+#[test]
+fn both_see_the_same_recursion() {
+    let dir = crate::support::folder();
+    let path = dir.path().join("m.ll");
+    let text = "define void @0() { call void @1()  ret void }\n\
+                define void @1() { call void @0()  ret void }\n\
+                define void @2(ptr %f) { call void %f(ptr @2)  ret void }\n\
+                define i32 @a(ptr %f) { %r = call i32 %f(i32 1)  ret i32 %r }\n\
+                define i32 @b(i32 %n) { %r = call i32 @a(ptr @b)  ret i32 %r }\n\
+                define i32 @c(ptr %f) { %r = call i32 %f(i32 1)  ret i32 %r }\n";
+    std::fs::write(&path, text).unwrap();
+    assert_equal(&path);
+    let program = load(Loader::Llvm, &path);
+    let recursive: Vec<bool> = program.functions.iter().map(|f| f.recursive).collect();
+    assert_eq!(recursive, [true, true, true, true, true, false]);
+}
+
 /// A large module is seen as LLVM has read it, without the names of its values.
 #[test]
 fn large_module_is_the_same_program() {

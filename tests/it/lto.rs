@@ -2,7 +2,7 @@
 //! symbols were changed: the program is as clang makes it, and has copies or a reason why not.
 
 use crate::build::{command, folder, stderr};
-use crate::support::REWRITE;
+use crate::support::{REWRITE, clang, run};
 use std::path::Path;
 
 const FILES: [(&str, &str); 5] = [
@@ -73,6 +73,31 @@ fn options_of_optimising_links_do_as_clang_does() {
         dir,
         &format!("$CC {cfi} -c calls.c && $CC {cfi} calls.o -o p"),
         false,
+    );
+}
+
+/// Of such a file LLVM reads no module.
+#[test]
+fn file_of_several_modules_is_refused_with_the_option_to_change() {
+    let dir = folder(&FILES);
+    let dir = dir.path();
+    let mut compile = command(clang().replace("clang", "clang++"), dir);
+    let options = [
+        "-O1",
+        "-flto=thin",
+        "-fwhole-program-vtables",
+        "-fvisibility=hidden",
+    ];
+    run(compile.args(options).args(["-c", "virtual.cpp"]));
+    let rewrite = command(REWRITE, dir)
+        .args(["virtual.o", "-o", "out"])
+        .output();
+    let said = stderr(&rewrite.unwrap());
+    let reason =
+        "error: virtual.o: it holds several modules, as clang makes them by -flto=thin with";
+    assert!(
+        said.starts_with(reason) && said.lines().count() == 1,
+        "{said}"
     );
 }
 

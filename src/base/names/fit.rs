@@ -151,16 +151,51 @@ fn keep_own_scope(name: &str, others: &[&str], width: usize) -> Option<String> {
 /// Names that are shown beside each other. Of many thousand, only those that would read alike are compared.
 pub(crate) struct Beside {
     names: Vec<String>,
-    /// By width: the names that read so.
-    alike: RefCell<HashMap<usize, HashMap<String, Vec<usize>>>>,
+    alike: RefCell<Alike>,
+    alike_paths: RefCell<Alike>,
 }
+
+/// By width: the names that read so.
+type Alike = HashMap<usize, HashMap<String, Vec<usize>>>;
 
 impl Beside {
     pub(crate) fn new(names: Vec<String>) -> Beside {
         Beside {
             names,
             alike: RefCell::default(),
+            alike_paths: RefCell::default(),
         }
+    }
+
+    /// [`fitted_path`], or [`Beside::fit`] if another of the names would read alike. O(names that read alike), and for
+    /// a width that is new O(names).
+    pub(crate) fn fit_path(&self, path: &str, width: usize) -> String {
+        let fit = fitted_path(path, width);
+        if fit == path {
+            return fit;
+        }
+        let mut alike = self.alike_paths.borrow_mut();
+        let alike = alike
+            .entry(width)
+            .or_insert_with(|| self.group(fitted_path, width));
+        let mut others = alike.get(&fit).into_iter().flatten();
+        match others.all(|&i| self.names[i] == path) {
+            true => fit,
+            false => self.fit(path, width),
+        }
+    }
+
+    /// The names by what they read as in so many columns.
+    fn group(
+        &self,
+        fitted: impl Fn(&str, usize) -> String,
+        width: usize,
+    ) -> HashMap<String, Vec<usize>> {
+        let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+        for (i, name) in self.names.iter().enumerate() {
+            alike.entry(fitted(name, width)).or_default().push(i);
+        }
+        alike
     }
 
     /// [`fitted_among`] these names, of which it may be one. O(names that read alike), and for a width that is new
@@ -171,13 +206,9 @@ impl Beside {
             return fit;
         }
         let mut alike = self.alike.borrow_mut();
-        let alike = alike.entry(width).or_insert_with(|| {
-            let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
-            for (i, name) in self.names.iter().enumerate() {
-                alike.entry(fitted(name, width)).or_default().push(i);
-            }
-            alike
-        });
+        let alike = alike
+            .entry(width)
+            .or_insert_with(|| self.group(fitted, width));
         let others = alike.get(&fit).into_iter().flatten();
         fitted_among(name, others.map(|&i| self.names[i].as_str()), width)
     }

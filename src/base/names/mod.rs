@@ -12,7 +12,7 @@ pub(crate) use brief::{Briefs, brief, is_closure, variants};
 pub(crate) use filter::{
     Filter, REGEX_PROBLEM, describe_regex_problem, may_print, nearest_names, parse_function_pattern,
 };
-pub(crate) use fit::{Beside, first_columns, fitted, fitted_among, fitted_path, last_columns};
+pub(crate) use fit::{Beside, first_columns, fitted, fitted_among, last_columns};
 pub(crate) use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;

@@ -5,10 +5,6 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::BTreeSet;
 
-/// In modules with more functions no loader resolves indirect calls: each may reach every
-/// function of its type, which makes the graph quadratic.
-pub const MAX_FUNCTIONS: usize = 20_000;
-
 /// The functions on cycles of the call graph with these edges. O(V + E).
 pub fn recursive(functions: usize, calls: &[(FuncId, FuncId)]) -> BTreeSet<FuncId> {
     let itself = calls.iter().filter(|(from, to)| from == to).map(|c| c.0);

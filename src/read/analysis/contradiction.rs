@@ -5,14 +5,16 @@
 //! an order. A path on which a set or an order is empty cannot run. Nothing is claimed of other paths: this is no proof
 //! that they can.
 
-use crate::base::index::{BlockId, EdgeId, PathId};
+use crate::base::index::{BlockId, EdgeId, PathId, TiSlice, VertexId};
 use crate::input::load::positions::{
     BecomesConstant, Choice, Compared, Operand, Predicate, Variable,
 };
 use crate::paths::dag::{EdgeKind, Path, PathEnd};
 use crate::paths::function::Measuring;
 use crate::profile::manifest::FunctionEntry;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::rc::Rc;
 
 /// Functions with more paths are not looked through.
 const MOST_PATHS: u64 = 1 << 12;
@@ -22,9 +24,9 @@ const WIDEST: u32 = 64;
 /// What the branches of one function compare.
 pub struct Contradictions<'a> {
     entry: &'a FunctionEntry,
-    choices: HashMap<BlockId, &'a Choice>,
+    choices: FxHashMap<BlockId, &'a Choice>,
     /// By block: the values that become a constant there.
-    constants: HashMap<BlockId, Vec<Fixed<'a>>>,
+    constants: FxHashMap<BlockId, Vec<Fixed<'a>>>,
     /// Whether outcomes follow from where control came from ([`FunctionEntry::implied`]).
     implies: bool,
 }
@@ -59,7 +61,7 @@ impl<'a> Contradictions<'a> {
             .clone()
             .any(|c| c.by.test.as_ref().is_some_and(|t| !t.known.is_empty()));
         let choices = choices.filter(|c| c.by.compared.is_some());
-        let mut constants: HashMap<BlockId, Vec<Fixed>> = HashMap::new();
+        let mut constants: FxHashMap<BlockId, Vec<Fixed>> = FxHashMap::default();
         for compared in choices.clone().filter_map(|c| c.by.compared.as_ref()) {
             for fixed in fixed_values(compared) {
                 let block = BlockId(fixed.at.block);
@@ -145,19 +147,25 @@ impl<'a> Contradictions<'a> {
         self.find(&paths.dag.path(&paths.decode(id)?))
     }
 
-    /// How many paths of the function cannot run, among those that are `wanted`; none if the function has too many to
-    /// look at each. Paths that begin alike are followed once up to where they part. O(blocks of all paths).
-    pub fn count(&self, paths: &Measuring, wanted: impl Fn(PathId) -> bool) -> Impossible {
+    /// How many paths of the function cannot run, among those that are wanted; none if the function has too many to
+    /// look at each. `count_wanted` counts the wanted ones among paths with consecutive ids. Paths that begin alike are
+    /// followed once up to where they part, and not behind the first contradiction, nor behind the last block that
+    /// decides something. O(blocks of all paths).
+    pub fn count(&self, paths: &Measuring, count_wanted: impl Fn(Range<u64>) -> u64) -> Impossible {
         let mut impossible = Impossible::default();
         if self.is_empty() || paths.numbering.total() > MOST_PATHS {
             return impossible;
         }
         let dag = &paths.dag;
+        let decides = dag.fold_from_exit(false, |v, behind: &TiSlice<VertexId, bool>| {
+            let decides_itself = dag.block(v).is_some_and(|b| self.decides(b));
+            decides_itself || dag.outs(v).any(|e| behind[dag.edge(e).dst])
+        });
         let starts = dag.outs(dag.entry()).map(|edge| Beginning {
             edge,
             earlier: Vec::new(),
-            id: 0,
-            known: Ok(Known::default()),
+            id: paths.numbering.labels[edge],
+            known: Rc::default(),
         });
         let mut stack: Vec<Beginning> = starts.collect();
         while let Some(beginning) = stack.pop() {
@@ -167,54 +175,82 @@ impl<'a> Contradictions<'a> {
                 id,
                 mut known,
             } = beginning;
-            let id = id + paths.numbering.labels[edge];
-            let Some(block) = dag.block(dag.edge(edge).dst) else {
-                if let Some(at) = known.err().filter(|_| wanted(PathId(id))) {
-                    impossible.all += 1;
-                    impossible.by_source += u64::from(!self.entry.is_generated(at));
-                }
+            let vertex = dag.edge(edge).dst;
+            let Some(block) = dag.block(vertex).filter(|_| decides[vertex]) else {
                 continue;
             };
-            if let Ok(known) = &mut known {
-                self.arrive(known, block, earlier.last().copied());
+            if self.constants.contains_key(&block) || known.has_stores_of(block) {
+                self.arrive(Rc::make_mut(&mut known), block, earlier.last().copied());
             }
-            let ways: Vec<EdgeId> = dag.outs(dag.edge(edge).dst).collect();
-            let behind: Vec<_> = ways
-                .into_iter()
-                .map(|edge| (edge, self.follow(paths, edge, &known, block, &earlier)))
-                .collect();
+            let first = stack.len();
+            for edge in dag.outs(vertex) {
+                let id = id + paths.numbering.labels[edge];
+                match self.follow(paths, edge, &known, block, &earlier) {
+                    Some(known) => stack.push(Beginning {
+                        edge,
+                        earlier: Vec::new(),
+                        id,
+                        known,
+                    }),
+                    None => {
+                        // Paths that begin alike have consecutive ids.
+                        let behind = paths.numbering.paths[dag.edge(edge).dst];
+                        let wanted = count_wanted(id..id + behind);
+                        let by_source = !self.entry.is_generated(block);
+                        impossible.all += wanted;
+                        impossible.by_source += if by_source { wanted } else { 0 };
+                    }
+                }
+            }
             // Nothing follows from blocks in front of the last one that has several ways out (`Test::implied`).
-            if self.entry.succs[block].len() > 1 {
+            if !self.implies || self.entry.succs[block].len() > 1 {
                 earlier.clear();
             }
             earlier.push(block);
-            stack.extend(behind.into_iter().map(|(edge, known)| Beginning {
-                edge,
-                earlier: earlier.clone(),
-                id,
-                known,
-            }));
+            for beginning in &mut stack[first..] {
+                beginning.earlier.clone_from(&earlier);
+            }
         }
         impossible
     }
 
-    /// What is known behind `edge`, a way out of `block`; an error is the block at which outcomes contradict each
-    /// other.
+    /// Whether the way out of a block may contradict what came before it.
+    fn decides(&self, block: BlockId) -> bool {
+        let has_ways = || self.entry.succs[block].len() > 1;
+        self.choices.contains_key(&block) || self.implies && has_ways()
+    }
+
+    /// What is known behind `edge`, a way out of `block`; `None` if outcomes contradict each other.
     fn follow(
         &self,
         paths: &Measuring,
         edge: EdgeId,
-        known: &Result<Known<'a>, BlockId>,
+        known: &Rc<Known<'a>>,
         block: BlockId,
         earlier: &[BlockId],
-    ) -> Result<Known<'a>, BlockId> {
-        let mut known = known.clone()?;
+    ) -> Option<Rc<Known<'a>>> {
+        let mut known = Rc::clone(known);
+        if !self.decides(block) {
+            return Some(known);
+        }
         let succ = match paths.dag.edge(edge).kind {
             EdgeKind::Real(way) | EdgeKind::BackEdge(way) => Some(way.succ),
             _ => None,
         };
-        let agrees = self.leave(&mut known, block, earlier, succ);
-        if agrees { Ok(known) } else { Err(block) }
+        let agrees = self.leave(Rc::make_mut(&mut known), block, earlier, succ);
+        agrees.then_some(known)
+    }
+}
+
+/// Counts, among paths with consecutive ids, all but those with the ids in `ran`. O(log) each time, once these are
+/// sorted.
+pub fn count_all_but(ran: impl Iterator<Item = PathId>) -> impl Fn(Range<u64>) -> u64 {
+    let mut ran: Vec<u64> = ran.map(|id| id.0).collect();
+    ran.sort_unstable();
+    ran.dedup();
+    move |ids: Range<u64>| {
+        let before = |end: u64| ran.partition_point(|id| *id < end) as u64;
+        ids.end - ids.start - (before(ids.end) - before(ids.start))
     }
 }
 
@@ -225,10 +261,10 @@ struct Beginning<'a> {
     /// Blocks before this edge, the one that it leaves last; without those that are in front of a block with several
     /// ways out, but for that block.
     earlier: Vec<BlockId>,
-    /// The sum of the labels before this edge.
+    /// The sum of the labels up to this edge: the lowest id of a path that begins so.
     id: u64,
-    /// What its outcomes say; an error is the block at which they contradict each other.
-    known: Result<Known<'a>, BlockId>,
+    /// What its outcomes say.
+    known: Rc<Known<'a>>,
 }
 
 /// The values of a comparison that become constants somewhere.
@@ -251,9 +287,9 @@ fn fixed_values(compared: &Compared) -> impl Iterator<Item = Fixed<'_>> {
 #[derive(Clone, Default)]
 struct Known<'a> {
     /// By number: the value's possible numbers, and the blocks that store another one.
-    values: HashMap<u32, (Set, &'a Variable)>,
+    values: FxHashMap<u32, (Set, &'a Variable)>,
     /// Orders of two values, the lower number first, without and with signs.
-    orders: HashMap<(u32, u32), [Order; 2]>,
+    orders: FxHashMap<(u32, u32), [Order; 2]>,
 }
 
 /// Which of less, equal and greater are possible.
@@ -264,15 +300,20 @@ const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 
 impl<'a> Known<'a> {
+    /// The values of which a block stores another one.
+    fn stored_in(&self, block: BlockId) -> impl Iterator<Item = u32> {
+        let values = self.values.iter();
+        let stored = values.filter(move |(_, (_, v))| v.stores.binary_search(&block.0).is_ok());
+        stored.map(|(n, _)| *n)
+    }
+
+    fn has_stores_of(&self, block: BlockId) -> bool {
+        self.stored_in(block).next().is_some()
+    }
+
     /// Forgets what a block stores.
     fn forget(&mut self, block: BlockId) {
-        let stored = |v: &Variable| v.stores.binary_search(&block.0).is_ok();
-        let gone: Vec<u32> = self
-            .values
-            .iter()
-            .filter(|(_, (_, v))| stored(v))
-            .map(|(n, _)| *n)
-            .collect();
+        let gone: Vec<u32> = self.stored_in(block).collect();
         for n in gone {
             self.values.remove(&n);
             self.orders.retain(|(a, b), _| *a != n && *b != n);
@@ -442,11 +483,11 @@ fn mask(bits: u32) -> u64 {
 
 /// Numbers without signs: ranges in ascending order, apart from each other, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Set(Vec<(u64, u64)>);
+struct Set(Rc<[(u64, u64)]>);
 
 impl Set {
     fn all(bits: u32) -> Set {
-        Set(vec![(0, mask(bits))])
+        Set(Rc::new([(0, mask(bits))]))
     }
 
     /// The numbers of so many bits that are in this relation to `c`.
@@ -477,13 +518,13 @@ impl Set {
         };
         let mut ranges: Vec<(u64, u64)> = ranges.into_iter().flat_map(back).collect();
         ranges.sort_unstable();
-        Set(ranges)
+        Set(ranges.into())
     }
 
     fn intersected(&self, other: &Set) -> Set {
         let mut both = Vec::new();
-        for a in &self.0 {
-            for b in &other.0 {
+        for a in self.0.iter() {
+            for b in other.0.iter() {
                 let (from, to) = (a.0.max(b.0), a.1.min(b.1));
                 if from <= to {
                     both.push((from, to));
@@ -491,7 +532,7 @@ impl Set {
             }
         }
         both.sort_unstable();
-        Set(both)
+        Set(both.into())
     }
 
     /// Its number, if it has only one.

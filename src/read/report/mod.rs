@@ -26,11 +26,11 @@ use crate::profile::flow::flow;
 use crate::profile::left::Executed;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure};
-use crate::read::analysis::contradiction::Contradictions;
+use crate::read::analysis::contradiction::{Contradictions, count_all_but};
 use crate::read::analysis::samples::time::Time;
 use crate::read::source::Sources;
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use words::Words;
 
 /// Whether a number is left out of JSON that has it only where it says something.
@@ -289,11 +289,9 @@ fn totals(profile: PathProfile, f: FuncId) -> Result<(Totals, Option<outside::Ca
     let counts = profile.counts(f);
     let blocks = flow.blocks.iter().zip(&structure.cfg.blocks);
     let instructions = blocks.map(|(&n, b)| u128::from(n) * u128::from(b.instructions));
-    let ran: HashSet<PathId> = counts.iter().map(|(id, _)| *id).collect();
+    let did_not_run = count_all_but(counts.iter().map(|(id, _)| *id));
     let contradictions = Contradictions::new(profile.entry(f));
-    let contradictory = contradictions
-        .count(&structure.paths, |id| !ran.contains(&id))
-        .all;
+    let contradictory = contradictions.count(&structure.paths, did_not_run).all;
     let executed = Executed::new(&profile, f, &structure, &flow);
     let totals = Totals {
         paths: counts.iter().map(|&(_, n)| u128::from(n)).sum(),

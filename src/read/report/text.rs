@@ -11,7 +11,7 @@ use super::steps::{self, Steps};
 use super::time;
 use super::{Line, Report};
 use crate::base::index::FuncId;
-use crate::base::names::{fitted_among, printable};
+use crate::base::names::{Beside, fitted_among, printable};
 use crate::base::style::{BOLD, DIM, NAME};
 use crate::base::table::{
     Align, Columns, Layout, cut, display_width, exactly, grouped, number_of, percent, plural,
@@ -131,11 +131,12 @@ pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> St
 /// Names of functions, one a line, of which the first `top` are shown; none is wider than the layout.
 pub fn name_lines(names: &[String], top: usize, layout: Layout) -> String {
     let room = layout.width.saturating_sub(2);
+    let beside = Beside::new(names.to_vec());
     let line = |name: &String| {
         let fit = if layout.full {
             name.clone()
         } else {
-            fitted_among(name, names.iter().map(String::as_str), room)
+            beside.fit(name, room)
         };
         format!("  {fit}\n")
     };

@@ -76,6 +76,8 @@ fn load_each(
     options: &LoadOptions,
 ) -> Result<Program> {
     let lowered = inputs.par_iter().map(|input| {
+        // llvm-ir asks LLVM for debug information that LLVM's verifier does not check.
+        let _reading = session::Reading::begin(&input.path, None);
         let mut lowered = match loader_of(input) {
             #[cfg(feature = "llvm-ir")]
             Loader::LlvmIr => match by_llvm_ir::lowered(input, options)? {

@@ -1,6 +1,8 @@
 //! Places: where in a function's blocks the code of a plan's sites goes.
 
-use super::llvm::{self, inst};
+use super::llvm;
+use super::llvm::inst::Inst;
+use super::llvm::value::Value;
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::copies::plan::{FunctionPlan, Op, Site};
 use crate::input::ir::Cfg;
@@ -115,15 +117,14 @@ pub(crate) fn find_start_behind_comparisons<'ctx>(
     block: BasicBlock<'ctx>,
     source: BasicBlock,
 ) -> InstructionValue<'ctx> {
-    let branch = inst::Inst::of(llvm::terminator(source));
-    let condition = branch.operands().into_iter().next();
-    let condition = condition.and_then(|c| c.instruction());
+    let branch = Inst::of(llvm::terminator(source));
+    let condition = branch.first_operand().and_then(|c| c.instruction());
     let compared = condition.filter(|i| i.opcode() == LLVMOpcode::LLVMICmp);
     let mut at = start(block);
     let Some(compared) = compared.map(|i| i.operands()) else {
         return at;
     };
-    while llvm::opcode(at) == LLVMOpcode::LLVMICmp && inst::Inst::of(at).operands() == compared {
+    while llvm::opcode(at) == LLVMOpcode::LLVMICmp && Inst::of(at).operands() == compared {
         at = at.get_next_instruction().expect("a block has a terminator");
     }
     at
@@ -169,38 +170,51 @@ pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
 /// The call in tail position that `block` ends in, if it returns itself.
 fn tail_call(block: BasicBlock) -> Option<InstructionValue> {
     let last = last_call(block)?;
-    let result = inst::Inst::of(last).value();
-    let returned = inst::Inst::of(llvm::terminator(block)).operands();
-    returned.iter().all(|v| *v == result).then_some(last)
+    let result = Inst::of(last).value();
+    let returned = Inst::of(llvm::terminator(block)).first_operand();
+    returned.is_none_or(|v| v == result).then_some(last)
 }
 
-/// The call in tail position that `block` ends in, if its only way out leads to block `to`, which does nothing but
-/// return, and what the call returned, if anything.
+/// What a block returns that does nothing else.
+pub(crate) struct Returned<'ctx> {
+    /// `None` if it returns nothing.
+    value: Option<Value>,
+    /// If that is a φ of the block, its values by the block that control comes from.
+    brought: FxHashMap<BasicBlock<'ctx>, Value>,
+}
+
+impl<'ctx> Returned<'ctx> {
+    /// What `block` returns; `None` if it does something else too. O(entries of a φ).
+    pub(crate) fn of_block(block: BasicBlock<'ctx>) -> Option<Self> {
+        let end = llvm::terminator(block);
+        if llvm::opcode(end) != LLVMOpcode::LLVMRet
+            || before_end(block).is_some_and(|i| !Inst::of(i).is_phi())
+        {
+            return None;
+        }
+        let value = Inst::of(end).first_operand();
+        let instruction = value.and_then(Value::instruction);
+        let phi = instruction.filter(|i| i.is_phi() && i.block() == block);
+        let brought = phi.into_iter().flat_map(Inst::incoming);
+        let brought = brought.map(|(value, from)| (from, value)).collect();
+        Some(Returned { value, brought })
+    }
+}
+
+/// The call in tail position that `block` ends in, if its only way out leads to a block that does nothing but return,
+/// and what the call returned, if anything: that is `returned`.
 pub(crate) fn tail_call_before<'ctx>(
     block: BasicBlock<'ctx>,
-    to: BasicBlock<'ctx>,
+    returned: &Returned<'ctx>,
 ) -> Option<InstructionValue<'ctx>> {
-    let (jump, end) = (llvm::terminator(block), llvm::terminator(to));
-    let only_leads_there =
-        llvm::opcode(jump) == LLVMOpcode::LLVMBr && llvm::successor_count(jump) == 1;
-    if !only_leads_there
-        || llvm::opcode(end) != LLVMOpcode::LLVMRet
-        || before_end(to).is_some_and(|i| !inst::Inst::of(i).is_phi())
-    {
+    let jump = llvm::terminator(block);
+    if llvm::opcode(jump) != LLVMOpcode::LLVMBr || llvm::successor_count(jump) != 1 {
         return None;
     }
     let last = last_call(block)?;
-    let result = inst::Inst::of(last).value();
-    let returns_result = |value: llvm::value::Value| {
-        let phi = value
-            .instruction()
-            .filter(|i| i.is_phi() && i.block() == to);
-        let brought = phi.map(|phi| phi.incoming());
-        let brought = brought.and_then(|all| all.into_iter().find(|(_, from)| *from == block));
-        value == result || brought.is_some_and(|(value, _)| value == result)
-    };
-    let returned = inst::Inst::of(end).operands();
-    returned.into_iter().all(returns_result).then_some(last)
+    let result = Inst::of(last).value();
+    let value = returned.brought.get(&block).copied().or(returned.value);
+    value.is_none_or(|value| value == result).then_some(last)
 }
 
 /// The call, marked `tail`, before the terminator of `block`.

@@ -322,6 +322,37 @@ fn bad_debug_information() {
     snapshot("bad_debug_information", &all);
 }
 
+/// LLVM's verifier does not check that the file of a lexical block is a file; llvm-ir has LLVM read its name, and LLVM
+/// takes whatever is there for a text: it crashes, but for one in thousands of addresses.
+#[test]
+fn block_whose_file_is_another_node_ends_in_one_line() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    for node in ["!{i64 7}", "!DIEnumerator(name: \"a\", value: 1)"] {
+        let text = format!(
+            "define i32 @main() !dbg !3 {{\n  ret i32 0, !dbg !5\n}}\n\
+             !llvm.dbg.cu = !{{!0}}\n!llvm.module.flags = !{{!2}}\n\
+             !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)\n\
+             !1 = !DIFile(filename: \"a.c\", directory: \"/\")\n\
+             !2 = !{{i32 2, !\"Debug Info Version\", i32 3}}\n\
+             !3 = distinct !DISubprogram(name: \"main\", file: !1, line: 1, type: !4, unit: !0, \
+             spFlags: DISPFlagDefinition)\n!4 = !DISubroutineType(types: !{{}})\n\
+             !5 = !DILocation(line: 2, scope: !6)\n\
+             !6 = distinct !DILexicalBlock(scope: !3, file: !7, line: 1)\n!7 = {node}\n"
+        );
+        std::fs::write(dir.join("block.ll"), text).unwrap();
+        let mut rewrite = Command::new(REWRITE);
+        let said = transcript(
+            rewrite.args(["block.ll", "-q", "-k", "1", "-o", "out"]),
+            dir,
+        );
+        if said != "exit 0\n" {
+            one_line_error(&said);
+            assert!(said.starts_with("error: block.ll: LLVM"), "{said}");
+        }
+    }
+}
+
 /// Damaged modules are refused by one line, wherever the damage is; LLVM's reader crashes on some of them.
 #[test]
 fn damaged_bitcode_ends_in_one_line() {
@@ -437,6 +468,34 @@ fn modules_that_need_link_time_code_are_refused() {
                 assert!(said.starts_with(&expected), "{said}");
             }
         }
+    }
+}
+
+/// Of 30,000 cases of a `switch`, each is a block, or ends in a call in tail position whose result the block behind all
+/// of them returns. To look at all cases for each of them takes 10^9 steps, in several places: minutes.
+#[test]
+fn blocks_of_many_cases_are_looked_at_once() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let n = 30_000;
+    for (name, body) in [
+        ("jumps.ll", ""),
+        ("tails.ll", "  %vN = tail call i32 @e(i32 N)\n"),
+    ] {
+        let of_each =
+            |text: &str| -> String { (0..n).map(|i| text.replace('N', &i.to_string())).collect() };
+        let value = if body.is_empty() { "N" } else { "%vN" };
+        let text = format!(
+            "declare i32 @e(i32)\ndefine i32 @main(i32 %c) {{\nentry:\n  switch i32 %c, label %end [{}]\n{}end:\n  \
+             %p = phi i32 [-1, %entry]{}\n  ret i32 %p\n}}\n",
+            of_each(" i32 N, label %bN"),
+            of_each(&format!("bN:\n{body}  br label %end\n")),
+            of_each(&format!(", [{value}, %bN]")),
+        );
+        std::fs::write(dir.join(name), text).unwrap();
+        let mut rewrite = Command::new(REWRITE);
+        let said = transcript(rewrite.args([name, "-q", "-k", "1", "-o", &name[..5]]), dir);
+        assert_eq!(said, "exit 0\n", "{name}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Lowered;
 use super::returning;
-use super::view::Alias;
+use super::view::{Alias, Calls};
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::base::names::normalised;
@@ -12,6 +12,8 @@ use crate::input::ir::{
 };
 use crate::input::load::positions::SourceFile;
 use crate::input::load::{Admitted, Input};
+use std::cell::RefCell;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Assembles the program from the lowered modules of `inputs`. Linear.
@@ -220,6 +222,8 @@ pub(super) struct Resolver<'a> {
     global: &'a HashMap<String, FuncId>,
     /// The first module of each alias that other modules see.
     aliases: HashMap<&'a str, ModuleId>,
+    /// What aliases mean, as far as they were looked up: chains of them share their ends.
+    meanings: RefCell<HashMap<(ModuleId, &'a str), Option<FuncId>>>,
 }
 
 impl<'a> Resolver<'a> {
@@ -239,27 +243,42 @@ impl<'a> Resolver<'a> {
             scopes,
             global,
             aliases,
+            meanings: RefCell::default(),
         }
     }
 
     /// What `name` means in module `m`. An alias of another module means what its target does there, which may be a
-    /// function that only that module sees.
+    /// function that only that module sees. Each alias is followed once, however many others lead to it.
     fn find(&self, m: ModuleId, name: &str) -> Option<FuncId> {
+        let mut meanings = self.meanings.borrow_mut();
         let (mut m, mut name) = (m, name);
-        let mut passed = HashSet::new();
-        loop {
+        let mut passed = Vec::new();
+        let found = loop {
             if let Some(f) = self.find_defined(m, name) {
-                return Some(f);
+                break Some(f);
             }
-            if !self.scopes[m].aliases.contains_key(name) {
-                m = *self.aliases.get(name)?;
-            }
-            // A damaged module may have aliases that go round.
-            if !passed.insert((m, name)) {
-                return None;
-            }
-            name = &self.scopes[m].aliases[name].target;
-        }
+            let Some((module, own_name, alias)) = self.find_alias(m, name) else {
+                break None;
+            };
+            match meanings.entry((module, own_name)) {
+                Entry::Occupied(known) => break *known.get(),
+                // In a damaged module aliases may go round: they mean nothing.
+                Entry::Vacant(new) => new.insert(None),
+            };
+            passed.push((module, own_name));
+            (m, name) = (module, &alias.target);
+        };
+        meanings.extend(passed.into_iter().map(|alias| (alias, found)));
+        found
+    }
+
+    /// The alias that module `m` knows by `name`, its own or else the first that all modules see; with its module.
+    fn find_alias(&self, m: ModuleId, name: &str) -> Option<(ModuleId, &'a str, &'a Alias)> {
+        let in_module = |m: ModuleId| {
+            let (name, alias) = self.scopes[m].aliases.get_key_value(name)?;
+            Some((m, name.as_str(), alias))
+        };
+        in_module(m).or_else(|| in_module(*self.aliases.get(name)?))
     }
 
     /// The function that module `m` or all modules know by `name`, no alias.
@@ -306,13 +325,24 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn recursion(&self, program: &mut Program, calls: &TiSlice<ModuleId, Vec<(String, String)>>) {
-        let pairs = calls.iter_enumerated().flat_map(|(m, edges)| {
-            let find = move |(a, b): &(String, String)| Some((self.find(m, a)?, self.find(m, b)?));
-            edges.iter().filter_map(find)
-        });
-        let pairs: Vec<_> = pairs.collect();
-        let recursive = callgraph::recursive(program.functions.len(), &pairs);
+    /// Notes which functions are on cycles of calls. O(functions + calls): calls through pointers of one type lead to a
+    /// node that leads to all candidates, which closes the same cycles as an edge from each caller to each candidate.
+    fn recursion(&self, program: &mut Program, calls: &TiSlice<ModuleId, Calls>) {
+        let mut edges = Vec::new();
+        let mut nodes = program.functions.len();
+        for (m, calls) in calls.iter_enumerated() {
+            let direct = calls.direct.iter();
+            edges.extend(direct.filter_map(|(a, b)| Some((self.find(m, a)?, self.find(m, b)?))));
+            for indirect in &calls.indirect {
+                let class = FuncId::new(nodes);
+                nodes += 1;
+                let find = |name: &String| self.find(m, name);
+                edges.extend(indirect.callers.iter().filter_map(find).map(|f| (f, class)));
+                let candidates = indirect.candidates.iter().filter_map(find);
+                edges.extend(candidates.map(|f| (class, f)));
+            }
+        }
+        let recursive = callgraph::recursive(nodes, &edges);
         for f in &mut program.functions {
             f.recursive = recursive.contains(&f.unit);
         }

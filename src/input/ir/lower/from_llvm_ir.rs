@@ -1,13 +1,12 @@
 //! llvm-ir's data → views: the one place that knows this loader, with [`super::operands`] and
 //! [`super::parse`].
 
-use super::super::callgraph::MAX_FUNCTIONS;
 use super::super::{Linkage, SkipReason, Terminator};
 use super::operands;
-use super::parse::{parse, unless_it_panics};
+use super::parse::parse;
 use super::view::{
-    Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
-    may_follow_tail_call,
+    Alias, BlockView, CallView, CalleeView, Calls, FunctionView, IndirectCalls, InstructionView,
+    ModuleView, may_follow_tail_call,
 };
 use super::{LoadOptions, Lowered, lower};
 use crate::base::error::Result;
@@ -17,10 +16,15 @@ use crate::input::load::positions::Positions;
 use either::Either;
 use llvm_ir::function::FunctionAttribute as Attr;
 use llvm_ir::instruction::InlineAssembly;
-use llvm_ir::{BasicBlock, Constant, Function, Instruction, Module, Name, Operand, module};
+use llvm_ir::{
+    BasicBlock, Constant, Function, Instruction, Module, Name, Operand, TypeRef, module,
+};
 use llvm_ir_analysis::ModuleAnalysis;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+
+/// What a call site calls.
+type CalledOperand = Either<InlineAssembly, Operand>;
 
 /// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `positions` are what LLVM found;
 /// `skip`: by ordinal of the definition, what attributes that llvm-ir does not know say against profiling it; may be
@@ -71,29 +75,64 @@ fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<Module
     })
 }
 
-/// The call graph as llvm-ir-analysis sees it: calls within `module` by name, an indirect one to every function of its
-/// type. Empty when the module is too large, or has functions without names (llvm-ir-analysis panics on their calls).
-fn calls(module: &Module) -> Vec<(String, String)> {
-    let declared = module.func_declarations.iter().map(|f| &f.name);
-    let mut names = module.functions.iter().map(|f| &f.name).chain(declared);
-    if names.any(|n| n.is_empty()) || module.functions.len() > MAX_FUNCTIONS {
-        return Vec::new();
-    }
-    unless_it_panics(|| {
-        let analysis = ModuleAnalysis::new(module);
-        let graph = analysis.call_graph();
-        let mut pairs = Vec::new();
-        for f in &module.functions {
-            pairs.extend(
-                graph
-                    .callees(&f.name)
-                    .map(|c| (f.name.clone(), c.to_string())),
-            );
+/// Who may call whom; llvm-ir-analysis knows which functions have the type of an indirect call. (Its call graph has an
+/// edge from each caller to each of them, which is quadratic, and panics at functions without a name.)
+/// O(instructions + functions).
+fn calls(module: &Module) -> Calls {
+    let analysis = ModuleAnalysis::new(module);
+    let by_type = analysis.functions_by_type();
+    let mut direct = BTreeSet::new();
+    let mut callers: HashMap<&TypeRef, BTreeSet<String>> = HashMap::new();
+    let mut unnamed: HashMap<TypeRef, Vec<String>> = HashMap::new();
+    let mut numbers = 0..;
+    for f in &module.functions {
+        let mut name = f.name.clone();
+        if name.is_empty() {
+            name = numbers
+                .next()
+                .map(|n: usize| n.to_string())
+                .unwrap_or_default();
+            let alike = unnamed.entry(module.type_of(f)).or_default();
+            alike.push(name.clone());
         }
-        pairs.sort();
-        pairs
-    })
-    .unwrap_or_default()
+        for (callee, of_type) in f.basic_blocks.iter().flat_map(calls_in) {
+            match called(callee) {
+                CalleeView::Symbol(callee) => {
+                    direct.insert((name.clone(), callee.into_owned()));
+                }
+                CalleeView::Pointer => {
+                    callers.entry(of_type).or_default().insert(name.clone());
+                }
+                CalleeView::Asm => {}
+            }
+        }
+    }
+    let indirect = callers.into_iter().map(|(of_type, callers)| {
+        let named = by_type.functions_with_type(of_type);
+        let named = named.filter(|name| !name.is_empty()).map(String::from);
+        let unnamed = unnamed.get(of_type).into_iter().flatten().cloned();
+        IndirectCalls {
+            callers: callers.into_iter().collect(),
+            candidates: named.chain(unnamed).collect(),
+        }
+    });
+    Calls {
+        direct,
+        indirect: indirect.collect(),
+    }
+}
+
+/// What the call sites of a block call, and of which type that is.
+fn calls_in(block: &BasicBlock) -> impl Iterator<Item = (&CalledOperand, &TypeRef)> {
+    let calls = block.instrs.iter().filter_map(|i| match i {
+        Instruction::Call(call) => Some((&call.function, &call.function_ty)),
+        _ => None,
+    });
+    let invoke = match &block.term {
+        llvm_ir::Terminator::Invoke(invoke) => Some((&invoke.function, &invoke.function_ty)),
+        _ => None,
+    };
+    calls.chain(invoke)
 }
 
 /// The symbol behind a global's name.
@@ -124,12 +163,13 @@ fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView
     let numbers = numbers.map(|(i, b)| (&b.name, BlockId::new(i))).collect();
     let naked = function.function_attributes.contains(&Attr::Naked);
     let blocks = function.basic_blocks.iter();
+    let mut returns = Returns::new();
     FunctionView {
         name: Cow::from(function.name.as_str()),
         linkage: linkage(function.linkage),
         skip: naked.then_some(SkipReason::Naked).or(attributes),
         blocks: blocks
-            .map(|b| block(b, &function.basic_blocks, &numbers))
+            .map(|b| block(b, &function.basic_blocks, &numbers, &mut returns))
             .collect(),
     }
 }
@@ -146,8 +186,9 @@ fn linkage(linkage: module::Linkage) -> Linkage {
 
 fn block<'a>(
     block: &'a BasicBlock,
-    all: &[BasicBlock],
+    all: &'a [BasicBlock],
     numbers: &HashMap<&Name, BlockId>,
+    returns: &mut Returns<'a>,
 ) -> BlockView<'a> {
     let (terminator, succs) = terminator(&block.term, numbers);
     let code = block
@@ -159,7 +200,7 @@ fn block<'a>(
         llvm_ir::Terminator::Br(jump) => Some(&all[numbers[&jump.dest].index()]),
         _ => None,
     };
-    if let Some(i) = find_tail_call(block, code, jumps_to)
+    if let Some(i) = find_tail_call(block, code, jumps_to, returns)
         && let Some(call) = &mut instructions[i].call
     {
         call.in_tail_position = true;
@@ -176,45 +217,69 @@ fn block<'a>(
     }
 }
 
+/// What blocks return that do nothing else, by their name, as far as blocks before them asked. Thousands may lead to
+/// one: the entries of its φ are listed once.
+type Returns<'a> = HashMap<&'a Name, Option<Returned<'a>>>;
+
+/// What a block returns.
+struct Returned<'a> {
+    /// `None` if it returns nothing.
+    value: Option<&'a Operand>,
+    /// If that is a φ of the block, its values by the block that control comes from.
+    brought: HashMap<&'a Name, &'a Operand>,
+}
+
+/// What `block` returns; `None` if it does something else too.
+fn returned(block: &BasicBlock) -> Option<Returned<'_>> {
+    let llvm_ir::Terminator::Ret(ret) = &block.term else {
+        return None;
+    };
+    let value = ret.return_operand.as_ref();
+    let mut brought = HashMap::new();
+    for i in &block.instrs {
+        match (i, value) {
+            (Instruction::Phi(phi), Some(Operand::LocalOperand { name, .. }))
+                if phi.dest == *name =>
+            {
+                let entries = phi.incoming_values.iter();
+                brought = entries.map(|(value, from)| (from, value)).collect();
+            }
+            (Instruction::Phi(_), _) => {}
+            _ if may_follow(i) => {}
+            _ => return None,
+        }
+    }
+    Some(Returned { value, brought })
+}
+
 /// Which of a block's instructions is a call in tail position: it returns behind it, or jumps to a block that does
 /// nothing else.
 fn find_tail_call<'a>(
-    block: &BasicBlock,
+    block: &'a BasicBlock,
     code: impl Iterator<Item = &'a Instruction>,
-    jumps_to: Option<&BasicBlock>,
+    jumps_to: Option<&'a BasicBlock>,
+    returns: &mut Returns<'a>,
 ) -> Option<usize> {
     let code: Vec<&Instruction> = code.collect();
     let last = code.iter().rposition(|i| !may_follow(i))?;
     let Instruction::Call(call) = code[last] else {
         return None;
     };
-    let there = jumps_to.unwrap_or(block);
-    let llvm_ir::Terminator::Ret(ret) = &there.term else {
-        return None;
+    let value = match (jumps_to, &block.term) {
+        (Some(to), _) => {
+            let returned = returns.entry(&to.name).or_insert_with(|| returned(to));
+            let returned = returned.as_ref()?;
+            let brought = returned.brought.get(&block.name).copied();
+            brought.or(returned.value)
+        }
+        (None, llvm_ir::Terminator::Ret(ret)) => ret.return_operand.as_ref(),
+        _ => return None,
     };
-    let is_phi = |i: &Instruction| matches!(i, Instruction::Phi(_));
-    let only_returns =
-        jumps_to.is_none_or(|to| to.instrs.iter().all(|i| is_phi(i) || may_follow(i)));
     let is_result = |operand: &Operand| match operand {
         Operand::LocalOperand { name, .. } => call.dest.as_ref() == Some(name),
         _ => false,
     };
-    let brings_result = |phi: &llvm_ir::instruction::Phi| {
-        let mut brought = phi.incoming_values.iter();
-        brought.any(|(value, from)| *from == block.name && is_result(value))
-    };
-    let is_brought = |operand: &Operand| {
-        let phis = jumps_to.map_or(&[][..], |to| &to.instrs);
-        phis.iter().any(|i| match (i, operand) {
-            (Instruction::Phi(phi), Operand::LocalOperand { name, .. }) => {
-                phi.dest == *name && brings_result(phi)
-            }
-            _ => false,
-        })
-    };
-    let returned = ret.return_operand.as_ref();
-    let returns_result = returned.is_none_or(|operand| is_result(operand) || is_brought(operand));
-    (call.is_tail_call && only_returns && returns_result).then_some(last)
+    (call.is_tail_call && value.is_none_or(is_result)).then_some(last)
 }
 
 /// Whether it is an intrinsic that may follow a call in tail position.
@@ -234,16 +299,19 @@ fn instruction(instruction: &Instruction) -> InstructionView<'_> {
     }
 }
 
-fn call<'a>(function: &'a Either<InlineAssembly, Operand>, attributes: &[Attr]) -> CallView<'a> {
-    let callee = match function {
+fn called(operand: &CalledOperand) -> CalleeView<'_> {
+    match operand {
         Either::Left(_) => CalleeView::Asm,
         Either::Right(operand) => match operand.as_constant() {
             Some(Constant::GlobalReference { name, .. }) => CalleeView::Symbol(symbol(name)),
             _ => CalleeView::Pointer,
         },
-    };
+    }
+}
+
+fn call<'a>(operand: &'a CalledOperand, attributes: &[Attr]) -> CallView<'a> {
     CallView {
-        callee,
+        callee: called(operand),
         returns: returns(attributes),
         returns_twice: attributes.contains(&Attr::ReturnsTwice),
         in_tail_position: false,

@@ -26,7 +26,7 @@ use crate::input::load::Hidden;
 use crate::input::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use body::LeftByCalls;
 use std::collections::{BTreeSet, HashMap};
-use view::{Alias, ModuleView};
+use view::{Alias, Calls, ModuleView};
 
 pub use assemble::program as assemble;
 #[cfg(feature = "llvm-ir")]
@@ -61,7 +61,7 @@ pub struct Lowered {
     aliases: HashMap<String, Alias>,
     ifuncs: Vec<String>,
     taken: BTreeSet<String>,
-    calls: Vec<(String, String)>,
+    calls: Calls,
     cxx: bool,
     /// [`Program::starters`](crate::input::ir::Program::starters)
     starters: Vec<String>,

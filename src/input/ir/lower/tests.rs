@@ -243,6 +243,47 @@ fn recursion_is_seen_through_pointers() {
     assert!(recursive("a") && recursive("b") && !recursive("c"));
 }
 
+/// Pairs of callers and candidates would be 9 * 10^8.
+#[test]
+fn recursion_is_seen_among_many_indirect_calls_of_one_type() {
+    let n = 30_000;
+    let functions = (0..n)
+        .map(|i| format!("define void @f{i}(ptr %f) {{ call void %f(ptr @f{i}) ret void }}\n"));
+    let text: String = functions.collect();
+    let program = load(&[&(text + "define void @leaf() { ret void }")]).unwrap();
+    let recursive = program.functions.iter().filter(|f| f.recursive);
+    assert_eq!(recursive.count(), n);
+}
+
+#[test]
+fn recursion_is_seen_where_functions_have_no_names() {
+    let program = load(&["
+        define void @0() { call void @1()  ret void }
+        define void @1() { call void @0()  ret void }
+        define void @2(ptr %f) { call void %f(ptr @2)  ret void }
+        define void @a() { call void @0()  ret void }"])
+    .unwrap();
+    let found: Vec<bool> = program.functions.iter().map(|f| f.recursive).collect();
+    assert_eq!(found, [true, true, true, false]);
+}
+
+/// To follow each alias to the end of the chain takes 5 * 10^9 steps: minutes.
+#[test]
+fn chain_of_aliases_is_followed_once() {
+    let n = 100_000;
+    let alias = |i: usize| format!("@a{i} = alias void (), ptr @a{}\n", i + 1);
+    let text: String = (0..n).map(alias).collect();
+    let text = format!(
+        "{text}@a{n} = alias void (), ptr @f\ndefine void @f() {{ ret void }}\n\
+         define void @g() {{ call void @a0() ret void }}\n"
+    );
+    let program = load(&[&text]).unwrap();
+    assert_eq!(program.aliases.len(), n + 1);
+    assert!(program.aliases.values().all(|f| *f == FuncId(0)));
+    // One call, and what the first alias takes the address of.
+    assert_eq!(sites(&program, "f"), 3);
+}
+
 /// The body of a function that LLVM does not take to return.
 const LOOP: &str = "{
     a: br label %b

@@ -13,8 +13,8 @@ pub fn unreadable(input: &Input, message: &str) -> Error {
     if text.contains("Expected a single module") {
         return Error::load(
             &input.path,
-            "it holds several modules, of which LLVM links one and keeps the others apart",
-            "compile it with -flto=full or -fno-split-lto-unit, or without -fwhole-program-vtables",
+            "it holds several modules, as clang makes them by -flto=thin with -fwhole-program-vtables",
+            "compile it with -flto=full, or with -fno-split-lto-unit",
         );
     }
     let newer = producer(text).filter(|p| major(p).is_some_and(|v| v > LLVM));

@@ -22,8 +22,26 @@ pub struct ModuleView<'a> {
     /// Functions (defined or not) that are used other than as the callee of a direct call: in operands,
     /// initialisers, aliases and ifuncs. Who uses an alias is not followed.
     pub taken: BTreeSet<String>,
-    /// Who may call whom, by name; an indirect call may reach every definition of its type.
-    pub calls: Vec<(String, String)>,
+    /// Who may call whom.
+    pub calls: Calls,
+}
+
+/// Who may call whom in a module, by name. Functions without a name go by their number, as in [`CalleeView::Symbol`].
+#[derive(Default)]
+pub struct Calls {
+    /// Callers and callees of direct calls, each pair once.
+    pub direct: BTreeSet<(String, String)>,
+    /// For each type of functions that are called through pointers.
+    pub indirect: Vec<IndirectCalls>,
+}
+
+/// Calls through pointers to functions of one type, each of which may reach every definition of that type. As many
+/// pairs as callers × candidates would take quadratic memory.
+pub struct IndirectCalls {
+    /// The functions with such a call, each once.
+    pub callers: Vec<String>,
+    /// The definitions of that type.
+    pub candidates: Vec<String>,
 }
 
 /// Another name of a symbol of the same module.

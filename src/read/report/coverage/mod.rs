@@ -41,7 +41,7 @@ use crate::profile::filter::Selection;
 use crate::profile::manifest::Status;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure};
-use crate::read::analysis::contradiction::Contradictions;
+use crate::read::analysis::contradiction::{Contradictions, count_all_but};
 use crate::read::report::positions::base_name;
 use crate::read::report::{Decision, Line, line};
 use counted::Counted;
@@ -49,6 +49,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 use std::path::Path;
 use through::Through;
 
@@ -348,7 +349,12 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let mut paths = counted.without_unselected(through.paths(&executed), &executed, &through);
     let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     let is_missing = |id| !ids.contains(&id) && admits(id);
-    let impossible = contradictions.count(&structure.paths, is_missing);
+    let all_missing = count_all_but(ids.iter().copied());
+    let count_missing = |range: Range<u64>| match is_everything {
+        true => all_missing(range),
+        false => range.filter(|id| is_missing(PathId(*id))).count() as u64,
+    };
+    let impossible = contradictions.count(&structure.paths, count_missing);
     paths.feasible -= u128::from(impossible.all);
     // Where nothing ran, nothing is one decision away.
     let next = if paths.executed == 0 { 0 } else { next };

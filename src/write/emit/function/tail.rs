@@ -6,12 +6,13 @@
 
 use super::super::llvm::inst::{self, Inst};
 use super::super::llvm::{self, Blocks};
-use super::super::place;
+use super::super::place::{self, Returned};
 use crate::base::index::BlockId;
 use crate::input::ir::{Cfg, Terminator};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::InstructionValue;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// By block that returns behind a call in tail position: the call.
@@ -28,47 +29,65 @@ pub(crate) fn return_at_once<'ctx>(
     has_code: impl Fn(BlockId, BlockId) -> bool,
 ) -> Tails<'ctx> {
     let mut tails = Tails::new();
+    // Thousands of blocks may lead to one that returns: the entries of its φs are listed once, and dropped at once.
+    let mut returned = FxHashMap::default();
+    let mut left: BTreeMap<BlockId, FxHashSet<BasicBlock>> = BTreeMap::new();
     for &block in reached {
         if let [to] = cfg.block(block).succs[..]
             && cfg.block(to).terminator == Terminator::Return
             && has_code(block, to)
-            && let Some(call) = return_itself(builder, blocks[block], blocks[to])
+            && let Some(returned) = returned
+                .entry(to)
+                .or_insert_with(|| Returned::of_block(blocks[to]))
+            && let Some(call) = place::tail_call_before(blocks[block], returned)
         {
+            return_itself(builder, blocks[block], blocks[to], call);
+            left.entry(to).or_default().insert(blocks[block]);
             tails.insert(block, call);
         }
+    }
+    for (to, from) in left {
+        drop_entries(builder, blocks[to], &from);
     }
     tails
 }
 
-/// Lets `block` return what its call in tail position does, if it jumps to `to` for no more than that; the call.
+/// Lets `block`, which jumps to `to` for no more than that, return what its `call` does.
 fn return_itself<'ctx>(
     builder: &Builder<'ctx>,
     block: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,
-) -> Option<InstructionValue<'ctx>> {
-    let call = place::tail_call_before(block, to)?;
+    call: InstructionValue<'ctx>,
+) {
     let (jump, end) = (
         Inst::of(llvm::terminator(block)),
         Inst::of(llvm::terminator(to)),
     );
     builder.position_at_end(block);
     let ret = end.copy_here(builder);
-    if !end.operands().is_empty() {
+    if end.first_operand().is_some() {
         ret.set_operand(0, Inst::of(call).value());
     }
     jump.erase();
-    for phi in inst::phis(to).collect::<Vec<_>>() {
+}
+
+/// Drops the entries of `block`'s φs that come from the blocks in `from`, which lead to it no longer.
+fn drop_entries<'ctx>(
+    builder: &Builder<'ctx>,
+    block: BasicBlock<'ctx>,
+    from: &FxHashSet<BasicBlock<'ctx>>,
+) {
+    for phi in inst::phis(block).collect::<Vec<_>>() {
         let mut entries = phi.incoming();
-        entries.retain(|(_, from)| *from != block);
+        entries.retain(|(_, source)| !from.contains(source));
         if entries.is_empty() {
             phi.replace_uses(inst::poison(phi.value()));
         } else {
             let new = inst::renewed(builder, phi);
-            for (value, from) in entries {
-                new.add_incoming(value, from);
+            for (value, source) in entries {
+                new.add_incoming(value, source);
             }
         }
         phi.erase();
     }
-    Some(call)
 }

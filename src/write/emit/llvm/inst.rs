@@ -347,6 +347,15 @@ impl Inst {
         self.0.operands().collect()
     }
 
+    /// Its first operand, if it has one: a `switch` has as many operands as cases.
+    pub(crate) fn first_operand(self) -> Option<Value> {
+        // SAFETY: the instruction is live, and the index is in range.
+        unsafe {
+            (LLVMGetNumOperands(self.raw()) > 0).then(|| Value::some(LLVMGetOperand(self.raw(), 0)))
+        }
+        .flatten()
+    }
+
     /// Makes `value` operand `i`.
     pub(crate) fn set_operand(self, i: usize, value: Value) {
         // SAFETY: both are live; `i` is the number of an operand of the same type.

@@ -103,6 +103,7 @@ fn function<'m>(f: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Fun
     let numbers = f.blocks().enumerate();
     let numbers = numbers.map(|(i, b)| (b, BlockId::new(i))).collect();
     let mut against = attributes.against.iter();
+    let mut returns = Returns::default();
     FunctionView {
         name: f.name(),
         linkage: linkage(f.linkage()),
@@ -111,7 +112,7 @@ fn function<'m>(f: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Fun
             .map(|&(_, why)| why),
         blocks: f
             .blocks()
-            .map(|b| block(b, &numbers, attributes, names))
+            .map(|b| block(b, &numbers, attributes, names, &mut returns))
             .collect(),
     }
 }
@@ -135,6 +136,7 @@ fn block<'m>(
     numbers: &FxHashMap<Block<'m>, BlockId>,
     attributes: &Attributes,
     names: &Names<'m>,
+    returns: &mut Returns<'m>,
 ) -> BlockView<'m> {
     let instructions: Vec<_> = block.instructions().collect();
     let end = *instructions.last().expect("a block has a terminator");
@@ -143,7 +145,7 @@ fn block<'m>(
         Terminator::Funclet => Vec::new(),
         _ => end.successors().map(|s| numbers[&s]).collect(),
     };
-    let tail = find_tail_call(block, &instructions);
+    let tail = find_tail_call(block, &instructions, returns);
     let code = instructions
         .into_iter()
         .filter(|i| i.opcode() != LLVMOpcode::LLVMPHI);
@@ -162,7 +164,11 @@ fn block<'m>(
 
 /// The call in tail position, if these instructions of `block` end in one: it returns behind it, or jumps to a block
 /// that does nothing else.
-fn find_tail_call<'m>(block: Block<'m>, instructions: &[Value<'m>]) -> Option<Value<'m>> {
+fn find_tail_call<'m>(
+    block: Block<'m>,
+    instructions: &[Value<'m>],
+    returns: &mut Returns<'m>,
+) -> Option<Value<'m>> {
     let (&end, before) = instructions.split_last()?;
     let last = last_but_followers(before).filter(|i| i.is_tail_call())?;
     let is_result = |value: Value<'m>| value == last;
@@ -171,21 +177,44 @@ fn find_tail_call<'m>(block: Block<'m>, instructions: &[Value<'m>]) -> Option<Va
     }
     let mut ways = end.successors();
     let to = ways.next().filter(|_| end.opcode() == LLVMOpcode::LLVMBr)?;
-    let there: Vec<Value> = to.instructions().collect();
-    let (ret, before) = there.split_last()?;
-    let is_phi = |i: &Value| i.opcode() == LLVMOpcode::LLVMPHI;
-    let only_returns = ret.opcode() == LLVMOpcode::LLVMRet
-        && last_but_followers(before).is_none_or(|i| is_phi(&i));
-    let brings_result = |value: Value<'m>| {
-        let mut brought = value.incoming();
-        brought.any(|(value, from)| from == block && is_result(value))
-    };
-    let returns_result = |value: Value<'m>| {
-        let is_phi_there = value.is_instruction() && is_phi(&value) && value.block() == to;
-        is_result(value) || is_phi_there && brings_result(value)
-    };
-    let is_way = ways.next().is_none() && only_returns;
-    (is_way && ret.operands().all(returns_result)).then_some(last)
+    let returned = returns.of_block(to).filter(|_| ways.next().is_none())?;
+    let value = returned.brought.get(&block).copied().or(returned.value);
+    value.is_none_or(is_result).then_some(last)
+}
+
+/// What blocks return that do nothing else, as far as blocks before them asked. Thousands may lead to one: the entries
+/// of its φ are listed once.
+#[derive(Default)]
+struct Returns<'m>(FxHashMap<Block<'m>, Option<Returned<'m>>>);
+
+/// What a block returns.
+struct Returned<'m> {
+    /// `None` if it returns nothing.
+    value: Option<Value<'m>>,
+    /// If that is a φ of the block, its values by the block that control comes from.
+    brought: FxHashMap<Block<'m>, Value<'m>>,
+}
+
+impl<'m> Returns<'m> {
+    /// What `block` returns; `None` if it does something else too.
+    fn of_block(&mut self, block: Block<'m>) -> Option<&Returned<'m>> {
+        let find = || {
+            let there: Vec<Value> = block.instructions().collect();
+            let (ret, before) = there.split_last()?;
+            let is_phi = |i: &Value| i.opcode() == LLVMOpcode::LLVMPHI;
+            let only_returns = ret.opcode() == LLVMOpcode::LLVMRet
+                && last_but_followers(before).is_none_or(|i| is_phi(&i));
+            let value = ret.operands().next().filter(|_| only_returns);
+            let is_phi_there = |v: &Value| v.is_instruction() && is_phi(v) && v.block() == block;
+            let brought = value
+                .filter(is_phi_there)
+                .into_iter()
+                .flat_map(Value::incoming);
+            let brought = brought.map(|(value, from)| (from, value)).collect();
+            only_returns.then_some(Returned { value, brought })
+        };
+        self.0.entry(block).or_insert_with(find).as_ref()
+    }
 }
 
 /// The last instruction, but for intrinsics that may follow a call in tail position.

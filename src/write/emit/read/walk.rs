@@ -2,7 +2,7 @@
 
 use super::super::llvm::view::{self, FunctionType, Value};
 use super::Names;
-use crate::input::ir::callgraph::MAX_FUNCTIONS;
+use crate::input::ir::lower::view::{Calls, IndirectCalls};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,34 +68,38 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// [`crate::input::ir::lower::view::ModuleView::calls`], as the loader of llvm-ir has them.
-pub(super) fn calls(module: &Module, names: &Names) -> Vec<(String, String)> {
-    let definitions = || view::functions(module).filter(|f| f.is_definition());
-    let unnamed = view::functions(module).any(|f| f.name().is_empty());
-    if unnamed || definitions().count() > MAX_FUNCTIONS {
-        return Vec::new();
-    }
-    let mut by_type: FxHashMap<FunctionType, Vec<String>> = FxHashMap::default();
-    for f in definitions() {
-        let alike = by_type.entry(f.function_type()).or_default();
-        alike.push(f.name().into_owned());
-    }
+/// Who may call whom. O(instructions + functions).
+pub(super) fn calls<'m>(module: &'m Module, names: &Names<'m>) -> Calls {
+    let name = |f: Value<'m>| names.symbol(f).into_owned();
     let mut direct = FxHashSet::default();
-    let mut indirect = FxHashSet::default();
+    let mut callers: FxHashMap<FunctionType, FxHashSet<Value>> = FxHashMap::default();
     for (f, call) in instructions(module).filter(|(_, i)| i.is_call()) {
         let callee = call.callee();
         if callee.is_global() {
             direct.insert((f, callee));
         } else if !callee.is_assembly() {
-            indirect.insert((f, call.callee_type()));
+            callers.entry(call.callee_type()).or_default().insert(f);
         }
     }
-    let pair =
-        |(f, callee): (Value, Value)| (f.name().into_owned(), names.symbol(callee).into_owned());
-    let mut pairs: BTreeSet<(String, String)> = direct.into_iter().map(pair).collect();
-    for (f, ty) in indirect {
-        let targets = by_type.get(&ty).into_iter().flatten();
-        pairs.extend(targets.map(|t| (f.name().into_owned(), t.clone())));
+    let mut candidates: FxHashMap<FunctionType, Vec<String>> = FxHashMap::default();
+    for f in view::functions(module).filter(|f| f.is_definition()) {
+        if callers.contains_key(&f.function_type()) {
+            let alike = candidates.entry(f.function_type()).or_default();
+            alike.push(name(f));
+        }
     }
-    pairs.into_iter().collect()
+    let indirect = candidates.into_iter().map(|(of_type, candidates)| {
+        let callers = callers[&of_type].iter().copied().map(name);
+        IndirectCalls {
+            callers: callers.collect(),
+            candidates,
+        }
+    });
+    Calls {
+        direct: direct
+            .into_iter()
+            .map(|(f, g)| (name(f), name(g)))
+            .collect(),
+        indirect: indirect.collect(),
+    }
 }
