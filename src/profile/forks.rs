@@ -200,7 +200,7 @@ impl Sites {
             });
             let outside = entry.outside.iter().filter(|(_, calls)| {
                 calls.iter().any(|&n| match graph.outside(n) {
-                    Outside::Forks | Outside::Unknown if forks_outside => true,
+                    Outside::Forks | Outside::Unknown | Outside::Pointer if forks_outside => true,
                     Outside::Unknown | Outside::CallsBack => reach.by_symbol,
                     Outside::Pointer => reach.by_pointer,
                     Outside::Forks | Outside::Neither => false,
@@ -280,7 +280,10 @@ impl<'a> Graph<'a> {
             }
             for &n in entry.outside.iter().flat_map(|(_, calls)| calls) {
                 match self.outside(n) {
-                    Outside::Forks | Outside::Unknown if forks_outside => found.push(f),
+                    // A pointer may lead outside: to `fork` itself, or to what a library handed in.
+                    Outside::Forks | Outside::Unknown | Outside::Pointer if forks_outside => {
+                        found.push(f);
+                    }
                     Outside::Unknown | Outside::CallsBack => back.push(f),
                     Outside::Pointer => by_pointer.push(f),
                     Outside::Forks | Outside::Neither => {}
