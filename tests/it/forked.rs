@@ -400,6 +400,14 @@ fn children_that_are_killed_leave_exact_counts() {
     let lines = lcov_lines(&profile);
     let of = [7, 8, 9, 11, 12, 14, 18, 19].map(|line| lines[&line]);
     assert_eq!(of, [10, 20, 10, 5, 5, 10, 1, 1]);
+    // Where a child was killed is not known: it may have come to line 12 from the condition or from `kill`.
+    let lcov = prof(&["export", "--format", "lcov"], &profile);
+    assert!(!lcov.contains("BRDA:10,"), "{lcov}");
+    let comment = "# serve: a process forked in it: some branches are not certain\n";
+    assert!(lcov.contains(comment), "{lcov}");
+    let json = prof(&["coverage", "--format", "json"], &profile);
+    let outcomes = "\"outcomes\":{\"true\":5},\"at_least\":[\"false\"]";
+    assert!(json.contains(outcomes), "{json}");
 }
 
 /// The child goes on as a daemon, in the caller too, and the parent exits.
@@ -516,6 +524,135 @@ fn code_behind_a_call_of_a_child_whose_parent_left_is_counted() {
         let of = [5, 6, 7].map(|line| lines.get(&line).copied());
         assert_eq!(of, [Some(1), Some(1), Some(1)], "{scheme}");
     }
+}
+
+/// [`SPAWN`] with another `call` in place of `fork`, for which it needs what is in `above`.
+fn spawn_by(call: &str, above: &str) -> String {
+    let source = SPAWN.replace("pid_t p = fork();", &format!("pid_t p = {call};"));
+    format!("#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <unistd.h>\n{above}\n{source}")
+}
+
+/// The number of the first line that contains `what`.
+fn line_of(source: &str, what: &str) -> u32 {
+    let line = source.lines().position(|l| l.contains(what));
+    line.unwrap() as u32 + 1
+}
+
+/// Forks that are not seen: through a pointer, by a name at run time, and by what the C library notifies nobody of, so
+/// that children count in their parents' files.
+const UNSEEN: [(&str, &str); 4] = [
+    (
+        "by_pointer()",
+        "static pid_t (*volatile by_pointer)(void) = fork;",
+    ),
+    (
+        "((named *)dlsym(0, \"fork\"))()",
+        "typedef int named(void);",
+    ),
+    ("syscall(SYS_fork)", "#include <sys/syscall.h>"),
+    ("_Fork()", "extern int _Fork(void);"),
+];
+
+#[test]
+fn no_tracefile_says_never_of_code_behind_a_fork_that_is_not_seen() {
+    let dir = crate::support::folder();
+    for (i, (call, above)) in UNSEEN.into_iter().enumerate() {
+        let source = spawn_by(call, above);
+        for scheme in ["sbl", "edge"] {
+            let out = dir.path().join(format!("{scheme}{i}"));
+            let profile = profiled(&source, &["--scheme", scheme], &out);
+            let lcov = prof(&["export", "--format", "lcov"], &profile);
+            for comment in ["spawn", "main"]
+                .map(|f| format!("# {f}: a process may have forked in it: counts are not certain"))
+            {
+                assert!(lcov.contains(&comment), "{call}, {scheme}: {lcov}");
+            }
+            for what in ["g++;", "close(1);", "execl("] {
+                let record = format!("DA:{},0\n", line_of(&source, what));
+                assert!(!lcov.contains(&record), "{call}, {scheme}: {lcov}");
+            }
+            let text = prof(&["verify"], &profile);
+            assert!(text.contains("incomplete"), "{call}, {scheme}: {text}");
+        }
+    }
+}
+
+/// The same forks, and a function that forks so and did not run.
+#[test]
+fn forks_that_the_c_library_does_not_notice_are_named_if_they_may_have_run() {
+    let dir = crate::support::folder();
+    let named = "processes that may count in their parents' files, started by ";
+    for (i, name) in [(2, "syscall(SYS_fork)"), (3, "_Fork")] {
+        let (call, above) = UNSEEN[i];
+        let source = spawn_by(call, above);
+        let profile = profiled(&source, &["--scheme", "sbl"], &dir.path().join(name));
+        let text = prof(&["verify"], &profile);
+        assert!(text.contains(&format!("{named}{name}: use fork")), "{text}");
+        let idle = source.replace("i < 6", "i < r");
+        let out = dir.path().join(format!("idle{i}"));
+        let text = prof(&["verify"], &profiled(&idle, &["--scheme", "sbl"], &out));
+        assert!(!text.contains(named), "{text}");
+        let other = source.replace(call, "syscall(39)");
+        let out = dir.path().join(format!("other{i}"));
+        let text = prof(
+            &["show", "--strict"],
+            &profiled(&other, &["--scheme", "sbl"], &out),
+        );
+        assert!(text.contains("all exact"), "{text}");
+    }
+}
+
+#[test]
+fn reports_say_of_which_lines_it_is_not_known_whether_children_ran_them() {
+    let dir = crate::support::folder();
+    let (call, above) = UNSEEN[0];
+    let source = spawn_by(call, above);
+    let profile = profiled(&source, &["--scheme", "sbl"], &dir.path().join("out"));
+    let (first, last) = (line_of(&source, "g++;"), line_of(&source, "_exit(127)"));
+    let text = prof(&["coverage"], &profile);
+    let lines = format!("spawn.c: may have run {first}-{last}");
+    assert!(text.contains(&lines), "{text}");
+    assert!(
+        text.contains("6 more lines and 4 more outcomes of branches may have run"),
+        "{text}"
+    );
+    let json = prof(&["coverage", "--format", "json"], &profile);
+    let lines: Vec<String> = (first..=last).map(|n| n.to_string()).collect();
+    let lines = format!("\"unknown_lines\":[{}]", lines.join(","));
+    assert!(json.contains(&lines), "{json}");
+    let gate = |least: &str| {
+        let measure = ["coverage", "--measure", "lines", "--fail-under", least];
+        prof(&measure, &profile)
+    };
+    let fails = "of lines ran for certain, less than --fail-under 95; 6 more may have run";
+    assert!(gate("95").contains(fails), "{}", gate("95"));
+    assert!(!gate("50").contains("less than"), "{}", gate("50"));
+    let diff = dir.path().join("p.diff");
+    let line = source.lines().nth(first as usize - 1).unwrap();
+    let hunk = format!(
+        "--- a/spawn.c\n+++ b/spawn.c\n@@ -{},0 +{first},1 @@\n+{line}\n",
+        first - 1
+    );
+    std::fs::write(&diff, hunk).unwrap();
+    let text = prof(&["coverage", "--patch", diff.to_str().unwrap()], &profile);
+    assert!(
+        text.contains("1 with code, of which 0 ran and 1 may have run"),
+        "{text}"
+    );
+    assert!(text.contains("(none was completed)"), "{text}");
+    let input = dir.path().join("input");
+    let annotate = [
+        "coverage",
+        "--annotate",
+        "--source-dir",
+        input.to_str().unwrap(),
+    ];
+    let text = prof(&annotate, &profile);
+    let marked = text.lines().filter(|l| l.trim_start().starts_with("? "));
+    assert_eq!(marked.count(), 6, "{text}");
+    assert!(!text.contains("never true: p == 0"), "{text}");
+    let text = prof(&["export", "--format", "dot"], &profile);
+    assert!(text.contains("not known"), "{text}");
 }
 
 /// Counters of edges do not tell what children ran: their profile stays incomplete.
