@@ -9,13 +9,15 @@
 mod outside;
 
 use super::Profile;
+use super::measurement::{Exact, Measurement};
 use crate::base::index::{BlockId, FuncId, TiVec, ti_vec};
 use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, RETURNED};
+use crate::input::ir::processes::{FORK_BY_NUMBER, SYSCALL};
 use crate::input::ir::{Linkage, Terminator};
 use crate::profile::manifest::{FunctionEntry, Manifest};
 use outside::{Outside, classify};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a function of which activations may have been forked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +87,16 @@ impl Profile {
         self.forks.get(&f).map(FirstPaths::new)
     }
 
+    /// Whether function `f` was entered, as far as counts show: also if its paths are not counted.
+    fn may_have_run(&self, f: FuncId) -> bool {
+        let counted = match &self.measured {
+            Measurement::Exact(Exact::Paths(counts)) => !counts[f].is_empty(),
+            Measurement::Exact(Exact::Edges(counts)) => !counts[f].is_empty(),
+            Measurement::Estimated(_) => false,
+        };
+        counted || self.is_selective() || self.entries[f].is_some_and(|n| n > 0)
+    }
+
     /// The number of children of a copy, if copies run alike.
     pub fn count_children(&self) -> u64 {
         let children = self.processes.iter().map(|p| p.children).max();
@@ -109,14 +121,21 @@ pub type AllForked = BTreeMap<FuncId, Forked>;
 /// forked, other than in a `fork` that is counted. O(blocks + calls), for each function from which children returned.
 pub fn find_forked(profile: &Profile) -> AllForked {
     let mut all = AllForked::new();
-    if profile.count_children() == 0 {
+    let unnoticed = find_unnoticed(profile);
+    if profile.count_children() == 0 && unnoticed.is_none() {
         return all;
     }
     let graph = Graph::new(&profile.manifest);
     let unexplained = profile.count_unexplained_children();
     let is_elsewhere = may_go_elsewhere(&profile.manifest);
     if unexplained > 0 {
-        add_open(profile, &graph, Found::ByUnknown, unexplained, &mut all);
+        add_open(profile, &graph, Found::Unknown, unexplained, &mut all);
+    }
+    if let Some(unnoticed) = unnoticed {
+        let found = Found::Unnoticed {
+            is_pointer: unnoticed.is_pointer,
+        };
+        add_open(profile, &graph, found, u64::MAX, &mut all);
     }
     for &f in profile.forks.keys() {
         let paths = profile.first_paths(f).unwrap_or_default();
@@ -126,10 +145,53 @@ pub fn find_forked(profile: &Profile) -> AllForked {
             paths.returned
         };
         if returned > 0 {
-            add_open(profile, &graph, Found::ByReturn(f), returned, &mut all);
+            add_open(profile, &graph, Found::Return(f), returned, &mut all);
         }
     }
     all
+}
+
+/// How a program may have started processes that count in their parents' files.
+pub struct Unnoticed<'a> {
+    /// The functions through which it may have, not empty.
+    pub symbols: Vec<&'a str>,
+    /// Whether it calls one of them by a pointer, if at all.
+    is_pointer: bool,
+}
+
+/// The function that is called, of a symbol of [`Manifest::unnoticed_forks`].
+fn callee(symbol: &str) -> &str {
+    match symbol {
+        FORK_BY_NUMBER => SYSCALL,
+        name => name,
+    }
+}
+
+/// Finds through which functions processes were started, or may have been, that count in their parents' files: those
+/// that are called in a function that ran, or that are never called by their names. Estimates are each process's own.
+/// O(functions + calls).
+pub fn find_unnoticed(profile: &Profile) -> Option<Unnoticed<'_>> {
+    let manifest = &profile.manifest;
+    let all = manifest.unnoticed_forks();
+    if all.is_empty() || matches!(profile.measured, Measurement::Estimated(_)) {
+        return None;
+    }
+    let (mut called, mut ran) = (BTreeSet::new(), BTreeSet::new());
+    for (f, entry) in manifest.functions.iter_enumerated() {
+        for (_, symbol) in manifest.outside_calls(entry) {
+            called.insert(symbol);
+            if profile.may_have_run(f) {
+                ran.insert(symbol);
+            }
+        }
+    }
+    let is_pointer = |symbol: &&str| !called.contains(callee(symbol));
+    let may_have = |symbol: &&str| is_pointer(symbol) || ran.contains(callee(symbol));
+    let symbols: Vec<&str> = all.into_iter().filter(may_have).collect();
+    (!symbols.is_empty()).then(|| Unnoticed {
+        is_pointer: symbols.iter().any(is_pointer),
+        symbols,
+    })
 }
 
 /// Whether a child may leave a function other than by a return: an exception is caught somewhere, or `longjmp` called.
@@ -143,9 +205,24 @@ fn may_go_elsewhere(manifest: &Manifest) -> bool {
 #[derive(Clone, Copy)]
 enum Found {
     /// By a `fork` that is not counted.
-    ByUnknown,
+    Unknown,
+    /// By a function that starts processes which count in their parents' files, perhaps called by a pointer.
+    Unnoticed { is_pointer: bool },
     /// By a return from this function, which called `fork`.
-    ByReturn(FuncId),
+    Return(FuncId),
+}
+
+impl Found {
+    /// Whether such a call outside is one in which children began.
+    fn is_in(self, outside: Outside) -> bool {
+        match (self, outside) {
+            // A pointer may lead outside: to `fork` itself, or to what a library handed in.
+            (Found::Unknown, Outside::Forks | Outside::Unknown | Outside::Pointer) => true,
+            (Found::Unknown | Found::Unnoticed { .. }, Outside::ForksUnnoticed) => true,
+            (Found::Unnoticed { is_pointer }, Outside::Pointer) => is_pointer,
+            _ => false,
+        }
+    }
 }
 
 /// Adds the functions that may call what `found` says, of which `most` activations were forked.
@@ -186,7 +263,6 @@ struct Sites {
 impl Sites {
     fn find(graph: &Graph, found: Found) -> Sites {
         let (manifest, reach) = (graph.manifest, graph.spread(found));
-        let forks_outside = matches!(found, Found::ByUnknown);
         let blocks = manifest.functions.keys().map(|f| {
             let entry = &manifest.functions[f];
             // Of manifests that earlier versions wrote, calls outside are not known.
@@ -200,10 +276,10 @@ impl Sites {
             });
             let outside = entry.outside.iter().filter(|(_, calls)| {
                 calls.iter().any(|&n| match graph.outside(n) {
-                    Outside::Forks | Outside::Unknown if forks_outside => true,
+                    outside if found.is_in(outside) => true,
                     Outside::Unknown | Outside::CallsBack => reach.by_symbol,
                     Outside::Pointer => reach.by_pointer,
-                    Outside::Forks | Outside::Neither => false,
+                    Outside::Forks | Outside::ForksUnnoticed | Outside::Neither => false,
                 })
             });
             let called = called.map(|(b, _)| *b);
@@ -240,13 +316,18 @@ struct Reach {
 impl<'a> Graph<'a> {
     fn new(manifest: &'a Manifest) -> Graph<'a> {
         let symbols = manifest.outside.as_deref().unwrap_or_default();
+        let by_number = manifest.unnoticed_forks().contains(&FORK_BY_NUMBER);
+        let classify = |symbol: &String| match symbol.as_str() {
+            SYSCALL if by_number => Outside::ForksUnnoticed,
+            symbol => classify(symbol),
+        };
         let mut members: TiVec<FuncId, Vec<FuncId>> = ti_vec![Vec::new(); manifest.functions.len()];
         for (f, entry) in manifest.functions.iter_enumerated() {
             members[entry.unit].push(f);
         }
         Graph {
             manifest,
-            outside: symbols.iter().map(|s| classify(s)).collect(),
+            outside: symbols.iter().map(classify).collect(),
             members,
         }
     }
@@ -265,10 +346,9 @@ impl<'a> Graph<'a> {
     /// Follows calls backwards from those of `fork`, or from a function that children returned from. O(calls).
     fn spread(&self, from: Found) -> Reach {
         let functions = &self.manifest.functions;
-        let forks_outside = matches!(from, Found::ByUnknown);
         let mut callers: TiVec<FuncId, Vec<FuncId>> = ti_vec![Vec::new(); functions.len()];
         let (mut by_pointer, mut back, mut found) = (Vec::new(), Vec::new(), Vec::new());
-        if let Found::ByReturn(f) = from {
+        if let Found::Return(f) = from {
             found.push(f);
         }
         for (f, entry) in functions.iter_enumerated() {
@@ -280,10 +360,10 @@ impl<'a> Graph<'a> {
             }
             for &n in entry.outside.iter().flat_map(|(_, calls)| calls) {
                 match self.outside(n) {
-                    Outside::Forks | Outside::Unknown if forks_outside => found.push(f),
+                    outside if from.is_in(outside) => found.push(f),
                     Outside::Unknown | Outside::CallsBack => back.push(f),
                     Outside::Pointer => by_pointer.push(f),
-                    Outside::Forks | Outside::Neither => {}
+                    Outside::Forks | Outside::ForksUnnoticed | Outside::Neither => {}
                 }
             }
         }

@@ -242,6 +242,11 @@ impl Executed {
         }
     }
 
+    /// Whether a count that is shown as it is needs a mark: something else may have run what it counts.
+    pub fn is_bound(&self, range: Range) -> bool {
+        (self.is_partial || self.forked > 0) && !range.is_exact()
+    }
+
     /// How often the function of this structure was entered.
     pub fn entered(&self, structure: &Structure, flow: &Flow) -> Range {
         let enter = self.edges[structure.paths.dag.enter()];

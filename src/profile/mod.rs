@@ -139,11 +139,17 @@ impl Profile {
         all.into_iter().flatten().filter(has_no_path)
     }
 
-    /// The processes of all copies that profile function `f`.
+    /// The processes of all copies that profile function `f`. Children that count in their parents' files are one that
+    /// began and ended in the middle, since their number is not known.
     pub fn processes_of(&self, f: FuncId) -> Processes {
         let copies = self.entry(f).share.copies();
         let processes = copies.iter().map(|c| self.processes[*c]);
-        processes.fold(Processes::default(), Processes::plus)
+        let mut all = processes.fold(Processes::default(), Processes::plus);
+        if !self.forked.is_empty() && self.count_children() == 0 {
+            all.children += 1;
+            all.cut_short += 1;
+        }
+        all
     }
 
     /// The manifest's entry of function `f`.

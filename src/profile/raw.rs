@@ -330,7 +330,9 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         .checked_add(children)
         .is_some_and(|n| n > 0 && ended <= n)
     {
-        return Err(damaged("the number of processes"));
+        return Err(damaged(
+            "the number of processes (children by clone or _Fork count here: let them end by _exit)",
+        ));
     }
     let (mut unique, epoch) = (header.unique, header.epoch.get());
     if epoch > 0 {

@@ -6,6 +6,7 @@
 
 use super::Profile;
 use super::flow::flow;
+use super::forks::find_unnoticed;
 use super::left::Executed;
 use super::measurement::{Exact, Measurement};
 use super::raw::Threads;
@@ -224,7 +225,9 @@ impl Verdict {
             && profile.count_unexplained_children() == 0
             && !may_have_had_threads(&profile.processes);
         if !are_known {
-            return Ok(Verdict::of_processes(&profile.manifest, &profile.processes));
+            let mut verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
+            verdict.interrupted.extend(describe_unnoticed(profile));
+            return Ok(verdict);
         }
         let mut processes = profile.processes.clone();
         let mut left = 0;
@@ -237,6 +240,7 @@ impl Verdict {
         verdict
             .notes
             .push(profile.describe_children(children, left)?);
+        verdict.interrupted.extend(describe_unnoticed(profile));
         Ok(verdict)
     }
 
@@ -297,6 +301,16 @@ impl Verdict {
         all.dedup_by_key(|v| v.function);
         all.sort_by_key(|v| (Reverse(v.off), v.function));
     }
+}
+
+/// That processes may count in their parents' files, by which functions, and what to do.
+fn describe_unnoticed(profile: &Profile) -> Option<String> {
+    let unnoticed = find_unnoticed(profile)?;
+    let symbols = unnoticed.symbols.iter().map(|s| shown(s));
+    Some(format!(
+        "processes that may count in their parents' files, started by {}: use fork",
+        first_names(NAMED_FUNCTIONS, symbols)
+    ))
 }
 
 /// Whether a child that did not end normally may have had threads that nobody saw: it never said that it had none.

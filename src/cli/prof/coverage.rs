@@ -7,7 +7,7 @@ use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::base::error::{Error, Result};
 use crate::base::names::{first_names, parse_function_pattern, printable};
-use crate::base::table::{Layout, percent};
+use crate::base::table::{Layout, grouped, percent};
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
@@ -300,7 +300,14 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
         _ => what,
     };
     let share = total.share();
-    if let Some(least) = args.fail_under.filter(|_| total.feasible == 0) {
+    // What may have run passes no check.
+    let unknown = match args.measure {
+        Some(Measured::Lines) => covered.lines.count_unknown(),
+        Some(Measured::Branches) => covered.lines.count_unknown_ways(),
+        _ => 0,
+    };
+    let is_empty = total.feasible == 0 && unknown == 0;
+    if let Some(least) = args.fail_under.filter(|_| is_empty) {
         // All of nothing is 100 %. Whether a patch has code of the program, and under which names, only its files show.
         let missed = covered.missed_sources();
         if missed.is_empty() {
@@ -314,7 +321,19 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
             ));
         }
     }
-    if let Some(least) = args.fail_under.filter(|least| share * 100.0 < *least) {
+    let at_worst = Paths {
+        feasible: total.feasible + u128::from(unknown),
+        ..total
+    };
+    let fails = |least: &f64| at_worst.share() * 100.0 < *least;
+    if let Some(least) = args.fail_under.filter(fails) {
+        if share * 100.0 >= least {
+            let (sure, more) = (percent(at_worst.share()), grouped(unknown));
+            outcome.find(format!(
+                "{sure} of {what} ran for certain, less than --fail-under {least}; {more} more may have run"
+            ));
+            return;
+        }
         let share = percent(share);
         let said = format!("{share} of {what} ran, less than --fail-under {least}");
         outcome.find(said);

@@ -10,6 +10,7 @@ mod program;
 pub mod callgraph;
 pub mod eligibility;
 pub mod lower;
+pub mod processes;
 pub mod threads;
 
 pub use cfg::{Block, Call, Callee, Cfg, Decided, FORK, Loc, Site, Span, Terminator};

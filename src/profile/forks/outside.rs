@@ -3,12 +3,15 @@
 
 use crate::input::ir::FORK;
 use crate::input::ir::lower::is_harmless;
+use crate::input::ir::processes::forks_unnoticed;
 
 /// What a call outside may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outside {
     /// Fork, and return in both processes.
     Forks,
+    /// Fork, and return in both processes, which count in one file.
+    ForksUnnoticed,
     /// Anything: it is not known.
     Unknown,
     /// Call functions of the program, and fork only if they do.
@@ -20,7 +23,7 @@ pub(super) enum Outside {
 }
 
 /// Functions of the C library that fork and do nothing else of the kind, beside [`FORK`].
-const FORKING: &[&str] = &["_Fork", "daemon", "forkpty"];
+const FORKING: &[&str] = &["daemon", "forkpty"];
 
 /// Functions of the C library that call a function that they are given, or what was registered before, and do not fork
 /// by themselves.
@@ -112,7 +115,9 @@ const SELF_CONTAINED: &[&str] = &[
 
 /// What a call of a function outside may do, by its symbol.
 pub(super) fn classify(symbol: &str) -> Outside {
-    if FORK.contains(&symbol) || FORKING.contains(&symbol) {
+    if forks_unnoticed(symbol) {
+        Outside::ForksUnnoticed
+    } else if FORK.contains(&symbol) || FORKING.contains(&symbol) {
         Outside::Forks
     } else if CALLING_BACK.contains(&symbol) {
         Outside::CallsBack

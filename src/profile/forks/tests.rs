@@ -80,14 +80,41 @@ fn callers_of_a_counted_fork_are_found_if_children_returned() {
 fn calls_through_pointers_reach_functions_whose_address_is_taken() {
     let functions: [&[Callee]; 3] = [&[outside("fork")], &[Callee::Indirect], &[outside("qsort")]];
     let mut of = profile(&functions);
-    // `qsort` may call what is visible.
-    assert_eq!(found(&of), [(0, 2), (2, 2)]);
+    // `qsort` may call what is visible, and a pointer may be that of `fork`.
+    assert_eq!(found(&of), [(0, 2), (1, 2), (2, 2)]);
     of.manifest.functions[FuncId(0)].address_taken = true;
     // Several activations may be there: the first calls, in effect, itself.
     assert_eq!(found(&of), [(0, u64::MAX), (1, 2), (2, 2)]);
     of.manifest.functions[FuncId(0)].address_taken = false;
-    of.manifest.functions[FuncId(0)].linkage = Linkage::Local;
-    assert_eq!(found(&of), [(0, 2)]);
+    for f in 0..2 {
+        of.manifest.functions[FuncId(f)].linkage = Linkage::Local;
+    }
+    assert_eq!(found(&of), [(0, 2), (1, 2)]);
+}
+
+/// Children that no handler was told of, and whose number nobody knows: by a name, if its function ran, or by a pointer.
+#[test]
+fn callers_of_forks_that_are_not_noticed_are_found() {
+    let f = |n| Callee::Function(FuncId(n));
+    let functions: [&[Callee]; 4] = [
+        &[outside("_Fork")],
+        &[f(0)],
+        &[Callee::Indirect],
+        &[outside("daemon")],
+    ];
+    let mut of = profile(&functions);
+    of.processes[CopyId(0)].children = 0;
+    assert_eq!(found(&of), []);
+    of.manifest.starters = Some(vec!["_Fork".into(), "pthread_create".into()]);
+    assert_eq!(found(&of), []);
+    made::path_counts(&mut of)[FuncId(0)] = made::counts(&[(0, 1)]);
+    assert_eq!(found(&of), [(0, u64::MAX), (1, u64::MAX)]);
+    assert_eq!(find_unnoticed(&of).unwrap().symbols, ["_Fork"]);
+    of.manifest.starters = Some(vec!["clone".into()]);
+    let all = [(0, u64::MAX), (1, u64::MAX), (2, u64::MAX)];
+    assert_eq!(found(&of), all);
+    of.manifest.functions[FuncId(3)].name = "clone".into();
+    assert_eq!(found(&of), []);
 }
 
 #[test]

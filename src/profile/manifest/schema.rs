@@ -10,6 +10,7 @@ use crate::copies::partition::{Iterations, Ranges, Share};
 use crate::copies::selection::CountedPaths;
 use crate::copies::strategy::Scheme;
 use crate::estimates::data::Size;
+use crate::input::ir::processes::forks_unnoticed;
 use crate::input::ir::threads::{Starter, starter};
 use crate::input::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
@@ -68,9 +69,9 @@ pub struct Manifest {
     /// wrote the manifest did not record them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Vec<String>>,
-    /// The symbols of functions that start threads and that an input module declares or defines, ascending: a program
-    /// that counts by plain increments may lose counts by them. Absent where the tool that wrote the manifest did not
-    /// record them, and in a union.
+    /// The symbols of functions that start threads, or processes that count in their parents' files, and that an input
+    /// module declares or defines, ascending: a program that counts by plain increments may lose counts by them. Absent
+    /// where the tool that wrote the manifest did not record them, and in a union.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starters: Option<Vec<String>>,
     /// The input modules.
@@ -144,6 +145,18 @@ impl Manifest {
         let symbols = self.starters.as_ref().or(self.outside.as_ref());
         let symbols = symbols.into_iter().flatten();
         symbols.filter_map(|symbol| Some((symbol.as_str(), starter(symbol)?)))
+    }
+
+    /// The functions outside the program that start processes which count in their parents' files, as far as its modules
+    /// show. O(functions) if there are any.
+    pub fn unnoticed_forks(&self) -> Vec<&str> {
+        let symbols = self.starters.iter().flatten();
+        let found: Vec<&str> = symbols
+            .map(String::as_str)
+            .filter(|s| forks_unnoticed(s))
+            .collect();
+        let is_outside = |s: &&str| !self.functions.iter().any(|f| f.name == **s);
+        found.into_iter().filter(is_outside).collect()
     }
 
     /// Whether only some paths were asked for, and the program has none of them: it leaves no profile when it runs.

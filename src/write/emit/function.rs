@@ -59,15 +59,18 @@ pub(crate) fn instrument<'ctx>(
         llvm::set_branch_weights(context, llvm::terminator(blocks[*block]), weights);
     }
     let builder = context.create_builder();
-    let hits = data.hit_counter(index);
+    let (hits, fork_slot) = (data.hit_counter(index), data.fork_slot(index));
     let tails = match hits {
         None => return_at_once(&builder, &blocks, cfg, &plan.order().rpo, |block, to| {
             let edge = Site::Edge(CfgEdge { block, succ: 0 });
-            !plan.ops(edge).is_empty() || !plan.ops(Site::Exit(to)).is_empty()
+            // A child notes the end of its path there, also where the path is counted earlier.
+            fork_slot.is_some()
+                || !plan.ops(edge).is_empty()
+                || !plan.ops(Site::Exit(to)).is_empty()
         }),
         Some(_) => Tails::new(),
     };
-    if let Some(slot) = data.fork_slot(index) {
+    if let Some(slot) = fork_slot {
         forks::count_forks(data, context, (&body.cfg, plan), (&blocks, &tails), slot);
     }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);

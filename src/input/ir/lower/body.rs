@@ -1,5 +1,6 @@
 //! One function definition: view → control flow, calls, lines.
 
+use super::super::processes::forks_by_number;
 use super::super::{
     Block, Call, Callee, Cfg, Decided, FunctionBody, Loc, Site, SkipReason, Span, Terminator,
 };
@@ -62,21 +63,23 @@ pub(super) struct LeftByCalls {
 }
 
 /// Lowers one definition. O(instructions). Direct callees are named, not resolved. `returning`:
-/// [`super::view::ModuleView::returning`].
+/// [`super::view::ModuleView::returning`]. The last result: whether it forks by the number of a system call.
 pub(super) fn lower(
     function: FunctionView,
     returning: &HashSet<Cow<str>>,
     places: &[SourcePosition],
     positions: &BodyPositions,
-) -> (FunctionBody, Vec<LeftByCalls>) {
+) -> (FunctionBody, Vec<LeftByCalls>, bool) {
     let lowering = Lowering { returning, places };
     let nowhere = BlockPositions::default();
     let mut left_by_calls = Vec::new();
+    let mut forks_by_number = false;
     let mut cfg = Cfg::default();
     for (i, view) in function.blocks.into_iter().enumerate() {
         let mut leaving = Leaving::default();
         let positions = positions.blocks.get(i).unwrap_or(&nowhere);
         let mut block = lowering.block(view, positions, &mut leaving);
+        forks_by_number |= leaving.forks_by_number;
         block.may_leave = leaving.otherwise || !leaving.callees.is_empty();
         block.leaves_at_end = leaving.in_tail.is_some();
         if block.may_leave && !leaving.otherwise {
@@ -103,7 +106,7 @@ pub(super) fn lower(
         optimised: positions.optimised,
         cfg,
     };
-    (body, left_by_calls)
+    (body, left_by_calls, forks_by_number)
 }
 
 /// Why a function is not profiled: it is naked, its control flow is beyond us, or `attributes` say so.
@@ -143,6 +146,8 @@ struct Leaving {
     otherwise: bool,
     /// Behind its path, in a call in tail position: of this function, if it is known.
     in_tail: Option<Option<String>>,
+    /// Whether a call forks by the number of a system call, which is no way out of the block.
+    forks_by_number: bool,
 }
 
 impl Leaving {
@@ -225,6 +230,7 @@ impl Lowering<'_> {
             }
             CalleeView::Symbol(name) => {
                 block.returns_twice |= RETURN_TWICE.contains(&&*name);
+                leaving.forks_by_number |= forks_by_number(&name, call.first_argument);
                 Callee::External(name.into_owned())
             }
             CalleeView::Pointer => Callee::Indirect,

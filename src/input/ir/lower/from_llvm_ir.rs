@@ -206,7 +206,10 @@ fn block<'a>(
         call.in_tail_position = true;
     }
     let call = match &block.term {
-        llvm_ir::Terminator::Invoke(i) => Some(call(&i.function, &i.function_attributes)),
+        llvm_ir::Terminator::Invoke(i) => Some(CallView {
+            first_argument: i.arguments.first().and_then(|(a, _)| constant(a)),
+            ..call(&i.function, &i.function_attributes)
+        }),
         _ => None,
     };
     instructions.push(InstructionView { call });
@@ -293,7 +296,10 @@ fn may_follow(i: &Instruction) -> bool {
 fn instruction(instruction: &Instruction) -> InstructionView<'_> {
     InstructionView {
         call: match instruction {
-            Instruction::Call(c) => Some(call(&c.function, &c.function_attributes)),
+            Instruction::Call(c) => Some(CallView {
+                first_argument: c.arguments.first().and_then(|(a, _)| constant(a)),
+                ..call(&c.function, &c.function_attributes)
+            }),
             _ => None,
         },
     }
@@ -315,6 +321,15 @@ fn call<'a>(operand: &'a CalledOperand, attributes: &[Attr]) -> CallView<'a> {
         returns: returns(attributes),
         returns_twice: attributes.contains(&Attr::ReturnsTwice),
         in_tail_position: false,
+        first_argument: None,
+    }
+}
+
+/// The value of an operand that is an integer constant.
+fn constant(operand: &Operand) -> Option<u64> {
+    match operand.as_constant() {
+        Some(Constant::Int { value, .. }) => Some(*value),
+        _ => None,
     }
 }
 

@@ -18,6 +18,7 @@ pub mod view;
 #[cfg(test)]
 mod tests;
 
+use super::processes::{FORK_BY_NUMBER, forks_unnoticed};
 use super::threads::starter;
 use super::{FunctionBody, SkipReason};
 use crate::base::index::BlockId;
@@ -94,9 +95,12 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         calls,
     } = view;
     let nowhere = BodyPositions::default();
+    let mut forks_by_number = false;
     let bodies = functions.enumerate().map(|(i, f)| {
         let of_body = positions.bodies.get(i).unwrap_or(&nowhere);
-        let (mut body, left_by_calls) = body::lower(f, &returning, &positions.places, of_body);
+        let (mut body, left_by_calls, by_number) =
+            body::lower(f, &returning, &positions.places, of_body);
+        forks_by_number |= by_number;
         body.address_taken = taken.contains(&body.name);
         if body.skip.is_none() && options.excludes(&body.name) {
             body.skip = Some(SkipReason::Excluded);
@@ -106,8 +110,10 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
     let (bodies, left_by_calls): (Vec<FunctionBody>, _) = bodies.unzip();
     let defined = bodies.iter().map(|b| b.name.as_str());
     let names = declared.iter().map(|n| &**n).chain(defined);
-    let starters = names.filter(|n| starter(n).is_some()).map(String::from);
-    let starters = starters.collect();
+    let starts = |n: &&str| starter(n).is_some() || forks_unnoticed(n);
+    let starters = names.filter(starts).map(String::from);
+    let by_number = forks_by_number.then(|| FORK_BY_NUMBER.to_string());
+    let starters = starters.chain(by_number).collect();
     let doubtful = declared.iter().filter(|n| !is_harmless(n));
     Lowered {
         bodies,

@@ -92,6 +92,8 @@ pub struct CallView<'a> {
     /// Whether it is marked `tail` (or `musttail`), and the function does nothing behind it, in its block or in one
     /// that its block jumps to, but return what it returned, if anything: LLVM makes a jump of it where it can.
     pub in_tail_position: bool,
+    /// Its first argument, if that is an integer constant.
+    pub first_argument: Option<u64>,
 }
 
 /// Whether a symbol is an intrinsic that may stand behind a call in tail position.

@@ -40,6 +40,8 @@ pub struct SourceFile {
     lines: BTreeMap<u32, Range>,
     /// By line: each branch on it, with the executions of its ways; `None` where it was never reached.
     pub branches: BTreeMap<u32, Vec<Vec<Option<u64>>>>,
+    /// By line: the ways out of the branches on it of which it is not known whether they were taken.
+    unknown_ways: BTreeMap<u32, u32>,
 }
 
 impl SourceFile {
@@ -47,6 +49,27 @@ impl SourceFile {
     pub fn keep(&mut self, lines: &BTreeSet<u32>) {
         self.lines.retain(|line, _| lines.contains(line));
         self.branches.retain(|line, _| lines.contains(line));
+        self.unknown_ways.retain(|line, _| lines.contains(line));
+    }
+
+    /// Adds a branch with so many ways, `None` if it is not known what became of it.
+    fn add_branch(&mut self, line: u32, ways: Option<Vec<Option<u64>>>, number: u32) {
+        match ways {
+            Some(ways) => self.branches.entry(line).or_default().push(ways),
+            None => *self.unknown_ways.entry(line).or_default() += number,
+        }
+    }
+
+    /// The lines with code of which it is not known whether they ran, ascending.
+    pub fn unknown_lines(&self) -> impl Iterator<Item = u32> + '_ {
+        let unknown = self.lines.iter().filter(|(_, r)| r.may_have_run());
+        unknown.map(|(line, _)| *line)
+    }
+
+    /// How many ways out of branches are in none of [`SourceFile::branches`], since it is not known whether they were
+    /// taken.
+    pub fn count_unknown_ways(&self) -> u64 {
+        self.unknown_ways.values().map(|n| u64::from(*n)).sum()
     }
 
     /// The lines of which it is known whether they ran, and how often they did: at least so often, where
@@ -110,13 +133,13 @@ pub fn by_line<'a>(
             *sum = sum.plus(range);
         }
         inlined.push(calls);
-        branches(f, &mut |site, ways| {
+        branches(f, &mut |site, ways: Option<Vec<Option<u64>>>, number| {
             let (file, line) = (site.loc.file, site.loc.line);
             if markers.branches(file, line) || !unused.tells(f.f, site.loc) {
                 return;
             }
-            let branches = &mut sources.entry(name(file)).or_default().branches;
-            branches.entry(line).or_default().push(ways);
+            let source = sources.entry(name(file)).or_default();
+            source.add_branch(line, ways, number);
         });
     }
     functions::add(profile, functions, &inlined, markers, &mut sources);
@@ -126,17 +149,17 @@ pub fn by_line<'a>(
     sources
 }
 
-/// Gives `found` each branch of which it is known what became of it: its position, and the executions of its ways.
-fn branches(f: &CountedFunction, found: &mut impl FnMut(Site, Vec<Option<u64>>)) {
+/// Gives `found` each branch: its position, the executions of its ways, `None` if it is not known what became of it,
+/// and the number of its ways.
+fn branches(f: &CountedFunction, found: &mut impl FnMut(Site, Option<Vec<Option<u64>>>, u32)) {
     for (block, ways) in f.decisions() {
-        if ways.iter().any(|(_, r)| r.may_have_run()) {
-            continue;
-        }
+        let is_known = !ways.iter().any(|(_, r)| r.may_have_run());
+        let number = ways.len() as u32;
         let Some(site) = f.entry.decision_site(block) else {
             continue;
         };
         let reached = ways.iter().any(|(w, _)| w.count > 0);
         let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
-        found(site, ways.collect());
+        found(site, is_known.then(|| ways.collect()), number);
     }
 }

@@ -49,17 +49,16 @@ pub fn by_function(
             let sum = sum.or_default();
             *sum = sum.plus(range);
         }
-        branches(f, &mut |site, ways| {
+        branches(f, &mut |site, ways, number| {
             let is_left_out = markers.branches(site.loc.file, site.loc.line);
             if is_left_out || !unused.tells(f.f, site.loc) {
                 return;
             }
             for owner in owners.find(f, site.loc, site.inlined) {
-                let branches = &mut found.entry(owner).or_default().branches;
-                branches
-                    .entry(site.loc.line)
+                found
+                    .entry(owner)
                     .or_default()
-                    .push(ways.clone());
+                    .add_branch(site.loc.line, ways.clone(), number);
             }
         });
     }

@@ -29,6 +29,8 @@ use std::ops::RangeInclusive;
 /// What stands for the count of a line that did not run, and of one that markers leave out.
 const NEVER: &str = "never";
 const EXCLUDED: &str = "excluded";
+/// What stands for the count of a line of which it is not known whether it ran.
+const UNKNOWN: &str = "?";
 /// The outcome that a clause does not catch an exception, before the type that it catches.
 const OTHER: &str = "an exception other than ";
 /// Lines that are shown around what is missing.
@@ -90,10 +92,13 @@ pub fn annotated(
         }
         let number = profile.manifest.files.iter().position(|f| f == name);
         let number = number.expect("a file of the manifest") as u32;
+        let is_told = scope.touched.is_some() || !profile.is_selective();
+        let unknown = lines.unknown_lines().filter(|_| is_told).collect();
         let page = Page {
             name,
             text: sources.text(number),
             lines,
+            unknown,
             never: never.remove(name).unwrap_or_default(),
             excluded: scope.markers.lines(number),
             ranges: partial.then_some(ranges),
@@ -156,6 +161,13 @@ fn bound(n: Range) -> String {
     sign.to_string() + &grouped(n.least)
 }
 
+/// What becomes of conditions with an outcome of which it is not known whether it came up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    LeftOut,
+    Kept,
+}
+
 /// What became of the conditions that were reached, as far as it is known. Copies of a condition, by inlining or
 /// templates, are one.
 pub(super) fn conditions<'a>(
@@ -163,13 +175,14 @@ pub(super) fn conditions<'a>(
     sources: &Sources,
     scope: &Scope,
     counted: &[CountedFunction],
+    unknown: Unknown,
 ) -> BTreeMap<Condition<'a>, Ways> {
     let steps = Steps::new(profile, sources, false);
     let mut conditions: BTreeMap<Condition, Ways> = BTreeMap::new();
     for (number, f) in counted.iter().enumerate() {
         let own = steps.home_file(f.f);
         for (block, edges) in f.decisions() {
-            if edges.iter().any(|(_, r)| r.may_have_run()) {
+            if unknown == Unknown::LeftOut && edges.iter().any(|(_, r)| r.may_have_run()) {
                 continue;
             }
             let Some(loc) = f.entry.decision_site(block).map(|site| site.loc) else {
@@ -183,7 +196,7 @@ pub(super) fn conditions<'a>(
             }
             let kind = Kind::new(f.entry, block);
             let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
-            for (e, _) in &edges {
+            for (e, range) in &edges {
                 let CfgEdge { block, succ } = e.edge;
                 let decision = Decision {
                     before: Vec::new(),
@@ -208,7 +221,8 @@ pub(super) fn conditions<'a>(
                 };
                 let way = Way {
                     outcome: kind.outcome(outcome),
-                    count: e.count,
+                    count: range.count,
+                    is_uncertain: !range.is_exact(),
                     edge: (number, e.edge),
                 };
                 let condition = (name, line, column, step.text, kind.clone());
@@ -233,7 +247,7 @@ fn never<'a>(
     let mut never = Never::new();
     let steps = Steps::new(profile, sources, false);
     let certainty = Certainty::new(steps.words(), sources, counted);
-    let conditions = conditions(profile, sources, scope, counted);
+    let conditions = conditions(profile, sources, scope, counted, Unknown::LeftOut);
     for ((name, line, column, text, kind), ways) in conditions {
         // Nearly every call of C++ may throw, and nearly every `try` lets some exceptions through.
         let is_usual = |outcome: &str| outcome == "throws" || outcome.starts_with(OTHER);
@@ -265,6 +279,8 @@ struct Way {
     outcome: String,
     /// How often it was taken.
     count: u64,
+    /// Whether it may have been taken more often.
+    is_uncertain: bool,
     /// Which it is.
     edge: Edge,
 }
@@ -284,6 +300,8 @@ pub(super) struct Outcome {
     places: usize,
     /// How often it came up: of each of the ways that have its words.
     pub counts: Vec<u64>,
+    /// Whether one of its ways may have been taken more often.
+    pub is_uncertain: bool,
     /// The ways that have it.
     edges: Vec<Edge>,
 }
@@ -295,6 +313,7 @@ impl Ways {
         for way in &ways {
             let outcome = self.outcomes.entry(way.outcome.clone()).or_default();
             outcome.edges.push(way.edge);
+            outcome.is_uncertain |= way.is_uncertain;
             let n = seen.entry(&way.outcome).or_default();
             if *n == 0 {
                 outcome.places += 1;
@@ -349,6 +368,8 @@ struct Page<'a> {
     name: &'a str,
     text: Option<&'a Text>,
     lines: SourceFile,
+    /// Its lines of which it is not known whether they ran.
+    unknown: BTreeSet<u32>,
     never: BTreeMap<u32, Vec<String>>,
     excluded: BTreeSet<u32>,
     /// The lines that are asked for, if not all are.
@@ -363,7 +384,11 @@ impl Page<'_> {
             None => {
                 let sums = SourceSums::of(&self.lines);
                 let (lines, branches) = (share_text(&sums.lines), share_text(&sums.branches));
-                format!("lines {lines}, branches {branches}")
+                let more = match self.unknown.len() {
+                    0 => String::new(),
+                    n => format!(", {} may have run", number_of(n as u64, "more line")),
+                };
+                format!("lines {lines}, branches {branches}{more}")
             }
             Some(lines) => {
                 let lines = number_of(lines.len() as u64, "line");
@@ -375,7 +400,8 @@ impl Page<'_> {
             out += "  the text is not there as it was compiled (--source-dir, --path-map)\n";
         }
         let counts: BTreeMap<u32, Range> = self.lines.line_ranges().collect();
-        let last = counts.keys().next_back().copied().unwrap_or(0);
+        let last = counts.keys().chain(&self.unknown).max().copied();
+        let last = last.unwrap_or(0);
         let length = self.text.map_or(last, |t| t.whole().lines().count() as u32);
         let asked: Vec<u32> = (1..=length)
             .filter(|n| self.is_asked_for(*n, &counts, wanted))
@@ -410,6 +436,7 @@ impl Page<'_> {
         }
         wanted == Annotate::All
             || counts.range(near.clone()).any(|(_, n)| n.most == 0)
+            || self.unknown.range(near.clone()).next().is_some()
             || self.never.range(near).next().is_some()
     }
 
@@ -424,6 +451,7 @@ impl Page<'_> {
         let (count, style) = match count {
             Some(Range { most: 0, .. }) => (NEVER.into(), MISSING),
             Some(n) => (bound(n), Style::new()),
+            None if self.unknown.contains(&number) => (UNKNOWN.into(), MISSING),
             None if self.excluded.contains(&number) => (EXCLUDED.into(), DIM),
             None => (String::new(), Style::new()),
         };
@@ -465,6 +493,7 @@ mod tests {
     #[test]
     fn outcome_of_some_ways_or_copies_is_not_never() {
         let way = |outcome: &str, count| Way {
+            is_uncertain: false,
             outcome: outcome.into(),
             count,
             edge: (

@@ -2,7 +2,7 @@
 
 use super::by_file::{in_all, shares};
 use super::headline::headline;
-use super::render::{explained, left_out, of_patch, of_selection};
+use super::render::{explained, left_out, of_patch, of_selection, of_unknown};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::base::index::FuncId;
 use crate::base::names::printable;
@@ -137,6 +137,10 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
             "have"
         },
     );
+    let unknown = of_unknown(coverage);
+    if coverage.patch.is_none() && !unknown.is_empty() {
+        let _ = write!(out, "\n{unknown}");
+    }
     if coverage.excluded > 0 {
         let _ = write!(out, "\n{}", left_out(coverage.excluded));
     }

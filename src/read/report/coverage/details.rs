@@ -1,7 +1,7 @@
 //! The counts of lines and of outcomes of conditions, by source file, for programs.
 
 use super::Scope;
-use super::annotate::{Ways, conditions};
+use super::annotate::{Unknown, Ways, conditions};
 use crate::base::error::Result;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
@@ -36,6 +36,9 @@ struct ConditionDetails {
     condition: String,
     /// How often each outcome came up.
     outcomes: BTreeMap<String, u64>,
+    /// Outcomes that may have come up oftener, and those that are not among `outcomes` at all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at_least: Vec<String>,
     /// How many copies of the condition the code has.
     copies: usize,
 }
@@ -68,7 +71,14 @@ impl<'a> Details<'a> {
             }
             files.insert(name, FileDetails::new(&file));
         }
-        for ((name, line, column, text, _), ways) in conditions(profile, sources, scope, &counted) {
+        // What paths that were not asked for may have run is no question here.
+        let unknown = if touched.is_some() || !profile.is_selective() {
+            Unknown::Kept
+        } else {
+            Unknown::LeftOut
+        };
+        let conditions = conditions(profile, sources, scope, &counted, unknown);
+        for ((name, line, column, text, _), ways) in conditions {
             let is_wanted = lines.get(name).is_none_or(|lines| lines.contains(&line));
             if let Some(file) = files.get_mut(name).filter(|_| is_wanted) {
                 file.conditions.push(ConditionDetails {
@@ -76,6 +86,7 @@ impl<'a> Details<'a> {
                     column,
                     condition: text,
                     copies: ways.places,
+                    at_least: name_uncertain(&ways),
                     outcomes: sum_outcomes(ways),
                 });
             }
@@ -100,12 +111,19 @@ impl FileDetails {
     }
 }
 
-/// How often each outcome came up, by any of the ways that have its words.
+/// The outcomes of which it is not known how often they came up.
+fn name_uncertain(ways: &Ways) -> Vec<String> {
+    let uncertain = ways.outcomes.iter().filter(|(_, o)| o.is_uncertain);
+    uncertain.map(|(words, _)| words.clone()).collect()
+}
+
+/// How often each outcome came up, by any of the ways that have its words; not there: not known to have come up.
 fn sum_outcomes(ways: Ways) -> BTreeMap<String, u64> {
     let outcomes = ways.outcomes.into_iter();
-    let sums = outcomes.map(|(words, outcome)| {
+    let sums = outcomes.filter_map(|(words, outcome)| {
         let counts = outcome.counts.into_iter();
-        (words, counts.fold(0, u64::saturating_add))
+        let sum = counts.fold(0, u64::saturating_add);
+        (sum > 0 || !outcome.is_uncertain).then_some((words, sum))
     });
     sums.collect()
 }

@@ -42,6 +42,10 @@ pub struct SourceSums {
     pub known: Vec<u32>,
     /// Those of them that did not run.
     pub missing: Vec<u32>,
+    /// Other lines with code, ascending: those of which it is not known whether they ran.
+    pub unknown: Vec<u32>,
+    /// Other ways out of branches: how many there are of which it is not known whether they were taken.
+    pub unknown_ways: u64,
     /// The lines with a branch not all ways of which were taken, ascending.
     pub missing_branches: Vec<u32>,
 }
@@ -72,6 +76,16 @@ impl LineSums {
             }
             (f, own)
         });
+        // What paths that were not asked for may have run is no question here.
+        let is_told = scope.touched.is_some() || !profile.is_selective();
+        let sums_of = |file: &SourceFile| {
+            let mut sums = SourceSums::of(file);
+            if !is_told {
+                sums.unknown.clear();
+                sums.unknown_ways = 0;
+            }
+            sums
+        };
         let never_entered = counted.iter().filter(|f| f.is_never_entered());
         let never_entered = never_entered.filter(|f| !unused.contains(f.f));
         Ok(LineSums {
@@ -80,11 +94,9 @@ impl LineSums {
             never_entered: never_entered.map(|f| f.f).collect(),
             files: files
                 .iter()
-                .map(|(name, file)| (name.to_string(), SourceSums::of(file)))
+                .map(|(name, file)| (name.to_string(), sums_of(file)))
                 .collect(),
-            functions: by_function
-                .map(|(f, own)| (f, SourceSums::of(&own)))
-                .collect(),
+            functions: by_function.map(|(f, own)| (f, sums_of(&own))).collect(),
         })
     }
 
@@ -98,6 +110,16 @@ impl LineSums {
     /// The lines of all files.
     pub fn lines(&self) -> Paths {
         sum(self.files.values().map(|f| &f.lines))
+    }
+
+    /// How many more lines of all files may have run.
+    pub fn count_unknown(&self) -> u64 {
+        self.files.values().map(|f| f.unknown.len() as u64).sum()
+    }
+
+    /// How many more ways out of branches of all files may have been taken.
+    pub fn count_unknown_ways(&self) -> u64 {
+        self.files.values().map(|f| f.unknown_ways).sum()
     }
 
     /// The ways out of branches of all files.
@@ -143,6 +165,8 @@ impl SourceSums {
                 .filter(|(_, n)| *n == 0)
                 .map(|(line, _)| line)
                 .collect(),
+            unknown: file.unknown_lines().collect(),
+            unknown_ways: file.count_unknown_ways(),
             missing_branches: branches
                 .filter(|(_, w)| missed(w))
                 .map(|(line, _)| *line)
@@ -151,7 +175,8 @@ impl SourceSums {
     }
 
     /// The lines that did not run, then the other lines with branches that were not taken all ways, and those with
-    /// conditions that were never evaluated, which are `unasked`: `: 12-14,20; branches 31; never evaluated 31`.
+    /// conditions that were never evaluated, which are `unasked`, and the lines that may have run: `: 12-14,20; branches
+    /// 31; never evaluated 31; may have run 40`.
     /// Empty if nothing is missing.
     pub fn missing_text<'u>(&self, unasked: impl Iterator<Item = &'u Unasked>) -> String {
         let ran = |line: &u32| self.missing.binary_search(line).is_err();
@@ -163,6 +188,7 @@ impl SourceSums {
             ("", &self.missing),
             ("branches ", &branches),
             ("never evaluated ", &unasked),
+            ("may have run ", &self.unknown),
         ];
         let lists = lists.iter().filter(|(_, lines)| !lines.is_empty());
         let lists = lists.map(|(what, lines)| what.to_string() + &ranges(lines));

@@ -171,6 +171,9 @@ pub struct PatchLines {
     pub code: usize,
     /// Those of them that ran.
     pub ran: usize,
+    /// Those of them of which it is not known whether they ran.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unknown: usize,
     /// Files of the patch that are none of the program's.
     #[serde(rename = "other_files")]
     pub elsewhere: Vec<String>,
@@ -178,6 +181,11 @@ pub struct PatchLines {
     pub removals: usize,
     /// Where conditions on these lines have no branch, as `file:line`: no path tells their outcome.
     pub branchless: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
@@ -420,7 +428,7 @@ fn patch_lines(
 ) -> PatchLines {
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     let known = lines.files.iter().flat_map(|(file, sums)| {
-        let all = sums.known.iter();
+        let all = sums.known.iter().chain(&sums.unknown);
         all.map(move |line| (file.as_str(), *line))
     });
     let mut code: BTreeSet<(&str, u32)> = known.collect();
@@ -437,6 +445,7 @@ fn patch_lines(
         lines: touched.number(),
         code: code.len(),
         ran,
+        unknown: lines.count_unknown() as usize,
         elsewhere: touched.elsewhere.clone(),
         removals: touched.removals,
         branchless: branchless_places(profile, touched, rows),

@@ -68,15 +68,20 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         ..layout
     };
     for row in &coverage.rows {
+        let name = steps.name(row.f);
+        let own = coverage.lines.functions.get(&row.f);
+        // A child may have run one up to where it ended.
+        let is_open = own.is_some_and(|own| !own.unknown.is_empty());
         let note = match (row.ran, &coverage.patch) {
             (true, _) => "",
+            (false, _) if is_open => " (none was completed)",
             (false, None) => " (no path ran)",
             (false, Some(_)) => " (none of them ran)",
         };
-        let name = steps.name(row.f);
-        let own = coverage.lines.functions.get(&row.f);
         let unasked = of_functions.get(&row.f).into_iter().flatten().copied();
-        let missing = own.filter(|_| row.ran).map(|own| own.missing_text(unasked));
+        let missing = own
+            .filter(|_| row.ran || is_open)
+            .map(|own| own.missing_text(unasked));
         let home = own.map(|_| format!("  {}", base_name(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
         table.named_over_list(shares(own, &row.paths, &row.pairs), name, INDENT, note);
@@ -142,6 +147,9 @@ fn notes(
         let n = number_of(coverage.never_ran as u64, "function");
         let _ = writeln!(out, "{n} never ran (--never-ran lists them)");
     }
+    if coverage.patch.is_none() {
+        out += &of_unknown(coverage);
+    }
     if coverage.excluded > 0 {
         out += &left_out(coverage.excluded);
     }
@@ -193,6 +201,24 @@ pub(super) fn of_selection(coverage: &Coverage) -> String {
     out
 }
 
+/// How many lines and branches no number here counts, since nobody knows whether they ran; empty if there are none.
+pub(super) fn of_unknown(coverage: &Coverage) -> String {
+    let (lines, ways) = (
+        coverage.lines.count_unknown(),
+        coverage.lines.count_unknown_ways(),
+    );
+    let lines = (lines > 0).then(|| number_of(lines, "more line"));
+    let ways = (ways > 0).then(|| format!("{} of branches", number_of(ways, "more outcome")));
+    let parts: Vec<String> = lines.into_iter().chain(ways).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!(
+        "{} may have run, in activations that were forked or left: no number here counts them\n",
+        parts.join(" and ")
+    )
+}
+
 /// How many paths markers leave out.
 pub(super) fn left_out(paths: u128) -> String {
     format!("{} excluded by markers\n", number_of(paths, "path"))
@@ -211,8 +237,12 @@ pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unaske
             names()
         );
     }
+    let unknown = match patch.unknown {
+        0 => String::new(),
+        unknown => format!(" and {} may have run", n(unknown)),
+    };
     let mut out = format!(
-        "the patch adds or changes {}: {} with code, of which {} ran; other paths are left out here\n",
+        "the patch adds or changes {}: {} with code, of which {} ran{unknown}; other paths are left out here\n",
         number_of(patch.lines as u64, "line"),
         n(patch.code),
         n(patch.ran)
@@ -388,6 +418,9 @@ struct JsonLines<'a> {
     branches: [u64; 2],
     missing_lines: &'a [u32],
     missing_branches: &'a [u32],
+    /// Other lines with code: those of which it is not known whether they ran.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unknown_lines: &'a [u32],
 }
 
 impl JsonLines<'_> {
@@ -398,6 +431,7 @@ impl JsonLines<'_> {
             branches: both(sums.branches),
             missing_lines: &sums.missing,
             missing_branches: &sums.missing_branches,
+            unknown_lines: &sums.unknown,
         }
     }
 }

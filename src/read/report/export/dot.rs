@@ -106,21 +106,23 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
 
 /// What did not run.
 const COLD: &str = " style=dashed color=gray fontcolor=gray";
-/// What unselected paths alone may have run.
+/// What unselected paths alone, or forked activations, may have run.
 const UNKNOWN: &str = " style=dotted color=gray fontcolor=gray";
 
-/// A count; where some paths of the function are not selected, the least number, or that nothing is known.
+/// A count; where some paths of the function are not selected, or it may have been forked, the least number, or that
+/// nothing is known.
 fn said(f: &CountedFunction, range: Range) -> String {
-    match (f.executed.is_partial && !range.is_exact(), range.count) {
+    match (f.executed.is_bound(range), range.count) {
         (false, n) => grouped(n),
-        (true, 0) => "not selected".to_string(),
+        (true, 0) if f.executed.is_partial => "not selected".to_string(),
+        (true, 0) => "not known".to_string(),
         (true, n) => format!("≥ {}", grouped(n)),
     }
 }
 
 fn style(f: &CountedFunction, range: Range) -> &'static str {
     match range.count {
-        0 if f.executed.is_partial && !range.is_exact() => UNKNOWN,
+        0 if f.executed.is_bound(range) => UNKNOWN,
         0 => COLD,
         _ => "",
     }

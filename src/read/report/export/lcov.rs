@@ -7,6 +7,7 @@
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
 use crate::base::names::{escaped, printable, shown};
+use crate::profile::left::Range;
 use crate::read::analysis::counted::CountedFunction;
 use crate::read::analysis::lines::{SourceFile, lambda_name};
 use std::fmt::Write;
@@ -61,13 +62,16 @@ fn uncertain(counts: &Counts) -> String {
     let comment = |f: &CountedFunction| {
         let why = if f.executed.again && f.flow.entry > 0 {
             "setjmp may return to it again: counts are not certain"
-        } else if f.executed.blocks.iter().any(|range| !range.is_exact()) {
-            match f.executed.forked {
-                0 => "control left it before its end: counts are not certain",
-                _ => "a process may have forked in it: counts are not certain",
-            }
         } else {
-            return None;
+            let is_open = |range: &Range| !range.is_exact();
+            let are_lines = f.executed.blocks.iter().any(is_open);
+            let are_branches = f.edges.iter().any(|(_, range)| is_open(range));
+            match (are_lines, are_branches, f.executed.forked) {
+                (true, _, 0) => "control left it before its end: counts are not certain",
+                (true, _, _) => "a process may have forked in it: counts are not certain",
+                (_, true, 1..) => "a process forked in it: some branches are not certain",
+                _ => return None,
+            }
         };
         Some(format!("# {}: {why}\n", shown(&f.entry.name)))
     };

@@ -409,7 +409,7 @@ impl Maker<'_> {
         for (e, range) in executed.edges(structure) {
             counts.insert((e.edge.block, e.edge.succ), range);
         }
-        let is_open = |range: Range| executed.is_partial && !range.is_exact();
+        let is_open = |range: Range| executed.is_bound(range);
         let own = self.steps.home_file(f);
         let block = |b: BlockId| {
             let block = structure.cfg.block(b);

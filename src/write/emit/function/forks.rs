@@ -78,6 +78,10 @@ pub(super) fn count_forks<'ctx>(
             forks.enter(block, of, &ins);
         }
         if let Some(&call) = tails.get(&b) {
+            // The block that it led to is on the path, and is not entered.
+            let to = origin(cfg.block(b).succs[0]);
+            llvm::position_before(&forks.builder, call);
+            forks.add(FIRST_BLOCK + u64::from(to.0), forks.load(forks.is_first));
             forks.leave(call, true);
         } else if cfg.block(b).succs.is_empty() {
             let returns = cfg.block(b).terminator != Terminator::Unreachable;

@@ -103,6 +103,18 @@ impl<'m> Value<'m> {
         self.0.operands().map(Value::new)
     }
 
+    /// The value of an integer constant of at most 64 bits.
+    pub(crate) fn constant_int(self) -> Option<u64> {
+        if !self.is_constant_int() {
+            return None;
+        }
+        // SAFETY: it is an integer constant, and its type an integer's.
+        unsafe {
+            let is_small = LLVMGetIntTypeWidth(LLVMTypeOf(self.raw())) <= 64;
+            is_small.then(|| LLVMConstIntGetZExtValue(self.raw()))
+        }
+    }
+
     /// The initialiser of a global variable.
     pub(crate) fn initializer(self) -> Option<Value<'m>> {
         self.0.initializer().map(Value::new)

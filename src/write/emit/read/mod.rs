@@ -256,5 +256,6 @@ fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Call
             .all(|&a| call.has_call_attribute(a)),
         returns_twice: call.has_call_attribute(attributes.returns_twice),
         in_tail_position: false,
+        first_argument: call.operands().next().and_then(Value::constant_int),
     }
 }
