@@ -32,13 +32,18 @@ impl Text {
         found.into_iter().map(|at| self.position(at)).collect()
     }
 
-    /// Line and column of each `}` of a text of Rust. Linear.
+    /// Line and column of each `}` of a text of Rust, and of what stands directly behind it, where rustc puts the return
+    /// of a function and the end of a statement. Linear.
     pub(super) fn find_ends_in_rust(&self) -> Vec<(u32, u32)> {
         if !self.is_rust || !self.has_columns {
             return Vec::new();
         }
         let ends = self.whole().match_indices('}');
-        ends.map(|(at, _)| self.position(at)).collect()
+        let places = ends.flat_map(|(at, _)| {
+            let (line, column) = self.position(at);
+            [(line, column), (line, column + 1)]
+        });
+        places.collect()
     }
 }
 
@@ -84,7 +89,8 @@ mod tests {
         let mut text = Text::new("fn f() {\n  if a { b }\n}\n".into());
         assert!(text.find_ends_in_rust().is_empty());
         text.is_rust = true;
-        assert_eq!(text.find_ends_in_rust(), [(2, 12), (3, 1)]);
+        let expected = [(2, 12), (2, 13), (3, 1), (3, 2)];
+        assert_eq!(text.find_ends_in_rust(), expected);
     }
 
     #[test]
