@@ -119,6 +119,19 @@ int main() {
 }
 ";
     assert_lines(source);
+    let decided = decisions_of_kind(source);
+    let expected = [
+        "v case 0",
+        "v case 100 ... 200",
+        "v case 300 ... 400",
+        "v case LOW ... -1",
+        "v default",
+    ];
+    assert_eq!(decided, expected);
+}
+
+/// By path of function `kind` of C++ `source`: its decisions with their outcomes, in the order of the texts.
+fn decisions_of_kind(source: &str) -> Vec<String> {
     let dir = folder();
     let profile = profile(source, dir.path());
     let mut show = Command::new(PROF);
@@ -134,11 +147,30 @@ int main() {
         decided.push(said.collect::<Vec<_>>().join(", "));
     }
     decided.sort();
+    decided
+}
+
+/// Of at most 64 values, clang makes as many cases.
+#[test]
+fn cases_of_few_values_are_told_as_the_source_writes_them() {
+    let decided = decisions_of_kind(
+        "static int kind(int v) {
+  switch (v) {
+  case 0x30 ... 0x39: case 'a' ... 'f':
+    return 1;
+  case '_':
+    return 2;
+  }
+  return 3;
+}
+int main() { return kind('7') + kind('0') + kind('c') + kind('_') + kind('x') - 8; }
+",
+    );
     let expected = [
-        "v case 0",
-        "v case 100 ... 200",
-        "v case 300 ... 400",
-        "v case LOW ... -1",
+        "v case '_'",
+        "v case 'a' ... 'f'",
+        "v case 0x30 ... 0x39",
+        "v case 0x30 ... 0x39",
         "v default",
     ];
     assert_eq!(decided, expected);
@@ -259,6 +291,24 @@ static int f(int n) {
   return s + l() + v.size() + a[3].x; // 1
 } // 1
 int main() { return f(3) - 8; } // 1
+",
+    );
+}
+
+/// Each call that was inlined has a copy of the line.
+#[test]
+fn line_of_a_function_counts_all_calls_that_were_inlined_into_one_function() {
+    assert_lines(
+        "[[gnu::always_inline]] static inline int next(int x) {
+  int y = x + 1; // 5
+  return y; // 5
+}
+int main() {
+  int s = next(1) + next(2); // 1
+  for (int i = 0; i < 3; i++) // 4
+    s += next(i); // 3
+  return s - 11; // 1
+}
 ",
     );
 }

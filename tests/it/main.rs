@@ -32,6 +32,7 @@ mod pages;
 mod reading;
 mod runner;
 mod rust_builds;
+mod rust_code;
 mod same_functions;
 mod samples;
 mod screens;

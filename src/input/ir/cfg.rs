@@ -174,6 +174,13 @@ pub struct Span {
     pub instructions: u32,
 }
 
+impl Span {
+    /// Whether it begins where a choice is, in the same inlined call.
+    pub(crate) fn is_at(&self, site: Site) -> bool {
+        (self.loc, self.column, self.inlined) == (site.loc, site.column, site.inlined)
+    }
+}
+
 impl Terminator {
     /// How edge number `succ` is called in reports and dumps; empty where there is no choice.
     pub fn edge_name(self, succ: u32) -> String {

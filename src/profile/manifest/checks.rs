@@ -1,28 +1,32 @@
-//! Checks that Rust's compiler adds: whether an integer overflows, a divisor is 0, an index is out of bounds.
+//! What Rust's compiler adds: checks whether an integer overflows, a divisor is 0, an index is out of bounds, a pointer
+//! may be read through; and the early return of `?`.
 
 use super::{FunctionEntry, Manifest};
 use crate::base::index::{BlockId, FuncId};
-use crate::input::ir::{Site, Span, Terminator};
+use crate::input::ir::{Site, Terminator};
 
 /// What symbols of functions have in them that report a check that failed.
-const REPORTS: [&str; 3] = [
+const REPORTS: [&str; 5] = [
     "panicking11panic_const",
     "panicking18panic_bounds_check",
     "panic_misaligned_pointer_dereference",
+    "panic_null_pointer_dereference",
+    "panic_invalid_enum_construction",
 ];
+
+/// What symbols of the function have in them that makes the result with which `?` returns early.
+const EARLY_RESULT: [&str; 1] = ["13from_residual"];
 
 impl FunctionEntry {
     /// Whether the code of block `to` is at the place of a branch to it, and never returns.
     pub(crate) fn fails(&self, to: BlockId, site: Site) -> bool {
-        let is_here = |span: Span| {
-            (span.loc, span.column, span.inlined) == (site.loc, site.column, site.inlined)
-        };
         let end = match self.terminators[to] {
             // A call that may throw, but does not return.
             Terminator::Invoke => self.succs[to][0],
             _ => to,
         };
-        self.terminators[end] == Terminator::Unreachable && self.spans(to).any(is_here)
+        self.terminators[end] == Terminator::Unreachable
+            && self.spans(to).any(|span| span.is_at(site))
     }
 }
 
@@ -36,7 +40,7 @@ impl Manifest {
         };
         let is_branch = entry.terminators[block] == Terminator::Branch;
         let site = entry.choice(block).filter(|_| is_branch)?.site?;
-        let fails = |to| entry.fails(to, site) && self.reports_check(entry, to);
+        let fails = |to| entry.fails(to, site) && self.calls_any(entry, to, &REPORTS);
         match (fails(first), fails(second)) {
             (true, false) => Some(0),
             (false, true) => Some(1),
@@ -44,9 +48,46 @@ impl Manifest {
         }
     }
 
-    /// Whether a block calls a function that reports a check that failed.
-    fn reports_check(&self, entry: &FunctionEntry, block: BlockId) -> bool {
-        let reports = |symbol: &str| REPORTS.iter().any(|part| symbol.contains(part));
+    /// If the end of a block decides a `?` of Rust: whether its successor `succ` returns early. O(positions of the
+    /// blocks behind it × depth of inlining).
+    pub(crate) fn returns_early(&self, f: FuncId, block: BlockId, succ: u32) -> Option<bool> {
+        let entry = &self.functions[f];
+        let decides = matches!(
+            entry.terminators[block],
+            Terminator::Branch | Terminator::Switch
+        );
+        let site = entry.choice(block).filter(|_| decides)?.site?;
+        if !self.files[site.loc.file as usize].ends_with(".rs") {
+            return None;
+        }
+        let ends = |to: BlockId| {
+            let mut spans = entry.spans(to);
+            let has_call = self.calls_any(entry, to, &EARLY_RESULT);
+            spans.any(|span| {
+                has_call && span.is_at(site)
+                    || self.is_inlined_at(span.inlined, site, &EARLY_RESULT)
+            })
+        };
+        let ends: Vec<bool> = entry.succs[block].iter().map(|to| ends(*to)).collect();
+        let is_known = ends.contains(&true) && ends.contains(&false);
+        is_known.then(|| ends[succ as usize])
+    }
+
+    /// Whether code in the inlined call `inlined` is of a call at `site` to a function whose symbol has one of `parts`
+    /// in it.
+    fn is_inlined_at(&self, inlined: Option<u32>, site: Site, parts: &[&str]) -> bool {
+        let mut calls = self.calls_around(inlined);
+        calls.any(|n| {
+            let call = &self.inlined[n as usize];
+            let at = (call.file, call.line, call.column, call.within);
+            at == (site.loc.file, site.loc.line, site.column, site.inlined)
+                && parts.iter().any(|part| call.function.contains(part))
+        })
+    }
+
+    /// Whether a block calls a function whose symbol has one of `parts` in it.
+    fn calls_any(&self, entry: &FunctionEntry, block: BlockId, parts: &[&str]) -> bool {
+        let reports = |symbol: &str| parts.iter().any(|part| symbol.contains(part));
         let outside = entry.outside.binary_search_by_key(&block, |o| o.0);
         let outside = outside.map_or(&[][..], |i| &entry.outside[i].1);
         let mut outside = outside.iter().filter_map(|n| {

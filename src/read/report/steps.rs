@@ -24,7 +24,7 @@ use crate::input::ir::Terminator;
 use crate::input::load::positions::Inlined;
 use crate::paths::dag::{PathEnd, PathStart};
 use crate::profile::Profile;
-use crate::read::source::{Sources, is_of_the_system};
+use crate::read::source::{Sources, is_of_the_standard_library, is_of_the_system};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -54,6 +54,7 @@ const CHECKS: &str = "checks of overflow and bounds";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Folding {
     LibrariesAndChecks,
+    StandardLibraryAndChecks,
     Checks,
     ImpliedAlone,
     Nothing,
@@ -210,8 +211,12 @@ impl<'a> Steps<'a> {
         }
         // Only what the source has words for says more than that there were steps.
         let is_quoted = |row: &Row| matches!(row, Row::Step(step) if !step.text.is_empty());
-        let less = [Folding::Checks, Folding::ImpliedAlone].map(folded);
-        let mut less = less.into_iter();
+        let less = [
+            Folding::StandardLibraryAndChecks,
+            Folding::Checks,
+            Folding::ImpliedAlone,
+        ];
+        let mut less = less.map(folded).into_iter();
         less.find(|rows| rows.iter().any(is_quoted)).unwrap_or(all)
     }
 
@@ -232,8 +237,12 @@ impl<'a> Steps<'a> {
                 }
                 continue;
             }
-            let folds = folding == Folding::LibrariesAndChecks && !is_own;
-            if folds && s.file.as_deref().is_some_and(is_of_the_system) {
+            let folds = |file: &str| match folding {
+                Folding::LibrariesAndChecks => is_of_the_system(file),
+                Folding::StandardLibraryAndChecks => is_of_the_standard_library(file),
+                Folding::Checks | Folding::ImpliedAlone | Folding::Nothing => false,
+            };
+            if !is_own && s.file.as_deref().is_some_and(folds) {
                 let library = self.library(s);
                 match rows.last_mut() {
                     Some(Row::Library(fold)) if fold.names != CHECKS => fold.add(&library),

@@ -20,7 +20,7 @@ use crate::input::load::positions::{Asks, Inlined, Test};
 use crate::paths::dag::Order;
 use crate::profile::manifest::FunctionEntry;
 use crate::read::source::{Branches, Bytes, Condition, Judged, Sources, Text};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Code that runs only behind one edge is looked for in so many blocks.
@@ -313,7 +313,8 @@ impl Branch<'_> {
         self.around.entry.fails(to, self.site)
     }
 
-    /// The pattern of the arm of a `match` whose code alone is behind the edges to `to`, if nothing else leads there.
+    /// The pattern of the arm of a `match` whose code alone is behind the edges to `to`, if nothing else leads there:
+    /// several, where conditions behind `if` choose between arms.
     fn arm_behind(&self, to: BlockId) -> Option<String> {
         let succs = self.around.entry.succs[self.block].iter();
         let here = succs.filter(|s| **s == to).count();
@@ -324,12 +325,9 @@ impl Branch<'_> {
         let arm_at = |o: usize| arms.iter().position(|(_, bytes)| bytes.contains(&o));
         let behind = only_behind(self.around, to);
         let offsets = behind.into_iter().flat_map(|b| self.offsets(b));
-        let mut found: Vec<usize> = offsets.filter_map(arm_at).collect();
-        found.dedup();
-        match found[..] {
-            [arm] => Some(arms[arm].0.clone()),
-            _ => None,
-        }
+        let found: BTreeSet<usize> = offsets.filter_map(arm_at).collect();
+        let patterns: Vec<&str> = found.iter().map(|arm| arms[*arm].0.as_str()).collect();
+        (!patterns.is_empty()).then(|| patterns.join(" | "))
     }
 
     /// Where the code of a block is in the text.

@@ -48,8 +48,8 @@ pub struct Said {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_at: Option<(u32, u32)>,
     /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; of a
-    /// computed `goto` the label; `unknown` where the evidence is missing or contradicts itself; `implied` or
-    /// `generated` where nothing is asked.
+    /// computed `goto` the label; of Rust's `?`, `returns early` or `goes on`; `unknown` where the evidence is missing
+    /// or contradicts itself; `implied` or `generated` where nothing is asked.
     pub outcome: String,
     /// Whether the way here has decided it already: a truth value that was computed in several blocks meets in this
     /// one.
@@ -140,6 +140,7 @@ impl<'a> Words<'a> {
             let way = self.way(entry, d, decided.as_ref());
             (self.asked(f, d, decided.as_ref(), site), way)
         };
+        let early = self.profile.manifest.returns_early(f, d.block, d.succ);
         let is_made = entry.terminators[d.block] == Terminator::Switch && asked.condition.is_some();
         let (to, back) = match d.to {
             To::Block(b) => (b, false),
@@ -162,6 +163,8 @@ impl<'a> Words<'a> {
             outcome: match (asked.outcome, &way) {
                 _ if generated => "generated".into(),
                 _ if implied => "implied".into(),
+                _ if early == Some(true) => "returns early".into(),
+                _ if early == Some(false) => "goes on".into(),
                 (None, _) if let Some(Some(arm)) = arms.get(d.succ as usize) => {
                     format!("case {arm}")
                 }
@@ -172,7 +175,11 @@ impl<'a> Words<'a> {
                 (None, Some(way)) => way.clone(),
                 (None, None) => "unknown".into(),
             },
-            condition: asked.condition,
+            // What is quoted ends before the `?`.
+            condition: asked.condition.map(|text| match early {
+                Some(_) if !text.ends_with('?') => text + "?",
+                _ => text,
+            }),
             condition_at: asked.at,
             implied,
             generated,
@@ -430,7 +437,10 @@ fn shares_label(
     decided: Option<&Decided>,
 ) -> bool {
     let site = decided.and_then(|d| d.site);
-    let label = |succ| words.label_of(entry, said.block, succ, site);
+    let label = |succ| {
+        let label = words.label_of(entry, said.block, succ, site);
+        label.or_else(|| words.label_of_value(entry, said.block, succ, decided))
+    };
     let Some(own) = label(said.succ).filter(|_| said.succ > 0) else {
         return false;
     };

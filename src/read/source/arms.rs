@@ -56,7 +56,7 @@ impl Scanned<'_> {
         first..at.min(self.tokens.len())
     }
 
-    /// The arms of the `match` whose scrutinee `range` is: the pattern of each, and all behind it.
+    /// The arms of the `match` whose scrutinee `range` is: the pattern of each, and where all of the arm is.
     pub(super) fn arms(&self, range: &Range) -> Vec<(String, Range)> {
         let keyword = range
             .start
@@ -82,7 +82,7 @@ impl Scanned<'_> {
                 break;
             }
             let pattern = at..guard.unwrap_or(arrow);
-            arms.push((self.joined(pattern.clone()), pattern.end..body.end));
+            arms.push((self.joined(pattern), at..body.end));
             at = body.end;
             at += usize::from(self.word(at) == ",");
         }
@@ -95,10 +95,11 @@ mod tests {
     use super::super::tokens::tokens;
     use super::*;
 
-    /// The arms of a `match`: patterns, and what is behind them.
+    /// The arms of a `match`: patterns, and all of each.
     #[test]
     fn arms_of_a_match() {
-        let text = "match f(x) { A | B => g(1, 2), C(n) if n > 3 => { h() } _ => return }";
+        let text =
+            "match f(x) { A | B => g(1, 2), C(n) if n > 3 => { h() } D { m } => m, _ => return }";
         let scanned = Scanned {
             text,
             tokens: &tokens(text),
@@ -108,9 +109,10 @@ mod tests {
         let arms = scanned.arms(&range).into_iter();
         let arms: Vec<(String, String)> = arms.map(|(p, of)| (p, scanned.joined(of))).collect();
         let expected = [
-            ("A | B", "=> g(1, 2)"),
-            ("C(n)", "if n > 3 => { h() }"),
-            ("_", "=> return"),
+            ("A | B", "A | B => g(1, 2)"),
+            ("C(n)", "C(n) if n > 3 => { h() }"),
+            ("D { m }", "D { m } => m"),
+            ("_", "_ => return"),
         ];
         assert_eq!(
             arms,

@@ -41,7 +41,7 @@ pub struct Condition {
     pub asks_on: bool,
     /// Whether it is what a `switch` or `match` is over.
     pub is_switch: bool,
-    /// Of a `match`: the pattern of each arm, and where what is behind the pattern is.
+    /// Of a `match`: the pattern of each arm, and where the arm is.
     pub arms: Vec<(String, Bytes)>,
     /// Of a loop's condition: the outcome with which the loop goes on, while the other one ends it.
     pub continues: Option<bool>,
@@ -336,7 +336,12 @@ impl Context {
             &mut self.otherwise
         };
         if known.is_none() && !to.is_empty() {
-            *known = Some(bytes(scanned, &to));
+            let mut to = bytes(scanned, &to);
+            // At the `}` of a block, Rust also drops what the statement around it holds, however that went.
+            if scanned.is_rust && scanned.text[to.clone()].ends_with('}') {
+                to.end -= 1;
+            }
+            *known = Some(to);
         }
     }
 
@@ -362,7 +367,7 @@ impl Context {
                 }
                 let name = open.checked_sub(1).map_or("", |i| scanned.word(i));
                 let groups = open == 0
-                    || is_negation(name)
+                    || scanned.negates(open - 1)
                     || STOPS.contains(&name)
                     || matches!(name, "(" | "[" | "&&" | "||" | "and" | "or");
                 if !groups {

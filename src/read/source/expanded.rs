@@ -196,6 +196,8 @@ fn find_sites(
     }
     if scanned.word(at) == "if" {
         match scanned.find_last_join(whole.clone()) {
+            // Negated as a whole, the condition is where its negation is.
+            _ if is_negated(scanned, whole) => of_operators.push(whole.start),
             Some(join) => of_operators.push(join),
             None => of_operators.extend(find_operators(scanned, decided.clone())),
         }
@@ -218,6 +220,17 @@ fn find_end_of_do_before(scanned: &Scanned, at: usize) -> Option<usize> {
     let last = at.checked_sub(1).filter(|&i| scanned.word(i) == "}")?;
     let open = scanned.opened(last)?;
     (open > 0 && scanned.word(open - 1) == "do").then_some(last)
+}
+
+/// Whether negations stand in front of brackets around all of a condition.
+fn is_negated(scanned: &Scanned, whole: &Range) -> bool {
+    let plain = |i: &usize| !is_negation(scanned.word(*i));
+    let open = whole.clone().find(plain);
+    open.is_some_and(|open| {
+        open > whole.start
+            && scanned.word(open) == "("
+            && scanned.closes(open) == Some(whole.end - 1)
+    })
 }
 
 /// The operators of a condition in no brackets, and the names of members: clang 22 has a branch at one of them.
@@ -336,6 +349,7 @@ impl Quoted {
             then: None,
             otherwise: None,
             may_be_macro: false,
+            call: None,
             is_assertion: false,
             ..context::describe(scanned, self.range.clone(), &HashSet::new())
         }

@@ -22,7 +22,8 @@ pub(super) fn whole(scanned: &Scanned, mut range: Range) -> Range {
         let outside = range.start.checked_sub(2).map_or("", |i| scanned.word(i));
         let grouped = before == "("
             && scanned.word(range.end) == ")"
-            && (is_negation(outside) || matches!(outside, "(" | "&&" | "||" | "and" | "or"));
+            && (range.start > 1 && scanned.negates(range.start - 2)
+                || matches!(outside, "(" | "&&" | "||" | "and" | "or"));
         if !grouped {
             return range;
         }

@@ -84,7 +84,15 @@ impl Scanned<'_> {
     ) -> Option<String> {
         let first = case + 1;
         let end = (first..first + LONGEST_LABEL).find(|&i| self.word(i) == ":")?;
-        let is_it = definitions.value(self, first..end) == Some(value);
+        let is_it = match (first..end).find(|&i| self.word(i) == "...") {
+            // Of up to 64 values, clang makes a case of each.
+            Some(dots) => {
+                let least = definitions.value(self, first..dots)?;
+                let greatest = definitions.value(self, dots + 1..end)?;
+                (least..=greatest).contains(&value)
+            }
+            None => definitions.value(self, first..end) == Some(value),
+        };
         is_it.then(|| self.joined(first..end))
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Excluded {
     pub branches: BTreeSet<u32>,
     /// Positions, line and column, whose code does not say that the line ran.
     pub uncounted: BTreeSet<(u32, u32)>,
+    /// Where blocks of Rust end: where the function was inlined, only destructors are left there, which may not run.
+    pub ends_in_rust: BTreeSet<(u32, u32)>,
     /// Markers that are in a string or without their counterpart, each with its line and what follows from that.
     pub remarks: Vec<(u32, String)>,
     /// How many lines there are, if the text is there. A `#line` may tell of others, which tools that show the text
@@ -73,8 +75,11 @@ impl Markers {
     /// Whether code says that its line ran: the source has something to run at its position.
     pub fn says_it_ran(&self, span: &Span) -> bool {
         let Loc { file, line } = span.loc;
-        let of_file = self.0.get(file as usize);
-        !of_file.is_some_and(|e| e.uncounted.contains(&(line, span.column)))
+        let at = (line, span.column);
+        let is_empty = |e: &Excluded| {
+            e.uncounted.contains(&at) || span.inlined.is_some() && e.ends_in_rust.contains(&at)
+        };
+        !self.0.get(file as usize).is_some_and(is_empty)
     }
 
     /// Markers in strings and those without their counterpart, by the number of the file.

@@ -38,8 +38,8 @@ const LARGEST: u64 = 32 << 20;
 /// Of missing files, so many are named.
 const NAMED: usize = 3;
 
-/// Folders of sources that belong to a system, a toolchain or a registry of crates, and not to a project.
-const SYSTEM: [&str; 8] = [
+/// Folders of sources that belong to a system or a toolchain, and not to a project.
+const SYSTEM: [&str; 6] = [
     "/usr/include/",
     "/usr/lib/",
     "/usr/local/include/",
@@ -47,16 +47,21 @@ const SYSTEM: [&str; 8] = [
     "/rustlib/",
     // Debian's.
     "/usr/src/rustc-",
-    // Below CARGO_HOME, whatever that is.
-    "/registry/src/",
-    "/git/checkouts/",
 ];
+
+/// Folders of crates from elsewhere, below `CARGO_HOME`, whatever that is.
+const REGISTRIES: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
 
 /// What rustc calls the folder of the crates that its standard library is made of; elsewhere it is an ordinary name.
 const RUST_DEPENDENCIES: &str = "/rust/deps/";
 
-/// Whether a source file is one of the system or of a toolchain.
+/// Whether a source file is one of the system, of a toolchain or of a crate from elsewhere.
 pub(crate) fn is_of_the_system(file: &str) -> bool {
+    is_of_the_standard_library(file) || REGISTRIES.iter().any(|folder| file.contains(folder))
+}
+
+/// Whether a source file is one of the system or of a toolchain.
+pub(crate) fn is_of_the_standard_library(file: &str) -> bool {
     file.starts_with(RUST_DEPENDENCIES) || SYSTEM.iter().any(|folder| file.contains(folder))
 }
 
@@ -64,6 +69,7 @@ pub(crate) fn is_of_the_system(file: &str) -> bool {
 pub(crate) fn library_of(file: &str) -> Option<&str> {
     let (at, folder) = SYSTEM
         .iter()
+        .chain(&REGISTRIES)
         .find_map(|folder| Some((file.find(folder)?, folder)))?;
     let levels = match *folder {
         // The registry and the crate, the repository and its commit.
@@ -296,6 +302,7 @@ impl Sources {
             Excluded {
                 length: Some(text.whole().lines().count() as u32),
                 uncounted: text.find_uncounted().into_iter().collect(),
+                ends_in_rust: text.find_ends_in_rust().into_iter().collect(),
                 ..Excluded::find(text.whole(), &self.search.markers)
             }
         };

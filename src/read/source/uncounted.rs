@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a `}` before `else` or `catch` | what ends the block before; the rest of the line is reached otherwise |
 //! | a name in `auto [a, b]` of C++ | each use of that name, wherever it is |
+//! | a `}` of Rust, in code that was inlined | destructors that may not run; what returned there is gone |
 
 use super::text::Text;
 
@@ -29,6 +30,20 @@ impl Text {
             autos.for_each(|at| find_bindings(text, at, &mut found));
         }
         found.into_iter().map(|at| self.position(at)).collect()
+    }
+
+    /// Line and column of each `}` of a text of Rust, and of what stands directly behind it, where rustc puts the return
+    /// of a function and the end of a statement. Linear.
+    pub(super) fn find_ends_in_rust(&self) -> Vec<(u32, u32)> {
+        if !self.is_rust || !self.has_columns {
+            return Vec::new();
+        }
+        let ends = self.whole().match_indices('}');
+        let places = ends.flat_map(|(at, _)| {
+            let (line, column) = self.position(at);
+            [(line, column), (line, column + 1)]
+        });
+        places.collect()
     }
 }
 
@@ -67,6 +82,15 @@ mod tests {
     fn braces_before_other_ways_are_found() {
         let text = "if (a) {\n  f();\n} else if (b) {\n} elsewhere();\n}\nelse {\n}\ttry { }  catch (...) {\n} while (c);";
         assert_eq!(found(text), [(3, 1), (7, 9)]);
+    }
+
+    #[test]
+    fn ends_of_blocks_are_found_in_rust_alone() {
+        let mut text = Text::new("fn f() {\n  if a { b }\n}\n".into());
+        assert!(text.find_ends_in_rust().is_empty());
+        text.is_rust = true;
+        let expected = [(2, 12), (2, 13), (3, 1), (3, 2)];
+        assert_eq!(text.find_ends_in_rust(), expected);
     }
 
     #[test]

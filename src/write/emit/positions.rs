@@ -17,6 +17,8 @@ use std::path::{Component, Path, PathBuf};
 
 /// Users of a flag are looked at so far.
 const MOST_USES: usize = 1 << 12;
+/// What symbols of Rust's destructors have in them.
+const DROP: &str = "drop_in_place";
 /// What clang says of each loop of C and C++: that it ends at some time.
 const ENDS: &str = "llvm.loop.mustprogress";
 /// What clang says of each loop where it unrolls none, and LLVM of those that it has unrolled.
@@ -95,6 +97,13 @@ impl<'m> Finder<'m, '_> {
             Some(_) if f.has_attribute(self.no_inline) => Optimised::NeverInlined,
             Some(_) => Optimised::MayBeInlined,
         };
+        let is_rust = described
+            .and_then(|s| s.file())
+            .is_some_and(|file| file.file_name().ends_with(".rs"));
+        if is_rust && body.optimised == Optimised::No {
+            // rustc finds out by `select` which variant of an `enum` a value is; its branches come from the source.
+            body.branchless.clear();
+        }
         body.begins = described.and_then(|s| {
             let line = s.first_line();
             let (file, _) = self.scope(s)?;
@@ -136,9 +145,9 @@ impl<'m> Finder<'m, '_> {
             choice.range = misplaced.ranges.get(&end).cloned();
             let is_condition = choice.catches.is_none() && choice.range.is_none();
             choice.test = self.test(end, blocks).filter(|_| is_condition);
-            if let Some(Belongs::Nowhere) = misplaced.places.get(&end) {
-                let location = end.debug_location();
-                positions.choice_at = location.and_then(|l| self.place(l).checked_sub(1));
+            let is_hidden = matches!(misplaced.places.get(&end), Some(Belongs::Nowhere));
+            if is_hidden || end.debug_location().is_none() {
+                positions.choice_at = decided_at(end).and_then(|l| self.place(l).checked_sub(1));
             }
         }
         positions
@@ -169,14 +178,14 @@ impl<'m> Finder<'m, '_> {
 
     /// Whether the compiler added the choice at `end`, in a function that has debug information: it has no position, or
     /// it asks for a flag that says whether there is something to clean up. Clang keeps variables of the source in
-    /// whole bytes, and such flags in single bits.
+    /// whole bytes, and such flags in single bits. Rust cleans up at the place of the question.
     fn is_generated(&mut self, end: Value<'m>, choice: &Choice) -> bool {
         let chooses = matches!(end.opcode(), LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch);
         if !chooses || choice.catches.is_some() {
             return false;
         }
-        let has_place = end.debug_location().is_some_and(|l| self.place(l) > 0);
-        !has_place || end.operands().next().is_some_and(is_flag)
+        let has_place = decided_at(end).is_some_and(|l| self.place(l) > 0);
+        !has_place || end.operands().next().is_some_and(is_flag) || decides_drop(end)
     }
 
     /// What a branch that has a position tests.
@@ -184,7 +193,7 @@ impl<'m> Finder<'m, '_> {
         if branch.opcode() != LLVMOpcode::LLVMBr {
             return None;
         }
-        let number = self.place(branch.debug_location()?).checked_sub(1)?;
+        let number = self.place(decided_at(branch)?).checked_sub(1)?;
         let at = self.found.places[number as usize];
         let condition = branch.operands().next()?;
         let mut place = |i: Value<'m>| {
@@ -375,6 +384,37 @@ fn is_flag(value: Value) -> bool {
             LLVMOpcode::LLVMStore => user.operands().next().is_some_and(|v| v.is_constant()),
             _ => false,
         })
+}
+
+/// Where the source has the choice at `end`: an optimiser that moves code into a branch's block may leave the place of
+/// the comparison alone.
+fn decided_at<'m>(end: Value<'m>) -> Option<Node<'m>> {
+    let compared = || {
+        let condition = (end.opcode() == LLVMOpcode::LLVMBr).then(|| end.operands().next())??;
+        let compares = condition.is_instruction()
+            && matches!(
+                condition.opcode(),
+                LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp
+            );
+        compares.then(|| condition.debug_location())?
+    };
+    end.debug_location().or_else(compared)
+}
+
+/// Whether a branch decides whether a value of Rust is dropped, and nothing else: code that the source has calls no
+/// destructor at its own place.
+fn decides_drop(branch: Value) -> bool {
+    let drops = |block: Block| {
+        let first = block.instructions().next()?;
+        let calls = matches!(
+            first.opcode(),
+            LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke
+        );
+        let callee = calls.then(|| first.callee()).filter(|c| c.is_function())?;
+        let is_here = first.debug_location()? == branch.debug_location()?;
+        Some(is_here && callee.name().contains(DROP))
+    };
+    branch.opcode() == LLVMOpcode::LLVMBr && branch.successors().any(|to| drops(to) == Some(true))
 }
 
 /// Whether a value is a byte, or was one before it was extended.

@@ -10,7 +10,7 @@
 //! is not seen.
 
 use super::SourceFile;
-use super::unused::is_test_wrapper;
+use super::harness::Harness;
 use crate::base::index::BlockId;
 use crate::input::ir::{Loc, Span};
 use crate::paths::dag::{Dominators, Order};
@@ -52,6 +52,7 @@ pub(super) fn add<'a>(
     sources: &mut BTreeMap<&'a str, SourceFile>,
 ) {
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
+    let harness = Harness::find(profile);
     let mut homes: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     // Whether functions without a count were entered on paths that are not selected is not known.
     let is_known = |f: &&CountedFunction| f.flow.entry > 0 || !f.executed.is_partial;
@@ -59,7 +60,7 @@ pub(super) fn add<'a>(
     let unknown = functions.iter().filter(|f| !is_known(f));
     let mut unknown: HashSet<&str> = unknown.map(|f| f.entry.name.as_str()).collect();
     for f in functions.iter().filter(is_known) {
-        if is_test_wrapper(profile, f) {
+        if harness.contains(f.f) {
             continue;
         }
         let begins = f.entry.find_own_beginning();
@@ -81,6 +82,9 @@ pub(super) fn add<'a>(
     for (f, calls) in functions.iter().zip(inlined) {
         for (&call, code) in calls {
             let symbol = &profile.manifest.inlined[call as usize].function;
+            if harness.has_symbol(symbol) {
+                continue;
+            }
             let is_known = !f.executed.is_partial && !code.most.may_have_run();
             if !is_known && code.entered() == 0 {
                 unknown.insert(symbol);

@@ -1,8 +1,9 @@
 //! Executions of functions, lines and branches by source file: what tools that show coverage by lines read.
 //!
-//! A line ran as often as the code on it that ran most, in every function that has code on it added up. The line of a
-//! call that was inlined ran as often as control came to the callee's code, which may be all that is left of it. Of a
-//! branch all ways out of its block are listed. Functions without debug information are not in it.
+//! A line ran as often as the code on it that ran most: in every function that has code on it and in every call that
+//! was inlined there, added up. The line of a call that was inlined ran as often as control came to the callee's code,
+//! which may be all that is left of it. Of a branch all ways out of its block are listed. Functions without debug
+//! information are not in it.
 //!
 //! Behind a call that may not have come back, code of the block ran as often as control came to the block's end;
 //! between two such calls at least so often ([`CountedFunction::spans`]).
@@ -16,6 +17,7 @@
 
 mod consistent;
 mod functions;
+mod harness;
 mod own;
 mod unused;
 
@@ -29,6 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use consistent::lambda_name;
 pub use functions::FunctionLines;
 use functions::InlinedCalls;
+pub use harness::Harness;
 pub use own::by_function;
 pub use unused::UnusedBodies;
 
@@ -113,21 +116,23 @@ pub fn by_line<'a>(
             inlined.push(InlinedCalls::new());
             continue;
         }
-        let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
+        let mut lines: BTreeMap<(u32, u32, Option<u32>), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {
-            if markers.counts(span) && unused.tells(f.f, span.loc) {
-                let most = lines.entry((span.loc.file, span.loc.line)).or_default();
+            if markers.counts(span) && unused.tells(f.f, span) {
+                let key = (span.loc.file, span.loc.line, span.inlined);
+                let most = lines.entry(key).or_default();
                 *most = most.larger(range);
             }
         }
         let calls = functions::inlined_code(profile, f, &spans, markers);
         let sites = functions::call_sites(profile, &calls, markers).into_iter();
-        for (site, range) in sites.filter(|s| unused.tells(f.f, s.0.loc)) {
-            let most = lines.entry((site.loc.file, site.loc.line)).or_default();
+        for (site, range) in sites.filter(|s| unused.tells(f.f, &s.0)) {
+            let key = (site.loc.file, site.loc.line, site.inlined);
+            let most = lines.entry(key).or_default();
             *most = most.larger(range);
         }
-        for ((file, line), range) in lines {
+        for ((file, line, _), range) in lines {
             let lines = &mut sources.entry(name(file)).or_default().lines;
             let sum = lines.entry(line).or_default();
             *sum = sum.plus(range);
@@ -135,7 +140,7 @@ pub fn by_line<'a>(
         inlined.push(calls);
         branches(f, &mut |site, ways: Option<Vec<Option<u64>>>, number| {
             let (file, line) = (site.loc.file, site.loc.line);
-            if markers.branches(file, line) || !unused.tells(f.f, site.loc) {
+            if markers.branches(file, line) || !unused.tells_at(f.f, site.loc, site.inlined) {
                 return;
             }
             let source = sources.entry(name(file)).or_default();

@@ -26,32 +26,36 @@ pub fn by_function(
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
     let used = || functions.iter().filter(|f| !unused.contains(f.f));
     for f in used() {
-        let mut lines: BTreeMap<(FuncId, u32), Range> = BTreeMap::new();
+        let mut lines: BTreeMap<(FuncId, u32, Option<u32>), Range> = BTreeMap::new();
         let spans = f.spans(&returns);
         for (span, range) in f.spans_on_lines(&spans) {
-            if markers.counts(span) && unused.tells(f.f, span.loc) {
+            if markers.counts(span) && unused.tells(f.f, span) {
                 for owner in owners.find(f, span.loc, span.inlined) {
-                    let most = lines.entry((owner, span.loc.line)).or_default();
+                    let most = lines
+                        .entry((owner, span.loc.line, span.inlined))
+                        .or_default();
                     *most = most.larger(range);
                 }
             }
         }
         let calls = inlined_code(profile, f, &spans, markers);
         let sites = call_sites(profile, &calls, markers).into_iter();
-        for (site, range) in sites.filter(|s| unused.tells(f.f, s.0.loc)) {
+        for (site, range) in sites.filter(|s| unused.tells(f.f, &s.0)) {
             for owner in owners.find(f, site.loc, site.inlined) {
-                let most = lines.entry((owner, site.loc.line)).or_default();
+                let most = lines
+                    .entry((owner, site.loc.line, site.inlined))
+                    .or_default();
                 *most = most.larger(range);
             }
         }
-        for ((owner, line), range) in lines {
+        for ((owner, line, _), range) in lines {
             let sum = found.entry(owner).or_default().lines.entry(line);
             let sum = sum.or_default();
             *sum = sum.plus(range);
         }
         branches(f, &mut |site, ways, number| {
             let is_left_out = markers.branches(site.loc.file, site.loc.line);
-            if is_left_out || !unused.tells(f.f, site.loc) {
+            if is_left_out || !unused.tells_at(f.f, site.loc, site.inlined) {
                 return;
             }
             for owner in owners.find(f, site.loc, site.inlined) {
@@ -75,7 +79,7 @@ fn add_first_lines<'a>(
 ) {
     for f in functions {
         let begins = f.entry.find_own_beginning();
-        let is_shown = |l: &Loc| markers.shows(l.file, l.line) && unused.tells(f.f, *l);
+        let is_shown = |l: &Loc| markers.shows(l.file, l.line) && unused.tells_at(f.f, *l, None);
         let Some(begins) = begins.filter(is_shown) else {
             continue;
         };

@@ -1,19 +1,11 @@
-//! Bodies of functions that say nothing of their lines.
+//! Code that says nothing of its lines.
 
+use super::harness::Harness;
 use crate::base::index::FuncId;
-use crate::input::ir::Loc;
+use crate::input::ir::{Loc, Span};
 use crate::profile::Profile;
 use crate::read::analysis::counted::CountedFunction;
 use std::collections::{HashMap, HashSet};
-
-/// What rustc's wrapper of a test calls, in either kind of symbol.
-const TEST_RESULT: &str = "4test18assert_test_result";
-
-/// Whether rustc made a function around a test: its code has the lines of that test.
-pub(super) fn is_test_wrapper(profile: &Profile, f: &CountedFunction) -> bool {
-    let mut calls = profile.manifest.outside_calls(f.entry);
-    calls.any(|(_, name)| name.contains(TEST_RESULT))
-}
 
 /// A symbol, and the file that its code is of.
 type Source<'a> = (&'a str, &'a str);
@@ -21,14 +13,17 @@ type Source<'a> = (&'a str, &'a str);
 type Line<'a> = (&'a str, u32);
 
 /// The bodies that nothing entered and whose code ran elsewhere: where it was inlined, or as another module or program
-/// has it. That such a body did not run says nothing about its lines. Wrappers of Rust's tests are among them.
+/// has it. That such a body did not run says nothing about its lines.
 ///
 /// One source may be compiled to several bodies by other macros, for two test programs for example. Where the code of
 /// such a body was inlined nowhere, the lines that no body has which ran are lines that did not run.
+///
+/// The code that rustc adds around tests ([`Harness`]) says nothing, in its own body and inlined.
 pub struct UnusedBodies<'a> {
     profile: &'a Profile,
     /// By body: the lines that it says nothing about; `None`: all.
     silent: HashMap<FuncId, Option<HashSet<Line<'a>>>>,
+    harness: Harness<'a>,
 }
 
 impl<'a> UnusedBodies<'a> {
@@ -64,9 +59,11 @@ impl<'a> UnusedBodies<'a> {
                 silent.insert(f, (!is_known).then(|| known.collect()));
             }
         }
-        let wrappers = functions.iter().filter(|f| is_test_wrapper(profile, f));
-        silent.extend(wrappers.map(|f| (f.f, None)));
-        UnusedBodies { profile, silent }
+        UnusedBodies {
+            profile,
+            silent,
+            harness: Harness::find(profile),
+        }
     }
 
     /// Whether function `f` is one that says nothing about any line.
@@ -74,8 +71,17 @@ impl<'a> UnusedBodies<'a> {
         matches!(self.silent.get(&f), Some(None))
     }
 
-    /// Whether function `f` tells how often the line of `loc` ran.
-    pub(super) fn tells(&self, f: FuncId, loc: Loc) -> bool {
+    /// Whether the code of function `f` at `span` tells how often its line ran.
+    pub(super) fn tells(&self, f: FuncId, span: &Span) -> bool {
+        self.tells_at(f, span.loc, span.inlined)
+    }
+
+    /// Whether code of function `f` at `loc`, in the inlined call `inlined` or in the function itself, tells how often
+    /// its line ran.
+    pub(super) fn tells_at(&self, f: FuncId, loc: Loc, inlined: Option<u32>) -> bool {
+        if self.harness.has_code_at(f, inlined) {
+            return false;
+        }
         let file = || self.profile.manifest.files[loc.file as usize].as_str();
         match self.silent.get(&f) {
             None => true,

@@ -203,7 +203,7 @@ pub fn coverage<'a>(
     let profile = paths.profile();
     let selected = selection.functions(profile);
     let mut wanted = selected.clone();
-    wanted.retain(|f| scope.admits(profile, *f));
+    scope.retain_admitted(profile, &mut wanted);
     let out_of_scope = scope.count_left_out(profile, &selected);
     let without_paths: HashSet<FuncId> = profile.unselected().collect();
     let unselected = wanted.iter().filter(|f| without_paths.contains(f)).count();

@@ -7,6 +7,7 @@ use crate::base::names::may_print;
 use crate::base::table::number_of;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
+use crate::read::analysis::lines::Harness;
 use crate::read::report::positions::base_name;
 use crate::read::source::markers::Markers;
 use crate::read::source::root::Root;
@@ -90,7 +91,8 @@ impl Scope {
 
     /// The number of these functions that are left out, and why.
     pub(super) fn count_left_out(&self, profile: &Profile, functions: &[FuncId]) -> LeftOut {
-        let files = functions.iter().map(|f| file(profile, *f));
+        let harness = Harness::find(profile);
+        let files = functions.iter().map(|f| (*f, file(profile, *f)));
         let mut left_out = LeftOut {
             patterns: match (&self.file, &self.exclude) {
                 (_, None) => "--file",
@@ -99,23 +101,28 @@ impl Scope {
             },
             ..LeftOut::default()
         };
-        for name in files {
+        for (f, name) in files {
             if !self.patterns_admit(&name) {
                 left_out.by_patterns += 1;
-            } else if !self.admits_file(&name) {
+            } else if !self.admits_file(&name) || !self.all && harness.contains(f) {
                 left_out.of_the_system += 1;
             }
         }
         left_out
     }
 
-    /// Whether function `f` begins in one of those, and has code of a touched line.
-    pub fn admits(&self, profile: &Profile, f: FuncId) -> bool {
-        self.admits_file(&file(profile, f))
-            && self
-                .touched
-                .as_ref()
-                .is_none_or(|t| !t.blocks(profile, f, &self.markers).is_empty())
+    /// Leaves those of `functions` that begin in one of the files and have code of a touched line; of those that rustc
+    /// added to run tests, only with `all`. O(positions).
+    pub fn retain_admitted(&self, profile: &Profile, functions: &mut Vec<FuncId>) {
+        let harness = Harness::find(profile);
+        functions.retain(|&f| {
+            self.admits_file(&file(profile, f))
+                && (self.all || !harness.contains(f))
+                && self
+                    .touched
+                    .as_ref()
+                    .is_none_or(|t| !t.blocks(profile, f, &self.markers).is_empty())
+        });
     }
 }
 

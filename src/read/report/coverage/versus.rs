@@ -51,7 +51,7 @@ pub fn versus<'a>(
 ) -> Result<Versus<'a>> {
     let wanted = |profile: &Profile| {
         let mut functions = selection.profiled(profile);
-        functions.retain(|f| scope.admits(profile, *f));
+        scope.retain_admitted(profile, &mut functions);
         functions
     };
     let matched = matched(&then, &wanted(&then), &now, &wanted(&now));

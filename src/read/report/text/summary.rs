@@ -158,8 +158,15 @@ fn branchless(report: &Report) -> Option<String> {
             1 => ("became a value and not a branch", "its outcome"),
             _ => ("became values and not branches", "their outcomes"),
         };
+        let mut functions = report.functions.iter();
+        let is_optimised = functions.any(|f| report.profile.entry(*f).optimised.is_optimised());
+        let remedy = if is_optimised {
+            " (-O0 has fewest)"
+        } else {
+            ""
+        };
         format!(
-            "{} {became}, so paths do not show {its} (-O0 has fewest): {}{more}",
+            "{} {became}, so paths do not show {its}{remedy}: {}{more}",
             number_of(n as u64, "condition"),
             places.join(", ")
         )

@@ -40,7 +40,7 @@ impl Words<'_> {
         match entry.terminators[said.block] {
             Terminator::Invoke if succ > 0 => self.throwing_apart(entry, said, decided),
             Terminator::Switch if !is_unknown => {
-                let arm = arms.get(succ)?.as_ref();
+                let arm = arms.get(succ).and_then(Option::as_ref);
                 let same_arm = arm.is_some_and(|arm| {
                     let others = arms.iter().enumerate().filter(|(i, _)| *i != succ);
                     others.flat_map(|(_, other)| other).any(|o| o == arm)
@@ -138,6 +138,7 @@ impl Words<'_> {
         let value = (said.succ as usize).checked_sub(1);
         let value = value.and_then(|n| values.get(n));
         let character = self.label_of_value(entry, said.block, said.succ, decided);
+        let character = character.filter(|label| !label.contains("..."));
         Disambiguation::Value(match (said.succ, character.as_ref().or(value)) {
             (0, _) => "default".into(),
             (_, Some(value)) => value.clone(),

@@ -72,7 +72,7 @@ pub fn find_new<'a>(
     scope: &Scope,
 ) -> Result<Fresh<'a>> {
     let mut wanted = selection.profiled(&profile);
-    wanted.retain(|f| scope.admits(&profile, *f));
+    scope.retain_admitted(&profile, &mut wanted);
     let mut fresh = Fresh {
         profile: profile.profile(),
         paths: Vec::new(),
