@@ -2,7 +2,7 @@
 //! [`super::parse`].
 
 use super::super::{Linkage, SkipReason, Terminator};
-use super::operands;
+use super::operands::{self, symbol_of};
 use super::parse::parse;
 use super::view::{
     Alias, BlockView, CallView, CalleeView, Calls, FunctionView, IndirectCalls, InstructionView,
@@ -69,7 +69,11 @@ fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<Module
             .map(|f| Cow::from(f.name.as_str()))
             .collect(),
         aliases: module.global_aliases.iter().filter_map(alias).collect(),
-        ifuncs: module.global_ifuncs.iter().map(|f| text(&f.name)).collect(),
+        ifuncs: module
+            .global_ifuncs
+            .iter()
+            .map(|f| symbol_of(&f.name))
+            .collect(),
         taken: operands::address_taken(module),
         calls: calls(module),
     })
@@ -135,14 +139,6 @@ fn calls_in(block: &BasicBlock) -> impl Iterator<Item = (&CalledOperand, &TypeRe
     calls.chain(invoke)
 }
 
-/// The symbol behind a global's name.
-pub(super) fn text(name: &Name) -> String {
-    match name {
-        Name::Name(n) => n.to_string(),
-        Name::Number(n) => n.to_string(),
-    }
-}
-
 fn returns(attributes: &[Attr]) -> bool {
     attributes.contains(&Attr::NoUnwind) && attributes.contains(&Attr::WillReturn)
 }
@@ -152,10 +148,10 @@ fn alias(alias: &module::GlobalAlias) -> Option<(String, Alias)> {
         return None;
     };
     let meant = Alias {
-        target: text(name),
+        target: symbol_of(name),
         linkage: linkage(alias.linkage),
     };
-    Some((text(&alias.name), meant))
+    Some((symbol_of(&alias.name), meant))
 }
 
 fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView<'_> {
@@ -336,7 +332,7 @@ fn constant(operand: &Operand) -> Option<u64> {
 fn symbol(name: &Name) -> Cow<'_, str> {
     match name {
         Name::Name(n) => Cow::from(n.as_str()),
-        Name::Number(_) => Cow::from(text(name)),
+        Name::Number(_) => Cow::from(symbol_of(name)),
     }
 }
 

@@ -11,6 +11,7 @@ mod from_llvm_ir;
 mod operands;
 #[cfg(feature = "llvm-ir")]
 mod parse;
+mod resolver;
 mod returning;
 mod unreadable;
 pub mod view;

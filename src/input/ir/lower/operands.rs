@@ -1,9 +1,15 @@
 //! Which functions have their address taken: a walk over every operand of a module.
 
-use llvm_ir::{Constant, ConstantRef, Instruction, Module, Operand, Terminator};
+use llvm_ir::{Constant, ConstantRef, Instruction, Module, Name, Operand, Terminator};
 use std::collections::{BTreeSet, HashSet};
 
-use super::from_llvm_ir::text;
+/// The symbol behind a global's name.
+pub(super) fn symbol_of(name: &Name) -> String {
+    match name {
+        Name::Name(n) => n.to_string(),
+        Name::Number(n) => n.to_string(),
+    }
+}
 
 /// The functions (defined or declared) of `module` that are used other than as the callee of a
 /// direct call: in operands, initialisers and ifuncs. The targets of aliases count as well: who
@@ -58,7 +64,7 @@ impl Walk {
         let mut stack = vec![constant];
         while let Some(c) = stack.pop() {
             if let Constant::GlobalReference { name, .. } = c.as_ref() {
-                self.taken.insert(text(name));
+                self.taken.insert(symbol_of(name));
             } else if may_refer(c) && self.seen.insert(std::ptr::from_ref(c.as_ref())) {
                 push_parts(c, &mut stack);
             }

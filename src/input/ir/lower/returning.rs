@@ -14,8 +14,8 @@
 //! that. So nothing is taken to come back unless all that a program has from elsewhere is listed here
 //! ([`is_harmless`]).
 
-use super::assemble::Resolver;
 use super::body::LeftByCalls;
+use super::resolver::Resolver;
 use crate::base::index::{BlockId, FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::input::ir::{FunctionBody, Linkage, Program, SkipReason, Terminator};
 
