@@ -1,7 +1,7 @@
 //! Code whose position is that of other code.
 //!
 //! Clang gives each statement and expression of the source its position. What it adds by itself has the position of
-//! whatever it emitted last, so that counting lines by it covers lines that never ran. Five kinds of such code are
+//! whatever it emitted last, so that counting lines by it covers lines that never ran. Six kinds of such code are
 //! known by their form; all of them exist at every level of optimisation, but for the last:
 //!
 //! | code | position that clang leaves there | position here |
@@ -10,6 +10,7 @@
 //! | the test of a `case 1 ... 100` of many values | of the code behind that label | of the `switch` |
 //! | a landing pad, and the search for a clause that catches | of a `}`: of the function, of the `try` | none |
 //! | the beginning of a clause that catches | of the `}` of another clause | of the clause's own `{` |
+//! | the branch of `a` in `a && b` | of the operator, which may begin the line of `b` | none there |
 //! | a loop over the elements of an array (`-O0`) | of the variable, or of a `}` | none |
 //!
 //! rustc stores constants that nothing reads where a function begins, for debuggers: with the position of their `let`,
@@ -71,6 +72,9 @@ pub(super) fn find<'m>(function: Value<'m>, optnone: u32) -> Misplaced<'m> {
                 LLVMLandingPad => found.hide_run(block, i),
                 LLVMCall | LLVMInvoke => found.note_call(block, i),
                 LLVMSwitch => found.note_ranges(i),
+                LLVMBr if is_behind_operand(block, i) => {
+                    found.places.insert(i, Belongs::Nowhere);
+                }
                 LLVMBr if is_alone && !has_phi => {
                     let location = i.debug_location();
                     if i.successors().count() == 1 && location.is_some() && location == before {
@@ -192,8 +196,35 @@ impl<'m> Misplaced<'m> {
         if places.all(|place| place == first) {
             let hidden = instructions().map(|i| (i, Belongs::Compiler));
             self.places.extend(hidden);
+            // Of elements that were begun, there may be none to destroy: that is asked in front of the loop.
+            let phi = header.instructions().next().expect("the loop has one");
+            let outside = phi.incoming().map(|(_, from)| from);
+            let outside = outside.filter(|from| !body.contains(from));
+            let guards = outside.filter_map(|from| from.instructions().last());
+            let is_guard = |end: &Value| {
+                let place = end.debug_location().map(|l| l.line_and_column());
+                end.successors().count() == 2 && place == Some(first)
+            };
+            self.places
+                .extend(guards.filter(is_guard).map(|end| (end, Belongs::Compiler)));
         }
     }
+}
+
+/// Whether a branch stands at an operator (`&&`, `||`) that begins a line, and decides what `block` computes on a line
+/// before: an operand of it.
+fn is_behind_operand(block: Block, branch: Value) -> bool {
+    if branch.successors().count() != 2 {
+        return false;
+    }
+    let condition = branch.operands().next().filter(|c| c.is_instruction());
+    let computed = condition.filter(|c| c.block() == block);
+    let locations = computed.and_then(|c| Some((c.debug_location()?, branch.debug_location()?)));
+    locations.is_some_and(|(operand, operator)| {
+        operand.line_and_column().0 < operator.line_and_column().0
+            && operand.inlined_at() == operator.inlined_at()
+            && operand.scope().file() == operator.scope().file()
+    })
 }
 
 /// Whether an instruction stores a constant in a local variable that nothing reads.

@@ -2,7 +2,7 @@
 //! that never came up.
 
 use super::certain::{Certainty, Edge};
-use super::headline::{SourceSums, optimised_note, share_text, wrapped_note};
+use super::headline::{SourceSums, optimised_note, share_text, verdict_note, wrapped_note};
 use super::unasked::Candidates;
 use super::{Scope, file};
 use crate::base::error::Result;
@@ -109,7 +109,7 @@ pub fn annotated(
         shown.extend(of_page.map(|f| f.f));
     }
     let optimised = optimised_note(profile, shown.into_iter());
-    Ok(wrapped_note(&optimised, layout) + &out)
+    Ok(wrapped_note(&verdict_note(profile), layout) + &wrapped_note(&optimised, layout) + &out)
 }
 
 /// By file and line: what never came up there, in words.
@@ -221,7 +221,12 @@ pub(super) fn conditions<'a>(
                 };
                 let way = Way {
                     outcome: kind.outcome(outcome),
-                    count: range.count,
+                    // Of an exact count, what an earlier condition decided is left out.
+                    count: if range.is_exact() {
+                        e.count
+                    } else {
+                        range.count
+                    },
                     is_uncertain: !range.is_exact(),
                     edge: (number, e.edge),
                 };

@@ -306,6 +306,20 @@ pub(super) fn optimised_note(profile: &Profile, functions: impl Iterator<Item = 
     )
 }
 
+/// That the verdict on a profile is not `ok`, and why; empty if it is.
+pub(super) fn verdict_note(profile: &Profile) -> String {
+    let verdict = &profile.verdict;
+    if verdict.is_ok() {
+        return String::new();
+    }
+    let reasons: Vec<&str> = verdict.missing().map(String::as_str).collect();
+    let reasons = match reasons[..] {
+        [] => "p3-prof verify names them".into(),
+        _ => reasons.join("; "),
+    };
+    format!("{}: {reasons}\n", verdict.status())
+}
+
 /// A note in lines of the width, with an empty one behind; empty if there is none.
 pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
     match note.trim_end() {

@@ -129,6 +129,8 @@ pub struct Coverage<'a> {
     pub rows: Vec<FunctionCoverage>,
     /// How many functions were selected.
     pub functions: usize,
+    /// How many of them are optimised, and what that means; empty if none is.
+    optimised: String,
     /// How many functions are in scope, those too that [`Scope::never_ran`] leaves out.
     pub in_scope: usize,
     /// How many of those never ran.
@@ -240,10 +242,12 @@ pub fn coverage<'a>(
     sort.sort(profile, &mut rows);
     rows.retain(|r| r.never_ran || !scope.never_ran);
     let functions = rows.len();
+    let optimised = headline::optimised_note(&profile, rows.iter().map(|r| r.f));
     rows.truncate(selection.top.unwrap_or(usize::MAX));
     Ok(Coverage {
         profile,
         functions,
+        optimised,
         in_scope,
         never_ran,
         lists_never_ran: scope.never_ran,

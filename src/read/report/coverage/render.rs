@@ -2,7 +2,7 @@
 
 use super::by_file::{by_file, heads, shares};
 use super::details::{Details, FileDetails};
-use super::headline::{SourceSums, headline, optimised_note, wrapped_note};
+use super::headline::{SourceSums, headline, verdict_note, wrapped_note};
 use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::base::index::{BlockId, FuncId};
@@ -59,8 +59,9 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     for condition in unasked.values().flatten() {
         of_functions.entry(condition.f).or_default().push(condition);
     }
-    let optimised = optimised_note(coverage.profile, coverage.rows.iter().map(|row| row.f));
-    let by_file = wrapped_note(&optimised, layout) + &by_file;
+    let by_file = wrapped_note(&verdict_note(coverage.profile), layout)
+        + &wrapped_note(&coverage.optimised, layout)
+        + &by_file;
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
     table.heading(BOLD, &heads("function: missing"));
     let inner = Layout {
@@ -356,6 +357,11 @@ struct Json<'a> {
     total: Numbers,
     /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
     headline: Headline,
+    /// As `show` has it.
+    verdict: &'static str,
+    /// What may be missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<&'a str>,
     /// Paths that markers leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<String>,
@@ -509,6 +515,13 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
         files: files.collect(),
         total: numbers(&coverage.total, &coverage.total_pairs),
         headline: Headline::of(coverage),
+        verdict: coverage.profile.verdict.status(),
+        incomplete: coverage
+            .profile
+            .verdict
+            .missing()
+            .map(String::as_str)
+            .collect(),
         excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),
         selection: coverage.selection,
         unselected: (!coverage.selection.is_empty()).then_some(coverage.unselected),

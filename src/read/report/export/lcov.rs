@@ -49,7 +49,12 @@ const NO_SAMPLES: &str = "what is in no sample may have run all the same";
 
 fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
     // A comment: how `export -o` knows its own files.
-    let mut out = "# p3-prof\n".to_string() + &uncertain(counts);
+    let mut out = "# p3-prof\n".to_string();
+    let verdict = &counts.profile.verdict;
+    for reason in verdict.missing() {
+        let _ = writeln!(out, "# {}: {}", verdict.status(), printable(reason));
+    }
+    out += &uncertain(counts);
     for (name, source) in &counts.own_by_line(asked)? {
         out += &record(name, source, ends);
     }
