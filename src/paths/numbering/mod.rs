@@ -69,7 +69,7 @@ impl Numbering {
     /// The (interesting) path with this id, from ENTRY to EXIT; `None` when there is none.
     ///
     /// Ball & Larus 1996, §3.2 (regeneration): at each vertex the out-edge with the largest label
-    /// not above the rest. O(edges at the vertices of the path).
+    /// not above the rest. O(path length · log edges at a vertex); for a subset, O(edges at the vertices of the path).
     pub fn decode(&self, dag: &Dag, id: u64) -> Option<Vec<EdgeId>> {
         if let Some(Decoding::ByEnds(ends)) = &self.decoding {
             return ends.decode(dag, &self.labels, id);
@@ -86,6 +86,15 @@ impl Numbering {
     }
 
     fn step(&self, dag: &Dag, v: VertexId, rest: u64) -> Option<(EdgeId, u64)> {
+        if self.decoding.is_none() {
+            // Ball–Larus labels ascend over the out-edges, whose ids are consecutive.
+            let first = dag.outs(v).next()?.index();
+            let labels = &self.labels.raw[first..first + dag.out_degree(v)];
+            let at = labels
+                .partition_point(|label| *label <= rest)
+                .checked_sub(1)?;
+            return Some((EdgeId((first + at) as u32), labels[at]));
+        }
         let labelled = dag
             .outs(v)
             .filter_map(|e| Some((e, self.decoding_label(e)?)));

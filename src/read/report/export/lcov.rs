@@ -69,7 +69,8 @@ fn uncertain(counts: &Counts) -> String {
             "setjmp may return to it again: counts are not certain"
         } else {
             let is_open = |range: &Range| !range.is_exact();
-            let are_lines = f.executed.blocks.iter().any(is_open);
+            let after_calls = f.executed.came_back.values();
+            let are_lines = f.executed.blocks.iter().chain(after_calls).any(is_open);
             let are_branches = f.edges.iter().any(|(_, range)| is_open(range));
             match (are_lines, are_branches, f.executed.forked) {
                 (true, _, 0) => "control left it before its end: counts are not certain",
