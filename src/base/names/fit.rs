@@ -179,9 +179,10 @@ impl Beside {
             .entry(width)
             .or_insert_with(|| self.group(fitted_path, width));
         let mut others = alike.get(&fit).into_iter().flatten();
-        match others.all(|&i| self.names[i] == path) {
-            true => fit,
-            false => self.fit(path, width),
+        if others.all(|&i| self.names[i] == path) {
+            fit
+        } else {
+            self.fit(path, width)
         }
     }
 

@@ -242,7 +242,7 @@ pub fn coverage<'a>(
     sort.sort(profile, &mut rows);
     rows.retain(|r| r.never_ran || !scope.never_ran);
     let functions = rows.len();
-    let optimised = headline::optimised_note(&profile, rows.iter().map(|r| r.f));
+    let optimised = headline::optimised_note(profile, rows.iter().map(|r| r.f));
     rows.truncate(selection.top.unwrap_or(usize::MAX));
     Ok(Coverage {
         profile,
@@ -362,9 +362,12 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     let is_missing = |id| !ids.contains(&id) && admits(id);
     let all_missing = count_all_but(ids.iter().copied());
-    let count_missing = |range: Range<u64>| match is_everything {
-        true => all_missing(range),
-        false => range.filter(|id| is_missing(PathId(*id))).count() as u64,
+    let count_missing = |range: Range<u64>| {
+        if is_everything {
+            all_missing(range)
+        } else {
+            range.filter(|id| is_missing(PathId(*id))).count() as u64
+        }
     };
     let impossible = contradictions.count(&structure.paths, count_missing);
     paths.feasible -= u128::from(impossible.all);
