@@ -1,12 +1,13 @@
 //! Conditions that were never evaluated, on lines that ran: `d` of `if (c && d)` where `c` was always false.
 //!
-//! An optimiser may evaluate a condition elsewhere, or without a branch. So nothing is said of a function of which code
-//! was inlined, of a line on which something is chosen without a branch, and of branches whose condition is not
-//! certain.
+//! An optimiser may evaluate a condition elsewhere, without a branch, or decide it itself in one copy of a branch. So
+//! nothing is said of optimised functions, and none of a function of which code was inlined, of a line on which
+//! something is chosen without a branch, and of branches whose condition is not certain.
 
 use super::Scope;
 use crate::base::index::{BlockId, FuncId};
 use crate::input::ir::Terminator;
+use crate::input::load::positions::Optimised;
 use crate::profile::Profile;
 use crate::read::analysis::counted::CountedFunction;
 use crate::read::analysis::lines::SourceFile;
@@ -75,7 +76,9 @@ impl Candidates {
                 let mut ran = ran.get(at.0).into_iter();
                 let is_near = ran.any(|lines| lines.range(near.clone()).next().is_some());
                 let is_hidden = scope.markers.branches(site.loc.file, site.loc.line);
-                let is_elsewhere = site.inlined.is_some() || inlined.contains(&*f.entry.name);
+                let is_elsewhere = f.entry.optimised != Optimised::No
+                    || site.inlined.is_some()
+                    || inlined.contains(&*f.entry.name);
                 if !is_near || is_hidden || branchless.contains(&at) || !scope.admits_file(at.0) {
                     continue;
                 }
