@@ -10,7 +10,11 @@ use std::process::Command;
 
 /// The merged profile of a run of C++ `source`, which is not optimised.
 fn profile(source: &str, dir: &Path) -> PathBuf {
-    let flags = ["-O0", "-g", "-std=c++20"];
+    profile_at("-O0", source, dir)
+}
+
+fn profile_at(level: &str, source: &str, dir: &Path) -> PathBuf {
+    let flags = [level, "-g", "-std=c++20"];
     let modules = [module("lines.cpp", source, &flags, dir)];
     run_and_profile(&modules, &["--scheme", "sbl"], 1, &["-O0"], dir)
 }
@@ -380,6 +384,31 @@ int main() {
     let patch = ["lines", "code", "ran"].map(|key| found["patch"][key].as_u64().unwrap());
     assert_eq!(patch, [5, 3, 0]);
     assert_eq!(found["total"]["executed"], 0);
+}
+
+/// An optimiser decides conditions itself in some copies of a branch: of its code nothing is said.
+#[test]
+fn conditions_of_optimised_code_are_not_called_never_evaluated() {
+    let source = "volatile int seen;
+[[gnu::noinline]] static void f(int a, int b) {
+  if (a > 2 && b > 3)
+    seen++;
+}
+int main() {
+  for (int i = 0; i < 3; i++)
+    f(seen, i);
+}
+";
+    for (level, expected) in [("-O0", 1), ("-O1", 0)] {
+        let dir = folder();
+        let profile = profile_at(level, source, dir.path());
+        let mut coverage = Command::new(PROF);
+        coverage.args(["coverage", "--format", "json"]);
+        let found = parsed(&run(coverage.arg(&profile)).stdout);
+        let unasked = &found["files"][0]["never_evaluated"];
+        let number = unasked.as_array().map_or(0, Vec::len);
+        assert_eq!(number, expected, "{level}: {unasked}");
+    }
 }
 
 /// Operands that were never asked for, also those in macros.
