@@ -8,7 +8,7 @@ mod train;
 mod views;
 
 use crate::base::error::{Error, Result};
-use crate::base::names::{NAMED_FUNCTIONS, first_names, shown};
+use crate::base::names::{NAMED_FUNCTIONS, first_names, quote_for_shell, shown};
 use crate::base::table::{Columns, exactly, number_of};
 use crate::copies::partition::Share;
 use crate::copies::plan::Update;
@@ -68,18 +68,8 @@ impl Summary {
             "{out}: {} ({}); functions: {functions}; next: make -C {} run",
             number_of(options.copies, "copy"),
             options.scheme,
-            shell_word(&out.to_string()),
+            quote_for_shell(out.to_string()),
         )
-    }
-}
-
-/// `text` as one word of the shell.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_string()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
