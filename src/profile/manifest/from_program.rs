@@ -1,6 +1,6 @@
 //! The manifest of a rewriting, from what was analysed.
 
-use super::schema::{SPAN, encode_set, numbers};
+use super::schema::{Computed, SPAN, encode_set, numbers};
 use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
@@ -154,6 +154,7 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
             Share::Outside(c, set) => ShareEntry::Outside(*c, encode_set(set)),
             Share::Ranges(ranges) => ShareEntry::Ranges(ranges.clone()),
         },
+        computed: Computed::default(),
     }
 }
 

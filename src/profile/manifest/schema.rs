@@ -21,7 +21,9 @@ use crate::paths::function::{FunctionInput, Measuring};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// Blocks between where a condition is known and the branch on it are followed so far.
 const FARTHEST_IMPLIED: usize = 32;
@@ -328,6 +330,22 @@ pub struct FunctionEntry {
     pub at_least: Vec<PathId>,
     /// Who profiles it.
     pub share: ShareEntry,
+    /// What is computed of it when it is asked for.
+    #[serde(skip)]
+    pub(crate) computed: Computed,
+}
+
+/// What is computed of a function once, when it is asked for: no part of what it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Computed {
+    /// Blocks with the targets that several of their edges lead to.
+    shared_targets: OnceLock<HashSet<(BlockId, BlockId)>>,
+}
+
+impl PartialEq for Computed {
+    fn eq(&self, _: &Computed) -> bool {
+        true
+    }
 }
 
 /// What is chosen at the end of a block.
@@ -372,6 +390,17 @@ fn site(&[file, line, column, inlined, discriminator]: &[u32; 5]) -> Site {
 }
 
 impl FunctionEntry {
+    /// Whether several edges out of `block` lead to `target`. O(edges) the first time, then O(1).
+    pub(crate) fn shares_target(&self, block: BlockId, target: BlockId) -> bool {
+        let shared = self.computed.shared_targets.get_or_init(|| {
+            let mut seen = HashSet::new();
+            let edges = self.succs.iter_enumerated();
+            let edges = edges.flat_map(|(from, succs)| succs.iter().map(move |to| (from, *to)));
+            edges.filter(|edge| !seen.insert(*edge)).collect()
+        });
+        shared.contains(&(block, target))
+    }
+
     /// What is chosen at the end of block `b`, as far as it is known.
     pub fn choice(&self, b: BlockId) -> Option<Decided> {
         let entry = self.find_choice(b)?;

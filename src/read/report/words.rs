@@ -360,9 +360,8 @@ impl<'a> Words<'a> {
         succ: u32,
         decided: Option<Site>,
     ) -> Option<String> {
-        let succs = &entry.succs[block];
-        let target = succs[succ as usize];
-        if succs.iter().filter(|s| **s == target).count() > 1 {
+        let target = entry.succs[block][succ as usize];
+        if entry.shares_target(block, target) {
             return None;
         }
         let loc = self.arrival(entry, target, decided.map(|site| site.inlined))?;
