@@ -386,6 +386,26 @@ int main() {
     assert_eq!(found["total"]["executed"], 0);
 }
 
+/// If an element's constructor throws, clang asks whether there are any to destroy.
+#[test]
+fn guard_of_elements_that_are_destroyed_is_no_branch() {
+    let source = "struct S { int v; S(int x) : v(x) { if (x == 7) throw 1; } ~S() {} };
+static int f(int k) {
+  S a[3] = {S(1), S(2), S(k)};
+  return a[1].v;
+}
+int main() {
+  try { return f(6) + f(7); } catch (int) { return 0; }
+}
+";
+    let dir = folder();
+    let profile = profile(source, dir.path());
+    let trace = std::fs::read_to_string(export(&profile, "lcov", &[])).unwrap();
+    let ways = trace.lines().filter(|l| l.starts_with("BRDA:3,"));
+    // Each call returns or throws.
+    assert_eq!(ways.count(), 6, "{trace}");
+}
+
 /// An optimiser decides conditions itself in some copies of a branch: of its code nothing is said.
 #[test]
 fn conditions_of_optimised_code_are_not_called_never_evaluated() {
