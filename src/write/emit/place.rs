@@ -6,7 +6,7 @@ use super::llvm::value::Value;
 use crate::base::index::{BlockId, CfgEdge, TiSlice};
 use crate::copies::plan::{FunctionPlan, Op, Site};
 use crate::input::ir::Cfg;
-use crate::input::ir::lower::view::may_follow_tail_call;
+use crate::input::ir::lower::view::{Returned, may_follow_tail_call};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::InstructionValue;
@@ -175,37 +175,27 @@ fn tail_call(block: BasicBlock) -> Option<InstructionValue> {
     returned.is_none_or(|v| v == result).then_some(last)
 }
 
-/// What a block returns that does nothing else.
-pub(crate) struct Returned<'ctx> {
-    /// `None` if it returns nothing.
-    value: Option<Value>,
-    /// If that is a φ of the block, its values by the block that control comes from.
-    brought: FxHashMap<BasicBlock<'ctx>, Value>,
-}
-
-impl<'ctx> Returned<'ctx> {
-    /// What `block` returns; `None` if it does something else too. O(entries of a φ).
-    pub(crate) fn of_block(block: BasicBlock<'ctx>) -> Option<Self> {
-        let end = llvm::terminator(block);
-        if llvm::opcode(end) != LLVMOpcode::LLVMRet
-            || before_end(block).is_some_and(|i| !Inst::of(i).is_phi())
-        {
-            return None;
-        }
-        let value = Inst::of(end).first_operand();
-        let instruction = value.and_then(Value::instruction);
-        let phi = instruction.filter(|i| i.is_phi() && i.block() == block);
-        let brought = phi.into_iter().flat_map(Inst::incoming);
-        let brought = brought.map(|(value, from)| (from, value)).collect();
-        Some(Returned { value, brought })
+/// What `block` returns; `None` if it does something else too. O(entries of a φ).
+pub(crate) fn find_returned(block: BasicBlock<'_>) -> Option<Returned<BasicBlock<'_>, Value>> {
+    let end = llvm::terminator(block);
+    if llvm::opcode(end) != LLVMOpcode::LLVMRet
+        || before_end(block).is_some_and(|i| !Inst::of(i).is_phi())
+    {
+        return None;
     }
+    let value = Inst::of(end).first_operand();
+    let instruction = value.and_then(Value::instruction);
+    let phi = instruction.filter(|i| i.is_phi() && i.block() == block);
+    let brought = phi.into_iter().flat_map(Inst::incoming);
+    let brought = brought.map(|(value, from)| (from, value)).collect();
+    Some(Returned { value, brought })
 }
 
 /// The call in tail position that `block` ends in, if its only way out leads to a block that does nothing but return,
 /// and what the call returned, if anything: that is `returned`.
 pub(crate) fn tail_call_before<'ctx>(
     block: BasicBlock<'ctx>,
-    returned: &Returned<'ctx>,
+    returned: &Returned<BasicBlock<'ctx>, Value>,
 ) -> Option<InstructionValue<'ctx>> {
     let jump = llvm::terminator(block);
     if llvm::opcode(jump) != LLVMOpcode::LLVMBr || llvm::successor_count(jump) != 1 {
@@ -213,7 +203,7 @@ pub(crate) fn tail_call_before<'ctx>(
     }
     let last = last_call(block)?;
     let result = Inst::of(last).value();
-    let value = returned.brought.get(&block).copied().or(returned.value);
+    let value = returned.value_from(&block);
     value.is_none_or(|value| value == result).then_some(last)
 }
 

@@ -6,7 +6,7 @@ use super::operands::{self, symbol_of};
 use super::parse::parse;
 use super::view::{
     Alias, BlockView, CallView, CalleeView, Calls, FunctionView, IndirectCalls, InstructionView,
-    ModuleView, may_follow_tail_call,
+    ModuleView, Returned, may_follow_tail_call,
 };
 use super::{LoadOptions, Lowered, lower};
 use crate::base::error::Result;
@@ -20,6 +20,7 @@ use llvm_ir::{
     BasicBlock, Constant, Function, Instruction, Module, Name, Operand, TypeRef, module,
 };
 use llvm_ir_analysis::ModuleAnalysis;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
@@ -88,14 +89,12 @@ fn calls(module: &Module) -> Calls {
     let mut direct = BTreeSet::new();
     let mut callers: HashMap<&TypeRef, BTreeSet<String>> = HashMap::new();
     let mut unnamed: HashMap<TypeRef, Vec<String>> = HashMap::new();
-    let mut numbers = 0..;
+    let mut number = 0;
     for f in &module.functions {
         let mut name = f.name.clone();
         if name.is_empty() {
-            name = numbers
-                .next()
-                .map(|n: usize| n.to_string())
-                .unwrap_or_default();
+            name = number.to_string();
+            number += 1;
             let alike = unnamed.entry(module.type_of(f)).or_default();
             alike.push(name.clone());
         }
@@ -216,25 +215,16 @@ fn block<'a>(
     }
 }
 
-/// What blocks return that do nothing else, by their name, as far as blocks before them asked. Thousands may lead to
-/// one: the entries of its φ are listed once.
-type Returns<'a> = HashMap<&'a Name, Option<Returned<'a>>>;
-
-/// What a block returns.
-struct Returned<'a> {
-    /// `None` if it returns nothing.
-    value: Option<&'a Operand>,
-    /// If that is a φ of the block, its values by the block that control comes from.
-    brought: HashMap<&'a Name, &'a Operand>,
-}
+/// What blocks return that do nothing else, by their name, as far as blocks before them asked.
+type Returns<'a> = HashMap<&'a Name, Option<Returned<&'a Name, &'a Operand>>>;
 
 /// What `block` returns; `None` if it does something else too.
-fn returned(block: &BasicBlock) -> Option<Returned<'_>> {
+fn find_returned(block: &BasicBlock) -> Option<Returned<&Name, &Operand>> {
     let llvm_ir::Terminator::Ret(ret) = &block.term else {
         return None;
     };
     let value = ret.return_operand.as_ref();
-    let mut brought = HashMap::new();
+    let mut brought = FxHashMap::default();
     for i in &block.instrs {
         match (i, value) {
             (Instruction::Phi(phi), Some(Operand::LocalOperand { name, .. }))
@@ -266,10 +256,8 @@ fn find_tail_call<'a>(
     };
     let value = match (jumps_to, &block.term) {
         (Some(to), _) => {
-            let returned = returns.entry(&to.name).or_insert_with(|| returned(to));
-            let returned = returned.as_ref()?;
-            let brought = returned.brought.get(&block.name).copied();
-            brought.or(returned.value)
+            let returned = returns.entry(&to.name).or_insert_with(|| find_returned(to));
+            returned.as_ref()?.value_from(&&block.name)
         }
         (None, llvm_ir::Terminator::Ret(ret)) => ret.return_operand.as_ref(),
         _ => return None,

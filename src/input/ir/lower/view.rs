@@ -2,8 +2,10 @@
 
 use super::super::{Linkage, SkipReason, Terminator};
 use crate::base::index::BlockId;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 /// A module.
 pub struct ModuleView<'a> {
@@ -106,6 +108,22 @@ pub fn may_follow_tail_call(name: &str) -> bool {
         "llvm.experimental.noalias.scope.decl",
     ];
     BEGINNINGS.iter().any(|b| name.starts_with(b))
+}
+
+/// What a block returns that does nothing else, in terms of a loader's or writer's blocks `B` and values `V`. Thousands
+/// of blocks may lead to one: the entries of its φ are listed once.
+pub struct Returned<B, V> {
+    /// `None` if it returns nothing.
+    pub value: Option<V>,
+    /// If that is a φ of the block, its values by the block that control comes from.
+    pub brought: FxHashMap<B, V>,
+}
+
+impl<B: Eq + Hash, V: Copy> Returned<B, V> {
+    /// What it returns if control comes from block `from`; `None` if it returns nothing.
+    pub fn value_from(&self, from: &B) -> Option<V> {
+        self.brought.get(from).copied().or(self.value)
+    }
 }
 
 /// The target of a call.

@@ -6,7 +6,7 @@
 
 use super::super::llvm::inst::{self, Inst};
 use super::super::llvm::{self, Blocks};
-use super::super::place::{self, Returned};
+use super::super::place;
 use crate::base::index::BlockId;
 use crate::input::ir::{Cfg, Terminator};
 use inkwell::basic_block::BasicBlock;
@@ -38,7 +38,7 @@ pub(crate) fn return_at_once<'ctx>(
             && has_code(block, to)
             && let Some(returned) = returned
                 .entry(to)
-                .or_insert_with(|| Returned::of_block(blocks[to]))
+                .or_insert_with(|| place::find_returned(blocks[to]))
             && let Some(call) = place::tail_call_before(blocks[block], returned)
         {
             return_itself(builder, blocks[block], blocks[to], call);

@@ -6,7 +6,7 @@ mod walk;
 use super::llvm::view::{self, Block, Value};
 use crate::base::index::BlockId;
 use crate::input::ir::lower::view::{
-    Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
+    Alias, BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView, Returned,
     may_follow_tail_call,
 };
 use crate::input::ir::{Linkage, SkipReason, Terminator};
@@ -177,44 +177,31 @@ fn find_tail_call<'m>(
     }
     let mut ways = end.successors();
     let to = ways.next().filter(|_| end.opcode() == LLVMOpcode::LLVMBr)?;
-    let returned = returns.of_block(to).filter(|_| ways.next().is_none())?;
-    let value = returned.brought.get(&block).copied().or(returned.value);
+    let only_way = Some(to).filter(|_| ways.next().is_none())?;
+    let returned = returns.entry(only_way).or_insert_with(|| find_returned(to));
+    let value = returned.as_ref()?.value_from(&block);
     value.is_none_or(is_result).then_some(last)
 }
 
-/// What blocks return that do nothing else, as far as blocks before them asked. Thousands may lead to one: the entries
-/// of its φ are listed once.
-#[derive(Default)]
-struct Returns<'m>(FxHashMap<Block<'m>, Option<Returned<'m>>>);
+/// What blocks return that do nothing else, as far as blocks before them asked.
+type Returns<'m> = FxHashMap<Block<'m>, Option<Returned<Block<'m>, Value<'m>>>>;
 
-/// What a block returns.
-struct Returned<'m> {
-    /// `None` if it returns nothing.
-    value: Option<Value<'m>>,
-    /// If that is a φ of the block, its values by the block that control comes from.
-    brought: FxHashMap<Block<'m>, Value<'m>>,
-}
-
-impl<'m> Returns<'m> {
-    /// What `block` returns; `None` if it does something else too.
-    fn of_block(&mut self, block: Block<'m>) -> Option<&Returned<'m>> {
-        let find = || {
-            let there: Vec<Value> = block.instructions().collect();
-            let (ret, before) = there.split_last()?;
-            let is_phi = |i: &Value| i.opcode() == LLVMOpcode::LLVMPHI;
-            let only_returns = ret.opcode() == LLVMOpcode::LLVMRet
-                && last_but_followers(before).is_none_or(|i| is_phi(&i));
-            let value = ret.operands().next().filter(|_| only_returns);
-            let is_phi_there = |v: &Value| v.is_instruction() && is_phi(v) && v.block() == block;
-            let brought = value
-                .filter(is_phi_there)
-                .into_iter()
-                .flat_map(Value::incoming);
-            let brought = brought.map(|(value, from)| (from, value)).collect();
-            only_returns.then_some(Returned { value, brought })
-        };
-        self.0.entry(block).or_insert_with(find).as_ref()
+/// What `block` returns; `None` if it does something else too.
+fn find_returned<'m>(block: Block<'m>) -> Option<Returned<Block<'m>, Value<'m>>> {
+    let there: Vec<Value> = block.instructions().collect();
+    let (ret, before) = there.split_last()?;
+    let is_phi = |i: &Value| i.opcode() == LLVMOpcode::LLVMPHI;
+    let only_returns = ret.opcode() == LLVMOpcode::LLVMRet
+        && last_but_followers(before).is_none_or(|i| is_phi(&i));
+    if !only_returns {
+        return None;
     }
+    let value = ret.operands().next();
+    let is_phi_there = |v: &Value| v.is_instruction() && is_phi(v) && v.block() == block;
+    let phi = value.filter(is_phi_there);
+    let brought = phi.into_iter().flat_map(Value::incoming);
+    let brought = brought.map(|(value, from)| (from, value)).collect();
+    Some(Returned { value, brought })
 }
 
 /// The last instruction, but for intrinsics that may follow a call in tail position.
