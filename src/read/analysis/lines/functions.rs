@@ -43,16 +43,16 @@ impl FunctionLines {
     }
 }
 
-/// Adds the functions to their files.
+/// Adds the functions to their files, but for those of `harness`.
 pub(super) fn add<'a>(
     profile: &'a Profile,
     functions: &[CountedFunction],
     inlined: &[InlinedCalls],
+    harness: &Harness,
     markers: &Markers,
     sources: &mut BTreeMap<&'a str, SourceFile>,
 ) {
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
-    let harness = Harness::find(profile);
     let mut homes: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     // Whether functions without a count were entered on paths that are not selected is not known.
     let is_known = |f: &&CountedFunction| f.flow.entry > 0 || !f.executed.is_partial;

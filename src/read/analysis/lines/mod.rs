@@ -21,7 +21,7 @@ mod harness;
 mod own;
 mod unused;
 
-use crate::input::ir::Site;
+use crate::input::ir::{Loc, Site, Span};
 use crate::profile::Profile;
 use crate::profile::left::Range;
 use crate::read::analysis::counted::{CountedFunction, Returns};
@@ -53,6 +53,12 @@ impl SourceFile {
         self.lines.retain(|line, _| lines.contains(line));
         self.branches.retain(|line, _| lines.contains(line));
         self.unknown_ways.retain(|line, _| lines.contains(line));
+    }
+
+    /// Adds executions of a line.
+    fn add_line(&mut self, line: u32, range: Range) {
+        let sum = self.lines.entry(line).or_default();
+        *sum = sum.plus(range);
     }
 
     /// Adds a branch with so many ways, `None` if it is not known what became of it.
@@ -110,61 +116,106 @@ pub fn by_line<'a>(
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     let returns = Returns::find(profile, functions);
     let unused = UnusedBodies::find(profile, functions);
+    let evidence = LineEvidence {
+        profile,
+        returns: &returns,
+        unused: &unused,
+        markers,
+    };
     let mut inlined: Vec<InlinedCalls> = Vec::new();
     for f in functions {
         if unused.contains(f.f) {
             inlined.push(InlinedCalls::new());
             continue;
         }
-        let mut lines: BTreeMap<(u32, u32, Option<u32>), Range> = BTreeMap::new();
-        let spans = f.spans(&returns);
-        for (span, range) in f.spans_on_lines(&spans) {
-            if markers.counts(span) && unused.tells(f.f, span) {
-                let key = (span.loc.file, span.loc.line, span.inlined);
-                let most = lines.entry(key).or_default();
-                *most = most.larger(range);
-            }
-        }
-        let calls = functions::inlined_code(profile, f, &spans, markers);
-        let sites = functions::call_sites(profile, &calls, markers).into_iter();
-        for (site, range) in sites.filter(|s| unused.tells(f.f, &s.0)) {
-            let key = (site.loc.file, site.loc.line, site.inlined);
-            let most = lines.entry(key).or_default();
-            *most = most.larger(range);
-        }
+        let file_of = |loc: Loc, _| [loc.file];
+        let (lines, calls) = evidence.find_lines(f, file_of);
         for ((file, line, _), range) in lines {
-            let lines = &mut sources.entry(name(file)).or_default().lines;
-            let sum = lines.entry(line).or_default();
-            *sum = sum.plus(range);
+            let source = sources.entry(name(file)).or_default();
+            source.add_line(line, range);
         }
         inlined.push(calls);
-        branches(f, &mut |site, ways: Option<Vec<Option<u64>>>, number| {
-            let (file, line) = (site.loc.file, site.loc.line);
-            if markers.branches(file, line) || !unused.tells_at(f.f, site.loc, site.inlined) {
-                return;
-            }
-            let source = sources.entry(name(file)).or_default();
-            source.add_branch(line, ways, number);
+        evidence.find_branches(f, &mut |site, ways, number| {
+            let source = sources.entry(name(site.loc.file)).or_default();
+            source.add_branch(site.loc.line, ways, number);
         });
     }
-    functions::add(profile, functions, &inlined, markers, &mut sources);
+    functions::add(
+        profile,
+        functions,
+        &inlined,
+        &unused.harness,
+        markers,
+        &mut sources,
+    );
     for (name, source) in &mut sources {
         source.make_consistent(name);
     }
     sources
 }
 
-/// Gives `found` each branch: its position, the executions of its ways, `None` if it is not known what became of it,
-/// and the number of its ways.
-fn branches(f: &CountedFunction, found: &mut impl FnMut(Site, Option<Vec<Option<u64>>>, u32)) {
-    for (block, ways) in f.decisions() {
-        let is_known = !ways.iter().any(|(_, r)| r.may_have_run());
-        let number = ways.len() as u32;
-        let Some(site) = f.entry.decision_site(block) else {
-            continue;
+/// Executions by a key, a line and the inlined call that has it.
+type LinesBy<K> = BTreeMap<(K, u32, Option<u32>), Range>;
+
+/// What code tells of lines and branches: all but what markers leave out, and what [`UnusedBodies`] say nothing of.
+struct LineEvidence<'a> {
+    profile: &'a Profile,
+    returns: &'a Returns,
+    unused: &'a UnusedBodies<'a>,
+    markers: &'a Markers,
+}
+
+impl LineEvidence<'_> {
+    /// How often the code of `f` ran on each line, under all that `keys` has for a place and its inlined call, and apart
+    /// for each inlined call: as often as what ran most. Also the code of these calls.
+    fn find_lines<K: Ord, L: IntoIterator<Item = K>>(
+        &self,
+        f: &CountedFunction,
+        keys: impl Fn(Loc, Option<u32>) -> L,
+    ) -> (LinesBy<K>, InlinedCalls) {
+        let mut lines = LinesBy::new();
+        let mut add = |span: &Span, range: Range| {
+            if !self.unused.tells_at(f.f, span.loc, span.inlined) {
+                return;
+            }
+            for key in keys(span.loc, span.inlined) {
+                let most = lines.entry((key, span.loc.line, span.inlined)).or_default();
+                *most = most.larger(range);
+            }
         };
-        let reached = ways.iter().any(|(w, _)| w.count > 0);
-        let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
-        found(site, is_known.then(|| ways.collect()), number);
+        let spans = f.spans(self.returns);
+        for (span, range) in f.spans_on_lines(&spans) {
+            if self.markers.counts(span) {
+                add(span, range);
+            }
+        }
+        let calls = functions::inlined_code(self.profile, f, &spans, self.markers);
+        for (site, range) in functions::call_sites(self.profile, &calls, self.markers) {
+            add(&site, range);
+        }
+        (lines, calls)
+    }
+
+    /// Gives `found` each branch: its position, the executions of its ways, `None` if it is not known what became of
+    /// it, and the number of its ways.
+    fn find_branches(
+        &self,
+        f: &CountedFunction,
+        found: &mut impl FnMut(Site, Option<Vec<Option<u64>>>, u32),
+    ) {
+        for (block, ways) in f.decisions() {
+            let Some(site) = f.entry.decision_site(block) else {
+                continue;
+            };
+            let is_left_out = self.markers.branches(site.loc.file, site.loc.line);
+            if is_left_out || !self.unused.tells_at(f.f, site.loc, site.inlined) {
+                continue;
+            }
+            let is_known = !ways.iter().any(|(_, r)| r.may_have_run());
+            let number = ways.len() as u32;
+            let reached = ways.iter().any(|(w, _)| w.count > 0);
+            let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
+            found(site, is_known.then(|| ways.collect()), number);
+        }
     }
 }

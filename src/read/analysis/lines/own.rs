@@ -3,12 +3,10 @@
 //! Code that was inlined into a function belongs to the function that it was written in. So a line of a function counts
 //! as executed if any copy of the line ran, and the lines of all functions of a file are lines of the file.
 
-use super::functions::{call_sites, inlined_code};
-use super::{SourceFile, UnusedBodies, branches};
+use super::{LineEvidence, SourceFile, UnusedBodies};
 use crate::base::index::FuncId;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
-use crate::profile::left::Range;
 use crate::read::analysis::counted::{CountedFunction, Returns};
 use crate::read::source::markers::Markers;
 use std::collections::{BTreeMap, HashMap};
@@ -24,45 +22,22 @@ pub fn by_function(
     let owners = Owners::new(profile, functions);
     let returns = Returns::find(profile, functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
+    let evidence = LineEvidence {
+        profile,
+        returns: &returns,
+        unused,
+        markers,
+    };
     let used = || functions.iter().filter(|f| !unused.contains(f.f));
     for f in used() {
-        let mut lines: BTreeMap<(FuncId, u32, Option<u32>), Range> = BTreeMap::new();
-        let spans = f.spans(&returns);
-        for (span, range) in f.spans_on_lines(&spans) {
-            if markers.counts(span) && unused.tells(f.f, span) {
-                for owner in owners.find(f, span.loc, span.inlined) {
-                    let most = lines
-                        .entry((owner, span.loc.line, span.inlined))
-                        .or_default();
-                    *most = most.larger(range);
-                }
-            }
-        }
-        let calls = inlined_code(profile, f, &spans, markers);
-        let sites = call_sites(profile, &calls, markers).into_iter();
-        for (site, range) in sites.filter(|s| unused.tells(f.f, &s.0)) {
-            for owner in owners.find(f, site.loc, site.inlined) {
-                let most = lines
-                    .entry((owner, site.loc.line, site.inlined))
-                    .or_default();
-                *most = most.larger(range);
-            }
-        }
+        let (lines, _) = evidence.find_lines(f, |loc, inlined| owners.find(f, loc, inlined));
         for ((owner, line, _), range) in lines {
-            let sum = found.entry(owner).or_default().lines.entry(line);
-            let sum = sum.or_default();
-            *sum = sum.plus(range);
+            found.entry(owner).or_default().add_line(line, range);
         }
-        branches(f, &mut |site, ways, number| {
-            let is_left_out = markers.branches(site.loc.file, site.loc.line);
-            if is_left_out || !unused.tells_at(f.f, site.loc, site.inlined) {
-                return;
-            }
+        evidence.find_branches(f, &mut |site, ways, number| {
             for owner in owners.find(f, site.loc, site.inlined) {
-                found
-                    .entry(owner)
-                    .or_default()
-                    .add_branch(site.loc.line, ways.clone(), number);
+                let source = found.entry(owner).or_default();
+                source.add_branch(site.loc.line, ways.clone(), number);
             }
         });
     }

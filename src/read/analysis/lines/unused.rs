@@ -2,7 +2,7 @@
 
 use super::harness::Harness;
 use crate::base::index::FuncId;
-use crate::input::ir::{Loc, Span};
+use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::read::analysis::counted::CountedFunction;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ pub struct UnusedBodies<'a> {
     profile: &'a Profile,
     /// By body: the lines that it says nothing about; `None`: all.
     silent: HashMap<FuncId, Option<HashSet<Line<'a>>>>,
-    harness: Harness<'a>,
+    pub(super) harness: Harness<'a>,
 }
 
 impl<'a> UnusedBodies<'a> {
@@ -69,11 +69,6 @@ impl<'a> UnusedBodies<'a> {
     /// Whether function `f` is one that says nothing about any line.
     pub fn contains(&self, f: FuncId) -> bool {
         matches!(self.silent.get(&f), Some(None))
-    }
-
-    /// Whether the code of function `f` at `span` tells how often its line ran.
-    pub(super) fn tells(&self, f: FuncId, span: &Span) -> bool {
-        self.tells_at(f, span.loc, span.inlined)
     }
 
     /// Whether code of function `f` at `loc`, in the inlined call `inlined` or in the function itself, tells how often
