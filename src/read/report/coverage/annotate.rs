@@ -92,7 +92,7 @@ pub fn annotated(
         }
         let number = profile.manifest.files.iter().position(|f| f == name);
         let number = number.expect("a file of the manifest") as u32;
-        let is_told = scope.touched.is_some() || !profile.is_selective();
+        let is_told = scope.tells_unknown(profile);
         let unknown = lines.unknown_lines().filter(|_| is_told).collect();
         let page = Page {
             name,

@@ -71,8 +71,7 @@ impl<'a> Details<'a> {
             }
             files.insert(name, FileDetails::new(&file));
         }
-        // What paths that were not asked for may have run is no question here.
-        let unknown = if touched.is_some() || !profile.is_selective() {
+        let unknown = if scope.tells_unknown(profile) {
             Unknown::Kept
         } else {
             Unknown::LeftOut

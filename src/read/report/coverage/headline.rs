@@ -76,8 +76,7 @@ impl LineSums {
             }
             (f, own)
         });
-        // What paths that were not asked for may have run is no question here.
-        let is_told = scope.touched.is_some() || !profile.is_selective();
+        let is_told = scope.tells_unknown(profile);
         let sums_of = |file: &SourceFile| {
             let mut sums = SourceSums::of(file);
             if !is_told {

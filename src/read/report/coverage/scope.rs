@@ -89,9 +89,15 @@ impl Scope {
         self.file.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
     }
 
+    /// Whether it is said what may have run: of a selection of paths, what the others may have run is no question,
+    /// unless a patch asks.
+    pub(super) fn tells_unknown(&self, profile: &Profile) -> bool {
+        self.touched.is_some() || !profile.is_selective()
+    }
+
     /// The number of these functions that are left out, and why.
     pub(super) fn count_left_out(&self, profile: &Profile, functions: &[FuncId]) -> LeftOut {
-        let harness = Harness::find(profile);
+        let is_of_tests = self.find_left_out_tests(profile);
         let files = functions.iter().map(|f| (*f, file(profile, *f)));
         let mut left_out = LeftOut {
             patterns: match (&self.file, &self.exclude) {
@@ -104,20 +110,26 @@ impl Scope {
         for (f, name) in files {
             if !self.patterns_admit(&name) {
                 left_out.by_patterns += 1;
-            } else if !self.admits_file(&name) || !self.all && harness.contains(f) {
+            } else if !self.admits_file(&name) || is_of_tests(f) {
                 left_out.of_the_system += 1;
             }
         }
         left_out
     }
 
+    /// Tells the functions that rustc added to run tests; none with `all`.
+    fn find_left_out_tests(&self, profile: &Profile) -> impl Fn(FuncId) -> bool {
+        let harness = (!self.all).then(|| Harness::find(profile));
+        move |f| harness.as_ref().is_some_and(|harness| harness.contains(f))
+    }
+
     /// Leaves those of `functions` that begin in one of the files and have code of a touched line; of those that rustc
     /// added to run tests, only with `all`. O(positions).
     pub fn retain_admitted(&self, profile: &Profile, functions: &mut Vec<FuncId>) {
-        let harness = Harness::find(profile);
+        let is_of_tests = self.find_left_out_tests(profile);
         functions.retain(|&f| {
             self.admits_file(&file(profile, f))
-                && (self.all || !harness.contains(f))
+                && !is_of_tests(f)
                 && self
                     .touched
                     .as_ref()
