@@ -9,7 +9,7 @@
 mod outside;
 
 use super::Profile;
-use super::measurement::{Exact, Measurement};
+use super::measurement::Measurement;
 use crate::base::index::{BlockId, FuncId, TiVec, ti_vec};
 use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, RETURNED};
 use crate::input::ir::processes::{FORK_BY_NUMBER, SYSCALL};
@@ -89,12 +89,9 @@ impl Profile {
 
     /// Whether function `f` was entered, as far as counts show: also if its paths are not counted.
     fn may_have_run(&self, f: FuncId) -> bool {
-        let counted = match &self.measured {
-            Measurement::Exact(Exact::Paths(counts)) => !counts[f].is_empty(),
-            Measurement::Exact(Exact::Edges(counts)) => !counts[f].is_empty(),
-            Measurement::Estimated(_) => false,
-        };
-        counted || self.is_selective() || self.entries[f].is_some_and(|n| n > 0)
+        self.measured.distinct(f) > 0
+            || self.is_selective()
+            || self.entries[f].is_some_and(|n| n > 0)
     }
 
     /// The number of children of a copy, if copies run alike.

@@ -194,17 +194,17 @@ impl<'a> Scanned<'a> {
             "}" | ")" | "]" | ";" | "{" | "" => None,
             "++" | "--" if self.is_after_operand(at) => self.find_loop_condition(at),
             word if word.ends_with('=') && STOPS.contains(&word) => self.find_loop_condition(at),
-            _ if self.find_declaration(at).is_some() => {
-                let start = self.find_declaration(at)?;
-                Some(start..self.condition_from(at)?.end)
-            }
             // In what a macro is given, clang 22 has a branch at its comparison.
             "==" | "!=" | "<" | "<=" | ">" | ">=" if self.is_after_operand(at) => {
                 let before = self.operand_before(at);
                 let behind = self.condition_from(at)?;
                 Some(before.start..behind.end)
             }
-            _ => self.condition_from(at),
+            _ => {
+                let found = self.condition_from(at)?;
+                let start = self.find_declaration(at).unwrap_or(found.start);
+                Some(start..found.end)
+            }
         }
     }
 
