@@ -1,7 +1,7 @@
 //! Names in little room. Room is in columns of a terminal: most characters take one, those of Chinese, Japanese and
 //! Korean two, marks that combine with the character before them none.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 use std::collections::HashMap;
 use textwrap::core::display_width;
 use unicode_width::UnicodeWidthChar;
@@ -174,29 +174,12 @@ impl Beside {
         if fit == path {
             return fit;
         }
-        let mut alike = self.alike_paths.borrow_mut();
-        let alike = alike
-            .entry(width)
-            .or_insert_with(|| self.group(fitted_path, width));
-        let mut others = alike.get(&fit).into_iter().flatten();
-        if others.all(|&i| self.names[i] == path) {
+        let alike = self.find_alike(&self.alike_paths, fitted_path, &fit, width);
+        if alike.iter().all(|&i| self.names[i] == path) {
             fit
         } else {
             self.fit(path, width)
         }
-    }
-
-    /// The names by what they read as in so many columns.
-    fn group(
-        &self,
-        fitted: impl Fn(&str, usize) -> String,
-        width: usize,
-    ) -> HashMap<String, Vec<usize>> {
-        let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
-        for (i, name) in self.names.iter().enumerate() {
-            alike.entry(fitted(name, width)).or_default().push(i);
-        }
-        alike
     }
 
     /// [`fitted_among`] these names, of which it may be one. O(names that read alike), and for a width that is new
@@ -206,12 +189,29 @@ impl Beside {
         if fit == name {
             return fit;
         }
-        let mut alike = self.alike.borrow_mut();
-        let alike = alike
-            .entry(width)
-            .or_insert_with(|| self.group(fitted, width));
-        let others = alike.get(&fit).into_iter().flatten();
-        fitted_among(name, others.map(|&i| self.names[i].as_str()), width)
+        let alike = self.find_alike(&self.alike, fitted, &fit, width);
+        fitted_among(name, alike.iter().map(|&i| self.names[i].as_str()), width)
+    }
+
+    /// The numbers of the names that `fitted` shows as `shown` in so many columns, `known` for widths that were asked
+    /// for before.
+    fn find_alike<'a>(
+        &self,
+        known: &'a RefCell<Alike>,
+        fitted: impl Fn(&str, usize) -> String,
+        shown: &str,
+        width: usize,
+    ) -> Ref<'a, [usize]> {
+        known.borrow_mut().entry(width).or_insert_with(|| {
+            let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+            for (i, name) in self.names.iter().enumerate() {
+                alike.entry(fitted(name, width)).or_default().push(i);
+            }
+            alike
+        });
+        Ref::map(known.borrow(), |known| {
+            known[&width].get(shown).map_or(&[][..], Vec::as_slice)
+        })
     }
 }
 
