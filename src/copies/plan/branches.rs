@@ -1,8 +1,4 @@
 //! Counts of an earlier run → branch weights, by which LLVM lays out the code of a copy.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use crate::base::index::{BlockId, EdgeId, TiSlice};
 use crate::copies::partition::Local;

@@ -1,8 +1,4 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use super::branches::{Branch, weigh_branches};
 use super::check;

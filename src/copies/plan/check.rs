@@ -50,10 +50,6 @@
 //! (`sides`). A part that counts all paths inside a set by labels is proved by 1 and 2 above.
 //!
 //! O(V + E), once more what numbering costs.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use super::ids::{Ground, Ids, choose_ids};
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};

@@ -1,9 +1,5 @@
 //! Two versions of every block, between which control switches at edges picked by a hash: how `emit` copies blocks is
 //! tested with this by itself. Both versions have the code of the block's plan, so nothing else changes.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use super::{FunctionPlan, Site, SiteCode};
 use crate::base::index::{CfgEdge, FuncId};

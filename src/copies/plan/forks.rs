@@ -3,10 +3,6 @@
 //! A child's first path began in its parent, so paths alone do not tell what the child did on it. These counters are
 //! increased by nobody but children: when `fork` returns in a child, when a child ends that first path, when it leaves
 //! the activation, and at each block on the first path behind the `fork`.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use crate::base::index::{BlockId, IdSet};
 use crate::input::ir::Cfg;

@@ -1,10 +1,6 @@
 //! The ids under which a copy counts a function's paths, and the control flow that they are about.
 //!
 //! Both what makes a plan ([`super::build`]) and what proves it ([`super::check`]) begin here; neither reads the other.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use crate::base::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, VertexId};
 use crate::copies::partition::{Local, Part};

@@ -4,10 +4,6 @@
 //! Programming* 3, §6.4). Its upper bits are the hash already; no key is 0; and since
 //! multiplication distributes over the sums that ids are, the path register of a function that counts in a hash table
 //! alone can hold the key from the beginning: what a count would do to the id is done to constants instead.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use crate::runtime::abi;
 

@@ -3,10 +3,6 @@
 //!
 //! The register never flows over a retreating edge without being set to a constant on it (a back
 //! edge ends a path and begins another), so one pass in topological order settles it.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use super::{FunctionPlan, Op, Site};
 use crate::base::index::{BlockId, CfgEdge, TiVec};

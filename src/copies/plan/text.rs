@@ -1,8 +1,4 @@
 //! Plans as text: what `--dump plan` prints.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::base::index::{BlockId, FuncId};

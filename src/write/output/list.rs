@@ -3,10 +3,6 @@
 //! Nothing else in the folder is ever deleted, by a later rewriting or by `make clean`. A name stands in the list
 //! before the file is there, so that what an aborted rewriting left is known too. Names are relative, one a line;
 //! one that ends in `/` is a folder that is ours with all that is in it.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use crate::base::error::{Error, Result};
 use std::collections::BTreeSet;

@@ -2,10 +2,6 @@
 //!
 //! Edges that leave a vertex of that DAG have different origins, so two of its paths never are versions of one path of
 //! the function. Each of them is a selected path, and there are as many: so they are the selected paths.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 use super::{Proved, mistake};
 use crate::base::index::{CopyId, EdgeId, IdSet, PathId};

@@ -1,8 +1,4 @@
 //! What the prefixes of paths that lead to a vertex have in common.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 /// What is known of `r` behind all prefixes of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

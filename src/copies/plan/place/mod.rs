@@ -7,10 +7,6 @@
 //! - what is known of `r` as a constant is not computed: `r` is set where constants meet, and a
 //!   count whose id is known does not read it;
 //! - nothing is left on edges from which no count is reached any more.
-#![cfg_attr(
-    not(feature = "llvm"),
-    allow(dead_code, reason = "only engines use all of it")
-)]
 
 mod ends;
 mod statements;
