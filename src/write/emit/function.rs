@@ -266,7 +266,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits `ops`, behind which a path is over, at `place` in block `b`, which has no successors.
     fn end_path(&mut self, b: BlockId, ops: &[Op], place: InstructionValue<'ctx>) {
         let end = llvm::terminator(self.blocks[b]);
-        let is_by_return = place == end || llvm::opcode(end) == LLVMOpcode::LLVMRet;
+        let is_by_return = place == end || Inst::of(end).opcode() == LLVMOpcode::LLVMRet;
         let how = if self.branches(ops) && is_by_return {
             self.split_before(self.blocks[b], place)
         } else {

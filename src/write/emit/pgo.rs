@@ -7,6 +7,7 @@ use super::{Names, Source, parse};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CfgEdge, CopyId};
 use crate::input::load::Input;
+use crate::write::emit::llvm::inst::Inst;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, InstructionValue};
 use std::collections::HashMap;
@@ -177,7 +178,7 @@ fn read<'ctx>(ordinal: u32, f: FunctionValue<'ctx>, before: &Before<'ctx>) -> Op
 
 /// What follows [`PREFIX`] in the name of what an instruction calls.
 fn intrinsic(i: InstructionValue) -> Option<String> {
-    if !llvm::is_call(i) {
+    if !Inst::of(i).is_call() {
         return None;
     }
     let name = llvm::callee_name(i)?;

@@ -103,7 +103,7 @@ const CALLBR_LANDING: &str = "llvm.callbr.landingpad";
 pub(crate) fn start(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         use LLVMOpcode::*;
-        match llvm::opcode(i) {
+        match Inst::of(i).opcode() {
             LLVMPHI | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => true,
             LLVMCall => calls_intrinsic(i, CALLBR_LANDING),
             _ => false,
@@ -124,7 +124,7 @@ pub(crate) fn find_start_behind_comparisons<'ctx>(
     let Some(compared) = compared.map(|i| i.operands()) else {
         return at;
     };
-    while llvm::opcode(at) == LLVMOpcode::LLVMICmp && Inst::of(at).operands() == compared {
+    while Inst::of(at).opcode() == LLVMOpcode::LLVMICmp && Inst::of(at).operands() == compared {
         at = at.get_next_instruction().expect("a block has a terminator");
     }
     at
@@ -134,7 +134,7 @@ pub(crate) fn find_start_behind_comparisons<'ctx>(
 pub(crate) fn entry(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         matches!(
-            llvm::opcode(i),
+            Inst::of(i).opcode(),
             LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI
         )
     })
@@ -156,7 +156,7 @@ fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> Instructi
 /// which is the one that does not return.
 pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
     let (end, mut before) = (llvm::terminator(block), backwards(block));
-    let found = match llvm::opcode(end) {
+    let found = match Inst::of(end).opcode() {
         LLVMOpcode::LLVMUnreachable => before.find(|i| leaves(*i)),
         LLVMOpcode::LLVMRet => {
             let must = before.take(2).find(|i| ends_in_ret(*i));
@@ -178,7 +178,7 @@ fn tail_call(block: BasicBlock) -> Option<InstructionValue> {
 /// What `block` returns; `None` if it does something else too. O(entries of a φ).
 pub(crate) fn find_returned(block: BasicBlock<'_>) -> Option<Returned<BasicBlock<'_>, Value>> {
     let end = llvm::terminator(block);
-    if llvm::opcode(end) != LLVMOpcode::LLVMRet
+    if Inst::of(end).opcode() != LLVMOpcode::LLVMRet
         || before_end(block).is_some_and(|i| !Inst::of(i).is_phi())
     {
         return None;
@@ -198,7 +198,7 @@ pub(crate) fn tail_call_before<'ctx>(
     returned: &Returned<BasicBlock<'ctx>, Value>,
 ) -> Option<InstructionValue<'ctx>> {
     let jump = llvm::terminator(block);
-    if llvm::opcode(jump) != LLVMOpcode::LLVMBr || llvm::successor_count(jump) != 1 {
+    if Inst::of(jump).opcode() != LLVMOpcode::LLVMBr || llvm::successor_count(jump) != 1 {
         return None;
     }
     let last = last_call(block)?;
@@ -209,13 +209,13 @@ pub(crate) fn tail_call_before<'ctx>(
 
 /// The call, marked `tail`, before the terminator of `block`.
 fn last_call(block: BasicBlock) -> Option<InstructionValue> {
-    before_end(block).filter(|i| llvm::is_tail_call(*i))
+    before_end(block).filter(|i| Inst::of(*i).is_tail_call())
 }
 
 /// What stands before the terminator of `block`, but for intrinsics that may follow a call in tail position.
 fn before_end(block: BasicBlock) -> Option<InstructionValue> {
     let follows = |i: &InstructionValue| {
-        llvm::is_call(*i) && llvm::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
+        Inst::of(*i).is_call() && llvm::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
     };
     backwards(block).find(|i| !follows(i))
 }
@@ -242,13 +242,13 @@ fn ends_in_ret(i: InstructionValue) -> bool {
 
 /// Whether an instruction calls the intrinsic `name`, for whatever types.
 fn calls_intrinsic(i: InstructionValue, name: &str) -> bool {
-    llvm::is_call(i) && llvm::callee_name(i).is_some_and(|n| n.starts_with(name))
+    Inst::of(i).is_call() && llvm::callee_name(i).is_some_and(|n| n.starts_with(name))
 }
 
 /// Whether an instruction is a call that may keep control: not an intrinsic, traps excepted.
 fn leaves(i: InstructionValue) -> bool {
     const TRAPS: [&str; 3] = ["llvm.trap", "llvm.ubsantrap", "llvm.eh.sjlj.longjmp"];
-    let name = if llvm::is_call(i) {
+    let name = if Inst::of(i).is_call() {
         llvm::callee_name(i)
     } else {
         return false;

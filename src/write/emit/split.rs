@@ -6,6 +6,7 @@ use super::place::{self, Place};
 use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::copies::plan::{FunctionPlan, Op};
 use crate::input::ir::{Cfg, Terminator};
+use crate::write::emit::llvm::inst::Inst;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -113,7 +114,7 @@ fn mend_phis<'ctx>(
     target: BasicBlock<'ctx>,
     taken: &FxHashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
 ) {
-    let is_phi = |i: &InstructionValue<'ctx>| llvm::opcode(*i) == LLVMOpcode::LLVMPHI;
+    let is_phi = |i: &InstructionValue<'ctx>| Inst::of(*i).opcode() == LLVMOpcode::LLVMPHI;
     let mut next = target.get_first_instruction().filter(is_phi);
     while let Some(phi) = next {
         next = phi.get_next_instruction().filter(is_phi);

@@ -9,6 +9,7 @@ use super::shared::declare;
 use crate::base::index::{BlockId, FuncId};
 use crate::input::ir::{FunctionBody, Terminator};
 use crate::paths::dag::Order;
+use crate::write::emit::llvm::inst::Inst;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValue};
@@ -84,7 +85,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
     fn resume(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
         let first = block.get_first_instruction();
         let all = std::iter::successors(first, |i| i.get_next_instruction());
-        let twice = |i: &InstructionValue<'ctx>| llvm::is_call(*i) && llvm::returns_twice(*i);
+        let twice = |i: &InstructionValue<'ctx>| Inst::of(*i).is_call() && llvm::returns_twice(*i);
         for call in all.filter(twice).collect::<Vec<_>>() {
             let next = call
                 .get_next_instruction()

@@ -160,11 +160,7 @@ fn is_linear(i: &Inst) -> bool {
 /// Whether the block that computes `address` reads or writes there, however its calls end.
 fn is_accessed(address: Inst) -> bool {
     let all = inst::instructions(address.block()).into_iter();
-    let is_call = |i: &Inst| {
-        use LLVMOpcode::*;
-        matches!(i.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
-    };
-    let mut before_calls = all.take_while(|i| !is_call(i));
+    let mut before_calls = all.take_while(|i| !i.is_call());
     before_calls.any(|i| {
         let at = match i.opcode() {
             LLVMOpcode::LLVMLoad => 0,

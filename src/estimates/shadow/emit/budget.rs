@@ -12,6 +12,7 @@ use crate::base::index::{BlockId, TiVec};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
 use crate::write::emit::edit::Edit;
+use crate::write::emit::llvm::inst::Inst;
 use crate::write::emit::llvm::{self, Blocks};
 use crate::write::emit::{place, shared};
 use inkwell::basic_block::BasicBlock;
@@ -123,7 +124,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let ends = self.ins[b]
             .iter()
             .map(|from| llvm::terminator(self.blocks[*from]));
-        ends.into_iter().any(llvm::is_call)
+        ends.into_iter().any(|end| Inst::of(end).is_call())
     }
 
     fn take(&self, left: IntValue<'ctx>, instructions: u32) -> IntValue<'ctx> {
@@ -218,5 +219,5 @@ impl<'ctx> Budget<'_, 'ctx> {
 
 /// Whether a call may lead to code that takes from the budget. Intrinsics and assembler code do not.
 fn may_come_back(i: InstructionValue) -> bool {
-    llvm::is_call(i) && !llvm::callee_name(i).is_some_and(|name| name.starts_with("llvm."))
+    Inst::of(i).is_call() && !llvm::callee_name(i).is_some_and(|name| name.starts_with("llvm."))
 }

@@ -9,6 +9,7 @@ use crate::copies::plan::FunctionPlan;
 use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, FirstPath, RETURNED};
 use crate::input::ir::{Cfg, FORK, Terminator};
 use crate::write::emit::data::Data;
+use crate::write::emit::llvm::inst::Inst;
 use crate::write::emit::llvm::{self, Blocks};
 use crate::write::emit::place;
 use inkwell::basic_block::BasicBlock;
@@ -176,7 +177,7 @@ impl<'ctx> Forks<'_, 'ctx> {
 
 /// Whether an instruction calls `fork`, and code may stand behind it.
 fn is_fork(i: InstructionValue) -> bool {
-    llvm::opcode(i) == LLVMOpcode::LLVMCall
+    Inst::of(i).opcode() == LLVMOpcode::LLVMCall
         && !llvm::is_musttail(i)
         && llvm::callee_name(i).is_some_and(|n| FORK.contains(&n.as_str()))
 }

@@ -106,27 +106,12 @@ pub(crate) fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock
     unsafe { LLVMSetSuccessor(terminator.as_value_ref(), i, to.as_mut_ptr()) }
 }
 
-/// The kind of an instruction.
-pub(crate) fn opcode(i: InstructionValue) -> LLVMOpcode {
-    Value::of(&i).opcode()
-}
-
 /// Whether a call is marked `musttail`.
 pub(crate) fn is_musttail(call: InstructionValue) -> bool {
-    opcode(call) == LLVMOpcode::LLVMCall
+    Inst::of(call).opcode() == LLVMOpcode::LLVMCall
         // SAFETY: it is a call.
         && unsafe { LLVMGetTailCallKind(call.as_value_ref()) }
             == LLVMTailCallKind::LLVMTailCallKindMustTail
-}
-
-/// Whether a call is marked `tail` or `musttail`.
-pub(crate) fn is_tail_call(call: InstructionValue) -> bool {
-    Value::of(&call).is_tail_call()
-}
-
-/// Whether an instruction is a call site.
-pub(crate) fn is_call(i: InstructionValue) -> bool {
-    Value::of(&i).is_call()
 }
 
 /// The name of the function that a call site calls directly.
@@ -218,7 +203,7 @@ pub(crate) fn rebuild_phi<'ctx>(
     old: InstructionValue<'ctx>,
     mut map: impl FnMut(BasicBlock<'ctx>) -> BasicBlock<'ctx>,
 ) {
-    assert_eq!(opcode(old), LLVMOpcode::LLVMPHI);
+    assert_eq!(Inst::of(old).opcode(), LLVMOpcode::LLVMPHI);
     position_before(builder, old);
     let old = Inst::of(old);
     let new = inst::phi_before(builder, old);
@@ -302,7 +287,7 @@ pub(crate) fn run_passes(
 
 /// Operand `i` of a call, a constant integer.
 pub(crate) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
-    assert!(is_call(call) && i < call.get_num_operands());
+    assert!(Inst::of(call).is_call() && i < call.get_num_operands());
     // SAFETY: the operand exists; what is no constant integer is not read.
     unsafe {
         let value = LLVMIsAConstantInt(LLVMGetOperand(call.as_value_ref(), i));
@@ -313,7 +298,7 @@ pub(crate) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
 
 /// Operand `i` of a call, the address of a global that holds a string.
 pub(crate) fn string_operand(call: InstructionValue, i: u32) -> String {
-    assert!(is_call(call) && i < call.get_num_operands());
+    assert!(Inst::of(call).is_call() && i < call.get_num_operands());
     // SAFETY: the operand exists and is checked to be a global with a string in it; the bytes live as long as
     // that string and are copied at once.
     unsafe {
