@@ -1,9 +1,8 @@
 //! What every room uses, and what knows nothing of paths.
 //!
 //! Inside: errors that users can cause ([`error`]), typed indices ([`index`]), names of symbols and files as people and
-//! formats take them ([`names`]), tables as text and CSV ([`table`]), styles of text
-//! ([`style`]), and the versions of LLVM that have an engine
-//! ([`llvm`]).
+//! formats take them ([`names`]), tables as text and CSV ([`table`]), styles of text ([`style`]), and the versions of
+//! LLVM that have an engine ([`llvm`]).
 //!
 //! In: nothing of this crate. Out: types and functions without state.
 

@@ -298,7 +298,7 @@ impl Columns {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
                         let beside = rest.fitted(name, room);
                         below = rest.below(&beside, layout.width);
-                        named_within(name, &names, &beside, room)
+                        fit_name(name, &names, &beside, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
                     let below = below.map(|text| format!("\n{text}")).unwrap_or_default();
@@ -320,7 +320,7 @@ impl Columns {
 
 /// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can
 /// be told.
-fn named_within(name: &Name, others: &Beside, rest: &str, room: usize) -> (String, String) {
+fn fit_name(name: &Name, others: &Beside, rest: &str, room: usize) -> (String, String) {
     let rest = cut(rest, room.saturating_sub(name.least()).max(GAP + 1));
     let name = name.fitted(others, room.saturating_sub(display_width(&rest)));
     (name, rest)

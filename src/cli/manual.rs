@@ -42,13 +42,13 @@ const PAGES: [(&str, &str); 3] = [
 /// Files below a share folder.
 type Files = Vec<(String, Vec<u8>, Mark)>;
 
-/// Writes the pages of all our programs below `out`: of `programs`, of `cargo p3`, which is a command of `cargo`, and of
-/// the compilers. A line on what that is.
+/// Writes the pages of all our programs below `out`: of `programs`, of `cargo p3` (a command of `cargo`), and of the
+/// compilers. A line on what that is.
 ///
 /// # Errors
 /// Files that cannot be written, or would replace others.
 pub fn write_all(args: &ManualArgs, programs: &[Command], cargo: &Command) -> Result<String> {
-    let mut files: Files = programs.iter().flat_map(of_program).collect();
+    let mut files: Files = programs.iter().flat_map(list_files).collect();
     let ours = cargo.find_subcommand("p3").expect("it is").clone();
     // As `cargo help p3` asks for it.
     pages(ours.name("cargo-p3").bin_name("cargo p3"), &mut files);
@@ -62,7 +62,7 @@ pub fn write_all(args: &ManualArgs, programs: &[Command], cargo: &Command) -> Re
 /// # Errors
 /// Files that cannot be written, or would replace others.
 pub fn write_one(program: &Command, args: &ManualArgs) -> Result<String> {
-    write(args, &of_program(program))
+    write(args, &list_files(program))
 }
 
 fn write(args: &ManualArgs, files: &Files) -> Result<String> {
@@ -76,7 +76,7 @@ fn line(out: &Path) -> String {
 }
 
 /// A page of the program and one of each of its commands, and completions.
-fn of_program(program: &Command) -> Files {
+fn list_files(program: &Command) -> Files {
     let mut files = Files::new();
     pages(program.clone(), &mut files);
     let name = program.get_name();

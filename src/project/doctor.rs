@@ -4,7 +4,7 @@
 use super::cc::Language;
 use super::cc::clang::Compiler;
 use super::rust::Rustc;
-use super::tools::{complaint, in_path, major, not_loaded, our_program};
+use super::tools::{complaint, find_in_path, major, not_loaded, our_program};
 use crate::base::llvm::{self, VERSIONS};
 use crate::input::engine::{self, Engine, Request};
 use std::path::{Path, PathBuf};
@@ -186,7 +186,7 @@ fn version_of(engine: &Engine) -> Result<String, String> {
 
 /// Other versions of clang in `PATH`, and which engine reads what they write.
 fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
-    let named = llvm::clangs().filter_map(|v| Some((v, in_path(&llvm::tool("clang", v))?)));
+    let named = llvm::clangs().filter_map(|v| Some((v, find_in_path(&llvm::tool("clang", v))?)));
     let others = named.filter(|(_, path)| *path != chosen.path);
     let one = |(version, path): (u32, PathBuf)| {
         let fitting = engines.iter().find(|e| e.llvm >= version);
@@ -287,7 +287,7 @@ fn compiler(
 fn llvm_tool(what: &'static str, name: &str, is_for: &str, package: &str) -> Check {
     let names = llvm::clangs().map(|v| llvm::tool(name, v));
     let mut names = names.chain([name.to_string()]);
-    match names.find_map(|n| in_path(&n)) {
+    match names.find_map(|n| find_in_path(&n)) {
         Some(file) => ok(what, &file.display().to_string()),
         None => {
             let told = format!("for {is_for}: apt-get install {package}");
@@ -298,7 +298,7 @@ fn llvm_tool(what: &'static str, name: &str, is_for: &str, package: &str) -> Che
 
 /// One of our programs: beside this one or in `PATH`.
 fn find_program(program: &str) -> Option<PathBuf> {
-    our_program(program).ok().or_else(|| in_path(program))
+    our_program(program).ok().or_else(|| find_in_path(program))
 }
 
 /// Whether that is there.
@@ -396,7 +396,7 @@ fn namespaces() -> Check {
 
 impl Tool {
     fn check(&self) -> Check {
-        match (in_path(self.name), self.needed) {
+        match (find_in_path(self.name), self.needed) {
             (Some(file), _) => ok(self.what, &file.display().to_string()),
             (None, needed) => {
                 let state = if needed {

@@ -76,7 +76,7 @@ pub(crate) fn major(version: &str) -> Option<u32> {
 }
 
 /// A program in `PATH` that is not one of ours by another name, as the folders of `p3-rewrite build` hold.
-pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn find_in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut files = std::env::split_paths(&path).map(|dir| dir.join(name));
     files.find(|f| f.is_file() && !is_ours(f))

@@ -1,7 +1,6 @@
-//! Functions that start processes of which the C library notifies nobody, by their symbols.
+//! Functions that start processes without running the handlers of `pthread_atfork`, by their symbols.
 //!
-//! Handlers of `pthread_atfork` do not run for them, so such a process gets no counters of its own: it counts in the
-//! file of its parent.
+//! Such a process gets no counters of its own: it counts in its parent's file.
 
 /// What makes system calls by their numbers.
 pub const SYSCALL: &str = "syscall";

@@ -4,7 +4,7 @@ use super::Language;
 use crate::base::error::{Error, Result};
 use crate::base::llvm::{self, VERSIONS};
 use crate::input::engine;
-use crate::project::tools::{exit_code, in_path, is_ours, major};
+use crate::project::tools::{exit_code, find_in_path, is_ours, major};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ impl Language {
     }
 
     /// `P3_CC` with what `CC` has (or for C++), where only the latter names a compiler, and that is a clang.
-    pub(in crate::project) fn named_clang(self) -> Option<(&'static str, OsString)> {
+    pub(in crate::project) fn find_named_clang(self) -> Option<(&'static str, OsString)> {
         let [ours, theirs] = self.variables();
         let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
         let value = set(theirs).filter(|_| set(ours).is_none())?;
@@ -81,7 +81,7 @@ impl Compiler {
         let called = std::env::args_os().next().unwrap_or_default();
         let called = Path::new(&called).file_name().unwrap_or_default();
         let called = called.to_str().filter(|n| version_in_name(n).is_some());
-        if let Some(path) = called.and_then(in_path) {
+        if let Some(path) = called.and_then(find_in_path) {
             return Ok(Compiler::new(path));
         }
         let is_clang = |c: &Compiler| clang_name(&c.path).is_some() && !is_ours(&c.path);
@@ -101,7 +101,7 @@ impl Compiler {
             .chain(read_by_engine);
         let named = versions.map(|v| llvm::tool(language.clang(), v));
         let mut names = named.chain([language.clang().to_string()]);
-        match names.find_map(|n| in_path(&n)) {
+        match names.find_map(|n| find_in_path(&n)) {
             Some(path) => Ok(Compiler::new(path)),
             None => {
                 let newest = engines.last().map_or(VERSIONS[0].major, |e| e.llvm);
@@ -178,7 +178,7 @@ impl Compiler {
             .path
             .with_file_name(format!("{}{version}", language.clang()));
         let is_there = if path.components().count() == 1 {
-            in_path(&path.to_string_lossy()).is_some()
+            find_in_path(&path.to_string_lossy()).is_some()
         } else {
             path.is_file()
         };
@@ -295,7 +295,7 @@ impl<'a> Compilers<'a> {
         let (Some(own), Some(needed)) = (self.version, needed) else {
             return Ok(self.link.clone());
         };
-        let here = |version: u32| Some(Compiler::new(in_path(&llvm::tool("clang", version))?));
+        let here = |version: u32| Some(Compiler::new(find_in_path(&llvm::tool("clang", version))?));
         if let Some(writer) = writer.filter(|w| *w == needed && *w != own)
             && let Some(clang) = here(writer)
         {

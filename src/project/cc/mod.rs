@@ -30,6 +30,6 @@ pub enum Language {
 pub(crate) struct Given {
     /// The words for clang: those that were given, response files as files, unless one of them is left out.
     pub(crate) words: Vec<String>,
-    /// The same, read.
+    /// These words, read.
     pub(crate) line: CommandLine,
 }

@@ -35,7 +35,7 @@ pub(crate) struct Settings {
 pub(crate) const CALLS: &str = "P3_CALLS";
 /// In [`Settings::calls`]: one of our compilers was called.
 pub(crate) const CALLED: u8 = b'.';
-/// Likewise: lines were added for copies.
+/// In [`Settings::calls`]: lines were added for copies.
 pub(crate) const LINES_ADDED: u8 = b'l';
 
 impl Settings {

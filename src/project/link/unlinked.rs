@@ -74,7 +74,7 @@ pub struct Unlinked {
 
 impl Unlinked {
     /// Nothing is known, and why.
-    pub(crate) fn of_problem(problem: &Error) -> Unlinked {
+    pub(crate) fn from_problem(problem: &Error) -> Unlinked {
         Unlinked {
             sources: Vec::new(),
             problems: vec![problem.to_string()],

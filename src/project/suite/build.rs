@@ -7,7 +7,7 @@ use crate::project::cc::Language;
 use crate::project::cc::clang::Compiler;
 use crate::project::cc::settings::{CALLS, LINES_ADDED};
 use crate::project::record::{self, Failure, Record};
-use crate::project::tools::{in_path, our_program};
+use crate::project::tools::{find_in_path, our_program};
 use crate::project::unlinked::{self, Unlinked};
 use std::ffi::OsString;
 use std::fs::File;
@@ -52,7 +52,7 @@ pub(crate) fn names() -> Vec<(String, Language)> {
         names.map(|(name, language)| (llvm::tool(name, v), language))
     };
     let rare = of_target.into_iter().chain(llvm::clangs().flat_map(clang));
-    let there = rare.filter(|(name, _)| in_path(name).is_some());
+    let there = rare.filter(|(name, _)| find_in_path(name).is_some());
     let usual = usual.map(|(name, language)| (name.to_string(), language));
     usual.into_iter().chain(there).collect()
 }
@@ -106,7 +106,7 @@ impl Build {
         failures.retain(|(_, at)| *at >= began);
         let unlinked = match &self.out {
             Some(out) if status == 0 => {
-                unlinked::update(out, &self.flags).unwrap_or_else(|e| Unlinked::of_problem(&e))
+                unlinked::update(out, &self.flags).unwrap_or_else(|e| Unlinked::from_problem(&e))
             }
             _ => Unlinked::default(),
         };
@@ -186,7 +186,7 @@ pub(crate) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString
     all.extend(
         Language::both()
             .into_iter()
-            .filter_map(Language::named_clang),
+            .filter_map(Language::find_named_clang),
     );
     Ok(all)
 }

@@ -115,16 +115,16 @@ pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> St
         all.next().map(|(_, start)| start)
     };
     if layout.full {
-        return in_a_row(numbers, &name, steps, &starts[0], &id, layout);
+        return render_in_a_row(numbers, &name, steps, &starts[0], &id, layout);
     }
     if let Some(start) = fitting(room) {
-        return in_a_row(numbers, &name, steps, start, &id, layout);
+        return render_in_a_row(numbers, &name, steps, start, &id, layout);
     }
     let numbers = cut(numbers.trim_end(), layout.width);
     let room = layout.width.saturating_sub(INDENT);
     let shortest = cut(&starts[1], room.saturating_sub(width("", least)));
     let start = fitting(room).unwrap_or(&shortest);
-    let below = in_a_row(&" ".repeat(INDENT), &name, steps, start, &id, layout);
+    let below = render_in_a_row(&" ".repeat(INDENT), &name, steps, start, &id, layout);
     format!("{numbers}\n{below}")
 }
 
@@ -143,7 +143,7 @@ pub fn name_lines(names: &[String], top: usize, layout: Layout) -> String {
     names.iter().take(top).map(line).collect()
 }
 
-fn in_a_row(
+fn render_in_a_row(
     numbers: &str,
     name: &str,
     steps: &Steps,

@@ -166,10 +166,6 @@ impl<'m> Misplaced<'m> {
         let Some(block) = function.blocks().next() else {
             return;
         };
-        let is_rust = |l: &Node| {
-            let file = l.scope().file();
-            file.is_some_and(|file| file.file_name().ends_with(".rs"))
-        };
         let located = |i: Value<'m>| i.debug_location().filter(|l| l.inlined_at().is_none());
         let (spills, others): (Vec<_>, Vec<_>) = block
             .instructions()
@@ -177,7 +173,9 @@ impl<'m> Misplaced<'m> {
             .partition(|(i, _)| is_spill(*i));
         let last = others.iter().map(|(_, l)| l.line_and_column()).max();
         for (i, location) in spills {
-            if last.is_some_and(|last| location.line_and_column() > last) && is_rust(&location) {
+            if last.is_some_and(|last| location.line_and_column() > last)
+                && location.scope().is_of_rust()
+            {
                 self.places.insert(i, Belongs::Nowhere);
             }
         }

@@ -97,9 +97,7 @@ impl<'m> Finder<'m, '_> {
             Some(_) if f.has_attribute(self.no_inline) => Optimised::NeverInlined,
             Some(_) => Optimised::MayBeInlined,
         };
-        let is_rust = described
-            .and_then(|s| s.file())
-            .is_some_and(|file| file.file_name().ends_with(".rs"));
+        let is_rust = described.is_some_and(Node::is_of_rust);
         if is_rust && body.optimised == Optimised::No {
             // rustc finds out by `select` which variant of an `enum` a value is; its branches come from the source.
             body.branchless.clear();

@@ -2,7 +2,7 @@
 
 use super::by_file::{in_all, shares};
 use super::headline::headline;
-use super::render::{explained, left_out, of_patch, of_selection, of_unknown};
+use super::render::{describe_unknown, explained, left_out, of_patch, of_selection};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::base::index::FuncId;
 use crate::base::names::printable;
@@ -137,7 +137,7 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
             "have"
         },
     );
-    let unknown = of_unknown(coverage);
+    let unknown = describe_unknown(coverage);
     if coverage.patch.is_none() && !unknown.is_empty() {
         let _ = write!(out, "\n{unknown}");
     }

@@ -149,7 +149,7 @@ fn notes(
         let _ = writeln!(out, "{n} never ran (--never-ran lists them)");
     }
     if coverage.patch.is_none() {
-        out += &of_unknown(coverage);
+        out += &describe_unknown(coverage);
     }
     if coverage.excluded > 0 {
         out += &left_out(coverage.excluded);
@@ -203,7 +203,7 @@ pub(super) fn of_selection(coverage: &Coverage) -> String {
 }
 
 /// How many lines and branches no number here counts, since nobody knows whether they ran; empty if there are none.
-pub(super) fn of_unknown(coverage: &Coverage) -> String {
+pub(super) fn describe_unknown(coverage: &Coverage) -> String {
     let (lines, ways) = (
         coverage.lines.count_unknown(),
         coverage.lines.count_unknown_ways(),
@@ -357,7 +357,7 @@ struct Json<'a> {
     total: Numbers,
     /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
     headline: Headline,
-    /// As `show` has it.
+    /// The verdict on the profile: `ok`, `incomplete` or `violations`.
     verdict: &'static str,
     /// What may be missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,8 +1,8 @@
 //! Conditions that were never evaluated, on lines that ran: `d` of `if (c && d)` where `c` was always false.
 //!
 //! An optimiser may evaluate a condition elsewhere, without a branch, or decide it itself in one copy of a branch. So
-//! nothing is said of optimised functions, and none of a function of which code was inlined, of a line on which
-//! something is chosen without a branch, and of branches whose condition is not certain.
+//! nothing is said of optimised functions, of functions whose code was inlined somewhere, of lines on which something
+//! is chosen without a branch, and of branches whose condition is not certain.
 
 use super::Scope;
 use crate::base::index::{BlockId, FuncId};

@@ -80,7 +80,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
     let lines = wrapped(&format!("{first}{behind}"), layout.width, 0);
     let mut out = lines.replacen(&first, &format!("{BOLD}{first}{BOLD:#}"), 1) + "\n";
     if report.functions.len() < manifest.functions.len() {
-        let of_program = wrapped(&of_program(report), layout.width, 0);
+        let of_program = wrapped(&describe_program(report), layout.width, 0);
         let _ = writeln!(out, "{of_program}");
     }
     let mut warnings = inexact(report, steps, layout.full);
@@ -102,7 +102,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
 }
 
 /// What the selected functions are of the program.
-fn of_program(report: &Report) -> String {
+fn describe_program(report: &Report) -> String {
     let (paths, instructions) = report.selected();
     let share = |part: u128, all: u128| percent(part as f64 / all.max(1) as f64);
     // Of a selection, the program ran other paths besides, which nobody counted.

@@ -162,7 +162,7 @@ pub(crate) fn phis(block: BasicBlock) -> impl Iterator<Item = Inst> {
 
 impl Inst {
     /// A value that is an instruction.
-    pub(super) fn of_value(value: Value) -> Inst {
+    pub(super) fn from_value(value: Value) -> Inst {
         debug_assert!(value.is_instruction());
         Inst(value)
     }

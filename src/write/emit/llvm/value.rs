@@ -77,7 +77,7 @@ impl Value {
 
     /// The instruction that it is the result of.
     pub(crate) fn instruction(self) -> Option<Inst> {
-        self.is_instruction().then(|| Inst::of_value(self))
+        self.is_instruction().then(|| Inst::from_value(self))
     }
 
     /// The name; empty where there is none.
@@ -135,7 +135,7 @@ impl Value {
 
     /// The instructions that use what a function's own code defines, as often as they do.
     pub(crate) fn users(self) -> Vec<Inst> {
-        self.uses().map(Inst::of_value).collect()
+        self.uses().map(Inst::from_value).collect()
     }
 
     /// The initial value, if it is a variable that has one.

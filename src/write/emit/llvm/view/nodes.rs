@@ -59,6 +59,12 @@ impl<'m> Node<'m> {
         unsafe { LLVMDISubprogramGetLine(self.0) }
     }
 
+    /// Whether a scope is of a source file of Rust.
+    pub(crate) fn is_of_rust(self) -> bool {
+        self.file()
+            .is_some_and(|file| file.file_name().ends_with(".rs"))
+    }
+
     /// The file of a scope: a function of the source, or a block of one.
     pub(crate) fn file(self) -> Option<Node<'m>> {
         use LLVMMetadataKind::*;
