@@ -13,7 +13,7 @@
 //! estimates/data              estimates as profiles hold them: the kinds, and what each says
 //! input/load                  files, folders, magic numbers -> bytes, kind, content hash
 //! input/engine                programs for each LLVM, and which of them reads the inputs
-//! input/ir                    control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
+//! input/ir                    control-flow view of all modules, lowered from what llvm-ir or LLVM shows
 //! paths/dag                   Ball–Larus DAG of each function: back edges, cuts, reduced graph
 //! paths/numbering             Ball–Larus and PSPP labels, ids by ends, decoding
 //! paths/weights               how often each edge is expected to run

@@ -288,6 +288,12 @@ fn prof(arguments: &[&str], file: &Path) -> String {
     String::from_utf8(text).unwrap()
 }
 
+/// The annotated sources of a profile, which are in `folder`.
+fn annotated(profile: &Path, folder: &Path) -> String {
+    let folder = folder.to_str().unwrap();
+    prof(&["coverage", "--annotate", "--source-dir", folder], profile)
+}
+
 /// The runtime as output folders compile it for a shared C library: it sees that children start no threads.
 fn watching_runtime() -> &'static [PathBuf] {
     static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
@@ -499,13 +505,7 @@ fn code_of_children_that_exec_is_not_said_to_have_never_run() {
             );
         }
         let input = out.with_extension("input");
-        let annotate = [
-            "coverage",
-            "--annotate",
-            "--source-dir",
-            input.to_str().unwrap(),
-        ];
-        let text = prof(&annotate, &profile);
+        let text = annotated(&profile, &input);
         assert!(!text.contains("never true: p == 0"), "{scheme}: {text}");
         assert!(!text.contains("never true: quiet"), "{scheme}: {text}");
     }
@@ -641,13 +641,7 @@ fn reports_say_of_which_lines_it_is_not_known_whether_children_ran_them() {
     );
     assert!(text.contains("(none was completed)"), "{text}");
     let input = dir.path().join("input");
-    let annotate = [
-        "coverage",
-        "--annotate",
-        "--source-dir",
-        input.to_str().unwrap(),
-    ];
-    let text = prof(&annotate, &profile);
+    let text = annotated(&profile, &input);
     let marked = text.lines().filter(|l| l.trim_start().starts_with("? "));
     assert_eq!(marked.count(), 6, "{text}");
     assert!(!text.contains("never true: p == 0"), "{text}");

@@ -281,7 +281,7 @@ mod tests {
     use crate::copies::plan::interp::{Activation, Outcome};
     use crate::copies::plan::made::whole_plan;
     use crate::copies::plan::register::Registers;
-    use crate::paths::random_cfg::{Walk, any_cfg, walk};
+    use crate::paths::random_cfg::{Walk, any_cfg, cfg, walk};
     use proptest::prelude::*;
 
     /// What the plan counts along the walk, on edges from number `from` on.
@@ -340,7 +340,7 @@ mod tests {
             operations in proptest::collection::vec(0usize..4, 0..60),
             terminator in proptest::sample::select(vec![Terminator::IndirectBr, Terminator::Switch]),
         ) {
-            let mut graph = crate::paths::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[6, 1], &[1], &[1]]);
+            let mut graph = cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[6, 1], &[1], &[1]]);
             if terminator == Terminator::Switch {
                 graph.blocks[BlockId(1)].succs[3] = BlockId(7);
             }
@@ -372,8 +372,7 @@ mod tests {
     /// An interpreter: block 1 leads to three operations, of which two come back. Some may be another's target, too.
     #[test]
     fn interpreters_are_entered_behind_their_jump() {
-        let mut graph =
-            crate::paths::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
+        let mut graph = cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
         graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
         let places = |graph: &Cfg| {
             let places = resumed(graph, &whole_plan(graph))
@@ -393,7 +392,7 @@ mod tests {
     /// 7, 8 and 1.
     #[test]
     fn large_switches_are_interpreters() {
-        let mut graph = crate::paths::random_cfg::cfg(&[
+        let mut graph = cfg(&[
             &[1],
             &[2, 3, 4, 5, 6, 2],
             &[1],
@@ -419,7 +418,7 @@ mod tests {
 
     #[test]
     fn without_loops_there_is_nothing_to_resume() {
-        let graph = crate::paths::random_cfg::cfg(&[&[1, 2], &[2], &[]]);
+        let graph = cfg(&[&[1, 2], &[2], &[]]);
         assert!(resumed(&graph, &whole_plan(&graph)).is_none());
     }
 }

@@ -92,7 +92,7 @@ fn calls_through_pointers_reach_functions_whose_address_is_taken() {
     assert_eq!(found(&of), [(0, 2), (1, 2)]);
 }
 
-/// Children that no handler was told of, and whose number nobody knows: by a name, if its function ran, or by a pointer.
+/// Children without handlers, whose number nobody knows: by a name, if its function ran, or by a pointer.
 #[test]
 fn callers_of_forks_that_are_not_noticed_are_found() {
     let f = |n| Callee::Function(FuncId(n));

@@ -52,7 +52,7 @@ pub(crate) struct Handed {
     pub live_at: Vec<Option<u64>>,
     /// By header: the numbers of the live values that are handed over there, ascending.
     at_headers: Vec<Vec<u32>>,
-    /// The same by header and φ of the header.
+    /// Where φs are handed over, by header and φ of the header: offsets in the buffer.
     pub phis_at: Vec<Vec<u64>>,
     /// What is added to φs before that; nothing, unless it is chosen.
     pub shifts: Shifts,

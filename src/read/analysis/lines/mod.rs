@@ -87,7 +87,7 @@ impl SourceFile {
         self.line_ranges().map(|(line, range)| (line, range.count))
     }
 
-    /// The same lines with all that is known of how often they ran.
+    /// The lines of which it is known whether they ran, with all that is known of how often they did.
     pub fn line_ranges(&self) -> impl Iterator<Item = (u32, Range)> + Clone + '_ {
         let known = self.lines.iter().filter(|(_, r)| !r.may_have_run());
         known.map(|(line, range)| (*line, *range))

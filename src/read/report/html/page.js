@@ -79,9 +79,12 @@
     const row = i => {
       const [n, t] = rows[i], at = of.get(n);
       const heated = at && at.n ? `background:rgba(var(--hot),${(.45 * Math.log1p(at.n) / most).toFixed(3)})` : null;
+      const left = excluded.has(n);
+      const title = left ? "A marker leaves this line out of coverage" : at && at.open ? "It may have run more often: not all executions of it are counted" : null;
+      const count = !at ? "" : at.n ? least(at.n, at.open) : left ? "excluded" : at.open ? "?" : "–";
       const outside = own && (n < own[0] || n > own[1]) && !lit.has(n);
       return el("div", { class: "row" + (lit.has(n) ? " lit" : "") + (outside ? " outside" : "") + (n === options.at ? " at" : ""), "data-line": n, onclick: () => { if (options.click && at) options.click(n, at); } },
-        cell(n, null, "n ln"), el("span", { class: "n ct", style: heated, title: excluded.has(n) ? "A marker leaves this line out of coverage" : at && at.open ? "It may have run more often: not all executions of it are counted" : null }, at ? (at.n || at.open && !excluded.has(n) ? at.n ? least(at.n, at.open) : "?" : excluded.has(n) ? "excluded" : "–") : ""),
+        cell(n, null, "n ln"), el("span", { class: "n ct", style: heated, title }, count),
         el("span", { class: "mg" }, (said.get(n) || []).map(([o, k]) => el("b", { class: "o " + kind(o), title: o }, o + (k > 1 ? "×" + k : "")))), el("span", { class: "tx" }, t));
     };
     const printed = own ? [(index.get(own[0]) ?? 0) - 2, (index.get(own[1]) ?? rows.length - 1) + 2] : undefined;
