@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched), P3_RUNTIME,
-# P3_CXX (1: link with the C++ compiler), P3_LLVM (its version), P3_ALIGN (what addresses of data are aligned to; 0: as
+# P3_CXX (1: link with the C++ compiler), P3_LLVM (its version), P3_WRAPPED (functions that the runtime replaces), P3_ALIGN (what addresses of data are aligned to; 0: as
 # the linker does), P3_PASSES (options for LLVM, for modules of copies). All names are p3-rewrite's own; what comes from
 # outside goes to p3-run.sh in the environment, where the shell sees values and not text.
 
@@ -103,14 +103,17 @@ p3-all: $(patsubst %,bin/copy-%,$(P3_COPIES)) $(P3_PRELOAD)
 $(addprefix p3-run-,$(P3_COPIES)): p3-run-%:
 	@$(P3_RUN) copy $* run/stdin
 
-# Whether the C library is shared: else its functions cannot be replaced (p3_threads.c).
+# Whether the C library is shared, or in the program: else its functions cannot be replaced (p3_create.c).
 P3_WORDS = $(CC) $(CXX) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
-P3_OWN_LIBC = $(findstring static,$(filter-out -static-lib%,$(P3_WORDS)))$(filter -nostdlib -nodefaultlibs -nolibc -shared -r,$(P3_WORDS))
-P3_SHARES = $(if $(P3_OWN_LIBC),,-DP3_DYNAMIC)
+P3_STATIC = $(findstring static,$(filter-out -static-lib%,$(P3_WORDS)))
+P3_ODD_LIBC = $(filter -nostdlib -nodefaultlibs -nolibc -shared -r,$(P3_WORDS))
+P3_STARTS = $(if $(P3_ODD_LIBC),,$(if $(P3_STATIC),-DP3_WRAPPED,-DP3_DYNAMIC))
+P3_WRAP = $(if $(filter -DP3_WRAPPED,$(P3_STARTS)),$(addprefix -Wl$(comma)--wrap=,$(P3_WRAPPED)))
+comma := ,
 
 obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
 	@$(call need,$(CC),CC)mkdir -p $(@D)
-	$(P3_QUIET)$(CC) -std=c11 -O2 -fPIE $(P3_SHARES) -c $< -o $@
+	$(P3_QUIET)$(CC) -std=c11 -O2 -fPIE $(P3_STARTS) -c $< -o $@
 
 obj/align.o: runtime/first/align.c
 	@$(call need,$(CC),CC)mkdir -p $(@D)
@@ -134,7 +137,7 @@ $(foreach m,$(2),$(eval $(call p3_object,$(1),$(m))))
 bin/$(1): $(4) $(patsubst %,obj/$(1)/%.o,$(2)) $(3)
 	@$$(call need,$$(P3_LINK),$$(P3_LINKER))mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$$(P3_QUIET)$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@.part
+	$$(P3_QUIET)$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $(if $(filter copy-%,$(1)),$$(P3_WRAP)) $$^ $$(LDLIBS) -o $$@.part
 	@mv -f $$@.part $$@
 endef
 

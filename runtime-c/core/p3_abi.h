@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 10u /* The version of this interface. */
+#define P3_ABI 11u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
@@ -15,6 +15,8 @@
  * which they were forked; then by block how often children entered it on that path. */
 #define P3_FORKS 4u
 #define P3_ATOMIC 1u /* In a module's flags: counts are updated atomically. */
+/* In a module's flags: each thread has counters of its own, at the distance that segment gs adds. */
+#define P3_BY_THREAD 4u
 #define P3_WITHIN 1u /* In the flags of sampling: subpaths are those of each activation by itself. */
 /* In the flags of sampling: the seed was asked for; else each process has one of its own. */
 #define P3_SEEDED 2u
@@ -55,10 +57,13 @@ struct p3_table {
     uint32_t func; /* its number in the manifest */
     uint32_t bits; /* of its keys: 32 or 64 */
     uint64_t size; /* one more than the largest id */
+    uint64_t distance; /* the runtime's: from the first thread's table to this one, in bytes, modulo 2^64 */
+    uint64_t shift; /* the runtime's: the number of that distance, 0 for the first thread's */
     struct p3_slot *level[12]; /* P3_LEVELS; NULL from the first that was not needed so far */
-    /* 0, then P3_CACHED slots, as distances in bytes from that 0; NULL without inlined counting. Each is a
-     * slot of some key whose first or second place that is (p3_table.c), or the 0 itself, read as a slot
-     * that no key has. A slot is checked by its key, so any race is harmless. */
+    /* of the first thread: 0, then P3_CACHED slots, as distances in bytes from that 0 (a thread's own
+     * words are at `distance` from these, and hold distances from the first thread's 0); NULL without
+     * inlined counting. Each is a slot of some key whose first or second place that is (p3_table.c), or
+     * the 0 itself, read as a slot that no key has. A slot is checked by its key, so any race is harmless. */
     int64_t *cache;
 };
 
@@ -101,7 +106,7 @@ struct p3_module {
     uint32_t copy; /* which copy of the program it is in */
     uint32_t copies; /* their number */
     uint8_t program[16]; /* the rewriting: `program` of manifest.json */
-    uint32_t flags; /* P3_ATOMIC, P3_SHADOWED */
+    uint32_t flags; /* P3_ATOMIC, P3_SHADOWED, P3_BY_THREAD */
     uint32_t n_entries; /* P3_SHADOWED: number of its functions */
     /* what the profile says of it, with its records and checksum, as it will stand there */
     const struct p3_raw_block *block;
@@ -125,10 +130,14 @@ P3_HIDDEN void __p3_register_shadow(struct p3_module *module);
 P3_HIDDEN void __p3_count(struct p3_table *table, uint64_t key);
 /* The same, exact where several threads count. */
 P3_HIDDEN void __p3_count_atomic(struct p3_table *table, uint64_t key);
+/* The same in the table of the calling thread, where `table` is that of the first one. */
+P3_HIDDEN void __p3_count_by_thread(struct p3_table *table, uint64_t key);
 /* --counters call: increments one counter. */
 P3_HIDDEN void __p3_add(uint64_t *counter);
 /* The same, exact where several threads count. */
 P3_HIDDEN void __p3_add_atomic(uint64_t *counter);
+/* The same for the counter of the calling thread, where `counter` is that of the first one. */
+P3_HIDDEN void __p3_add_by_thread(uint64_t *counter);
 /* A segment begins, whose slots are paid: whether the sampling version runs it, from the skipping one
  * where it is fresh. */
 P3_HIDDEN uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_t fresh);

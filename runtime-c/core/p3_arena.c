@@ -24,7 +24,7 @@ static struct region regions[MAX_REGIONS];
 static struct region *current;
 /* What the first levels of all tables take that were not there. */
 static uint64_t reserved;
-/* Levels that earlier processes filled, by function and level: a hash table, linear probing. */
+/* Levels that earlier processes filled, by function, level and shift: a hash table, linear probing. */
 static struct {
     struct p3_raw_chunk **chunks;
     uint64_t slots; /* a power of two; 0: there are none */
@@ -134,7 +134,7 @@ static char *cut(uint64_t need) {
 
 static uint32_t chunk_crc(const struct p3_raw_chunk *chunk) {
     enum { BEGIN = offsetof(struct p3_raw_chunk, func), END = offsetof(struct p3_raw_chunk, reserved) };
-    return p3_crc32(0, (const char *)chunk + BEGIN, END - BEGIN);
+    return p3_shift_crc(p3_crc32(0, (const char *)chunk + BEGIN, END - BEGIN), chunk->shift);
 }
 
 struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level) {
@@ -147,6 +147,7 @@ struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level) {
     chunk->level = level;
     chunk->slots = p3_level_slots(level);
     chunk->size = table->size;
+    chunk->shift = (uint32_t)table->shift;
     chunk->crc = chunk_crc(chunk);
     __atomic_store_n(&chunk->magic, P3_CHUNK_MAGIC, __ATOMIC_RELEASE);
     return (struct p3_slot *)(chunk + 1);
@@ -190,10 +191,11 @@ static struct p3_raw_chunk *next_chunk(const struct region *region, uint64_t *at
 }
 
 /* Where the chunk is, or would be. */
-static struct p3_raw_chunk **place_of(uint32_t func, uint32_t level) {
-    uint64_t at = ((uint64_t)func * P3_LEVELS + level) * P3_HASH_FACTOR >> 32;
+static struct p3_raw_chunk **place_of(uint32_t func, uint32_t level, uint32_t shift) {
+    uint64_t at = ((((uint64_t)shift << 32) + func) * P3_LEVELS + level) * P3_HASH_FACTOR >> 32;
     struct p3_raw_chunk **place;
-    while (*(place = &left.chunks[at & (left.slots - 1)]) != NULL && ((*place)->func != func || (*place)->level != level))
+    while (*(place = &left.chunks[at & (left.slots - 1)]) != NULL &&
+           ((*place)->func != func || (*place)->level != level || (*place)->shift != shift))
         at++;
     return place;
 }
@@ -204,7 +206,7 @@ static uint64_t index_region(const struct region *region) {
     struct p3_raw_chunk *chunk;
     uint64_t n = 0;
     for (uint64_t at = UNIT; (chunk = next_chunk(region, &at)) != NULL; n++) {
-        struct p3_raw_chunk **place = left.slots == 0 ? NULL : place_of(chunk->func, chunk->level);
+        struct p3_raw_chunk **place = left.slots == 0 ? NULL : place_of(chunk->func, chunk->level, chunk->shift);
         if (place != NULL && *place == NULL)
             *place = chunk;
     }
@@ -266,7 +268,7 @@ void p3_arena_restart(void) {
 
 void p3_arena_levels(struct p3_table *table) {
     for (uint32_t level = 0; level < P3_LEVELS && left.slots != 0; level++) {
-        struct p3_raw_chunk *chunk = *place_of(table->func, level);
+        struct p3_raw_chunk *chunk = *place_of(table->func, level, (uint32_t)table->shift);
         if (chunk != NULL && chunk->size == table->size)
             table->level[level] = (struct p3_slot *)(chunk + 1);
     }

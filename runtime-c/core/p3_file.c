@@ -111,7 +111,7 @@ static struct p3_raw_header describe(const struct p3_counter *by) {
                                    .pid = (uint64_t)getpid(),
                                    .parent = (uint64_t)getppid(),
                                    .page = module->page,
-                                   .atomic = module->flags & P3_ATOMIC,
+                                   .update = p3_update_of(module),
                                    .arguments = process->arguments,
                                    .text_size = process->text_size,
                                    .process = process->process,
@@ -270,30 +270,45 @@ void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offse
     __atomic_compare_exchange_n(&file->size, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+uint32_t p3_shift_crc(uint32_t crc, uint32_t shift) { return shift == 0 ? crc : p3_crc32(crc, &shift, sizeof shift); }
+
 uint32_t p3_block_crc(const struct p3_raw_block *block) {
     enum { BEGIN = offsetof(struct p3_raw_block, size), END = offsetof(struct p3_raw_block, used) };
-    return p3_crc32(0, (const char *)block + BEGIN, END - BEGIN);
+    return p3_shift_crc(p3_crc32(0, (const char *)block + BEGIN, END - BEGIN), block->shift);
+}
+
+uint32_t p3_update_of(const struct p3_module *m) {
+    return (m->flags & P3_BY_THREAD) != 0 ? P3_UPDATE_BY_THREAD : (m->flags & P3_ATOMIC) != 0 ? P3_UPDATE_ATOMIC : P3_UPDATE_SINGLE;
+}
+
+struct p3_raw_block p3_block_at(const struct p3_module *m, uint32_t shift) {
+    struct p3_raw_block block = *m->block;
+    block.shift = shift;
+    block.crc = p3_shift_crc(block.crc, shift);
+    return block;
 }
 
 /* Valid as soon as it has its magic number: the counters behind it are zero. */
-int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t *offset) {
-    const struct p3_raw_block *block = m->block;
-    uint64_t described = sizeof *block + block->n_functions * sizeof(struct p3_raw_function);
-    uint64_t magic = sizeof block->magic;
-    int failed = p3_file_claim(file, fd, block->size, offset);
+int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift, uint64_t *offset) {
+    struct p3_raw_block block = p3_block_at(m, shift);
+    uint64_t records = block.n_functions * sizeof(struct p3_raw_function), magic = sizeof block.magic;
+    int failed = p3_file_claim(file, fd, block.size, offset);
     if (failed)
         return failed;
-    failed = p3_file_write(fd, (const char *)block + magic, described - magic, *offset + magic);
+    failed = p3_file_write(fd, m->block + 1, records, *offset + sizeof block);
     if (!failed)
-        failed = p3_file_write(fd, &block->magic, magic, *offset);
+        failed = p3_file_write(fd, (const char *)&block + magic, sizeof block - magic, *offset + magic);
+    if (!failed)
+        failed = p3_file_write(fd, &block.magic, magic, *offset);
     if (failed)
-        p3_file_unclaim(file, fd, block->size, *offset);
+        p3_file_unclaim(file, fd, block.size, *offset);
     return failed;
 }
 
 /* Where counts go. */
 struct copying {
     const struct p3_module *module;
+    void *counters;
     int fd;
     uint64_t offset; /* of the first counter in the file */
     /* Of each page the number of its first counter, that of its counters, and these. */
@@ -302,17 +317,17 @@ struct copying {
 
 static int write_page(void *with, uint64_t at, uint64_t size) {
     const struct copying *c = with;
-    return p3_file_write(c->fd, (const char *)c->module->counters + at, size, c->offset + at);
+    return p3_file_write(c->fd, (const char *)c->counters + at, size, c->offset + at);
 }
 
 /* To where the file holds zeros: pages that hold none are not written, which most are at first. */
-int p3_file_module(struct p3_file *file, int fd, const struct p3_module *m) {
-    struct copying c = {.module = m, .fd = fd};
-    int failed = p3_file_block(file, fd, m, &c.offset);
+int p3_file_module(struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift, const void *counters) {
+    struct copying c = {.module = m, .fd = fd, .counters = (void *)(uintptr_t)counters};
+    int failed = p3_file_block(file, fd, m, shift, &c.offset);
     if (failed)
         return failed;
     c.offset += m->block->counters_offset;
-    failed = p3_touched_each(m->counters, m->counters_size, write_page, &c);
+    failed = p3_touched_each(counters, m->counters_size, write_page, &c);
     if (failed)
         p3_file_unclaim(file, fd, m->block->size, c.offset - m->block->counters_offset);
     return failed;
@@ -329,14 +344,14 @@ static int keep_page(void *with, uint64_t at, uint64_t size) {
         return ENOMEM;
     *c->end++ = at / sizeof *c->end;
     *c->end++ = size / sizeof *c->end;
-    memcpy(c->end, (const char *)c->module->counters + at, size);
+    memcpy(c->end, (const char *)c->counters + at, size);
     c->end += size / sizeof *c->end;
     return 0;
 }
 
 static void add_kept(const struct copying *c) {
     for (const uint64_t *word = c->begin; word < c->end;) {
-        uint64_t *counters = c->module->counters + *word++, n = *word++;
+        uint64_t *counters = (uint64_t *)c->counters + *word++, n = *word++;
         for (uint64_t i = 0; i < n; i++)
             if (word[i] != 0)
                 counters[i] += word[i];
@@ -347,24 +362,31 @@ static void add_kept(const struct copying *c) {
 /* What `live` of a module is beside the address of its spare memory. */
 enum { NOT_LIVE = 0, WITHOUT_SPARE = 1 };
 
-/* The file may hold what earlier processes counted: what came before the mapping is added. Memory that a forked child can put in the
- * place of the mapping is had before: the child may be past every limit. */
-int p3_file_map_counters(int fd, struct p3_module *m, uint64_t offset) {
-    struct copying c = {.module = m};
-    void *spare = m->counters_size == 0 ? NULL : p3_map(m->counters_size);
-    int failed = spare == NULL && m->counters_size != 0 ? ENOMEM : 0;
-    if (!failed && spare != NULL)
-        failed = p3_touched_each(m->counters, m->counters_size, keep_page, &c);
-    if (!failed && spare != NULL)
-        failed = p3_map_file(m->counters, m->counters_size, fd, offset + m->block->counters_offset);
-    if (!failed) {
+/* The file may hold what earlier processes counted: what came before the mapping is added. */
+int p3_file_map_over(int fd, const struct p3_module *m, void *counters, uint64_t offset) {
+    struct copying c = {.module = m, .counters = counters};
+    int failed = p3_touched_each(counters, m->counters_size, keep_page, &c);
+    if (!failed)
+        failed = p3_map_file(counters, m->counters_size, fd, offset + m->block->counters_offset);
+    if (!failed)
         add_kept(&c);
-        m->live = spare == NULL ? WITHOUT_SPARE : (uintptr_t)spare;
-    } else if (spare != NULL) {
-        munmap(spare, m->counters_size);
-    }
     if (c.begin != NULL)
         munmap(c.begin, room(m));
+    return failed;
+}
+
+/* Memory that a forked child can put in the place of the mapping is had before: the child may be past every limit. */
+int p3_file_map_counters(int fd, struct p3_module *m, uint64_t offset) {
+    if (m->counters_size == 0) {
+        m->live = WITHOUT_SPARE;
+        return 0;
+    }
+    void *spare = p3_map(m->counters_size);
+    int failed = spare == NULL ? ENOMEM : p3_file_map_over(fd, m, m->counters, offset);
+    if (!failed)
+        m->live = (uintptr_t)spare;
+    else if (spare != NULL)
+        munmap(spare, m->counters_size);
     return failed;
 }
 

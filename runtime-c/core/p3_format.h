@@ -11,18 +11,24 @@
 #define P3_RAW_MAGIC UINT64_C(0xff7033726177ff07)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* First bytes of a block: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* First bytes of a chunk: p3chunk and a version. */
-#define P3_RAW_VERSION 10u /* The version of the format. */
+#define P3_RAW_VERSION 11u /* The version of the format. */
 #define P3_RAW_LOST 1u /* Flag: counts were lost, because there was no memory or space. */
 /* Flag: the program resets its counts (p3_profile_reset), so no other process takes the file over. */
 #define P3_RAW_APART 2u
 /* Flag: counts are in memory until the process ends normally. If it was killed, they are lost. */
 #define P3_RAW_UNSAVED 4u
-#define P3_RAW_THREADS 8u /* Flag: a process that counted here had a second thread. */
+/* Flag: a process that counted here had a second thread; with P3_UPDATE_BY_THREAD, one without counters of
+ * its own. */
+#define P3_RAW_THREADS 8u
 /* Flag: a process that counts here, or was killed, may have started threads unseen. */
 #define P3_RAW_UNSEEN 16u
 /* Flag: for a process that counts here, or was killed, the C library may have started threads by itself
  * (SIGEV_THREAD). */
 #define P3_RAW_INSIDE 32u
+#define P3_UPDATE_SINGLE 0u /* In `update`: counts are plain increments. */
+#define P3_UPDATE_ATOMIC 1u /* In `update`: counts are updated atomically. */
+/* In `update`: counts are plain increments of counters that each thread has for itself. */
+#define P3_UPDATE_BY_THREAD 2u
 /* In `process`: only the first P3_RAW_ARGUMENTS_MAX bytes of the arguments are stored. */
 #define P3_RAW_ARGUMENTS_CUT 1u
 #define P3_RAW_ARGUMENTS_UNKNOWN 2u /* In `process`: the arguments are not known. */
@@ -73,7 +79,7 @@ struct p3_raw_header {
     uint64_t pid; /* id of the process that made the file */
     uint64_t parent; /* process id of its parent */
     uint64_t page; /* alignment of blocks */
-    uint32_t atomic; /* 1 when counts are updated atomically */
+    uint32_t update; /* P3_UPDATE_SINGLE, P3_UPDATE_ATOMIC, P3_UPDATE_BY_THREAD */
     uint32_t arguments; /* number of arguments, the program's name included */
     uint32_t text_size; /* size of the strings behind this header */
     uint32_t process; /* what is missing of the process: P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN */
@@ -115,8 +121,10 @@ struct p3_raw_block {
     uint64_t counters_offset;
     uint64_t n_counters; /* module: number of counters, of 8 bytes; past: number of counters of an area */
     uint64_t used; /* arena: bytes from its beginning that were given to chunks */
-    uint32_t reserved2; /* 0 */
-    uint32_t crc; /* CRC-32 of size … n_counters and of the records */
+    /* module: number of the distance at which a thread's counters were, 0 for the first thread's; past:
+     * that of the block that the baseline belongs to */
+    uint32_t shift;
+    uint32_t crc; /* CRC-32 of size … n_counters, of the records, and of the shift unless it is 0 */
 };
 
 /* Counters of one kind of one function, in a module's block. */
@@ -138,8 +146,9 @@ struct p3_raw_chunk {
     uint64_t slots; /* number of slots, which follow this header */
     uint64_t size; /* one more than the largest id */
     uint64_t reserved[3]; /* 0 */
-    uint32_t reserved2; /* 0 */
-    uint32_t crc; /* CRC-32 of func … size */
+    /* number of the distance at which the thread that counts here has its counters, 0 for the first thread */
+    uint32_t shift;
+    uint32_t crc; /* CRC-32 of func … size, and of the shift unless it is 0 */
 };
 
 /* In a block of its kind, behind the header: processes that were started alike. Their arguments and the

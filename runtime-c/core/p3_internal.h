@@ -85,18 +85,19 @@ P3_HIDDEN void p3_complain(const char *subject, const char *problem, int error);
 P3_HIDDEN size_t p3_append(char *out, size_t size, size_t at, const char *text);
 P3_HIDDEN size_t p3_append_number(char *out, size_t size, size_t at, uint64_t number, unsigned base);
 
-/* p3_threads.c: whether the process ever had a second thread. */
-P3_HIDDEN void p3_threads_start(void);
-/* There is a second thread, or is going to be. */
+/* p3_threads.c: whether the process ever had two threads that count in one place. */
+/* Whose starts are seen: nobody's, the program's, those by the C library as well. */
+enum p3_watched { P3_UNWATCHED, P3_STARTS_WATCHED, P3_ALL_WATCHED };
+/* `others_are_known`: all threads that there are have counters of their own. */
+P3_HIDDEN void p3_threads_start(enum p3_watched watched, int others_are_known);
+/* There is a second thread, or is going to be, that counts where another one does. */
 P3_HIDDEN void p3_threads_seen(void);
 /* What is known of it, as flags of a header; `all_counted`: of what is counted so far, and not of what will be. */
 P3_HIDDEN uint32_t p3_threads_flags(int all_counted);
 /* From now on these, of the live profile's header, tell; NULL: there is none any more. */
 P3_HIDDEN void p3_threads_watch(uint32_t *of_header);
-/* Whether so many other threads, all there are, are OpenMP's and wait for work: they are in no function of the program. */
-P3_HIDDEN int p3_threads_are_parked(uint64_t others);
-/* The process ends normally; `is_alone`: in its only thread. */
-P3_HIDDEN void p3_threads_end(int is_alone);
+/* The process ends normally; `is_alone`: in its only thread; `others_are_known` as above. */
+P3_HIDDEN void p3_threads_end(int is_alone, int others_are_known);
 /* The caller is a forked child. */
 P3_HIDDEN void p3_threads_forked(void);
 
@@ -105,6 +106,13 @@ P3_HIDDEN void p3_threads_forked(void);
 P3_HIDDEN void p3_align_break(void);
 /* Maps zeros where the program's own mappings do not go; NULL without memory. */
 P3_HIDDEN void *p3_map(uint64_t size);
+/* Maps zeros exactly there; 0: something else is there, or there is no memory. */
+P3_HIDDEN int p3_map_at(void *base, uint64_t size);
+/* Maps zeros in the place of what is mapped there; 0: it is as it was. */
+P3_HIDDEN int p3_map_over(void *base, uint64_t size);
+P3_HIDDEN void p3_unmap_at(void *base, uint64_t size);
+/* Whether this runtime is in the program, not in a library. */
+P3_HIDDEN int p3_in_program(void);
 /* Maps a part of a file over that; an errno. */
 P3_HIDDEN int p3_map_file(void *base, uint64_t size, int fd, uint64_t offset);
 
@@ -149,6 +157,9 @@ P3_HIDDEN void p3_name_start(void);
 P3_HIDDEN void p3_name_end(void);
 /* Bytes of P3_PROFILE_RESERVE. */
 P3_HIDDEN uint64_t p3_reserve_wanted(void);
+/* P3_THREADS_MAX: how many threads at once have counters of their own; P3_THREADS_RESERVE: for how many these are made at the start. */
+P3_HIDDEN uint64_t p3_threads_wanted(void);
+P3_HIDDEN uint64_t p3_threads_reserve(void);
 /* P3_SIGNAL and P3_ON_SIGNAL; NULL: not there. They stay where they are. */
 P3_HIDDEN const char *p3_signal_wanted(void);
 P3_HIDDEN const char *p3_on_signal_wanted(void);
@@ -227,18 +238,26 @@ P3_HIDDEN int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_
 P3_HIDDEN void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offset);
 /* A descriptor that no other code knows, whatever became of `fd`; -1. The caller closes it. */
 P3_HIDDEN int p3_file_open(struct p3_file *file);
-/* Writes the block of a module, all of whose counters are zero. */
-P3_HIDDEN int p3_file_block(struct p3_file *file, int fd, const struct p3_module *module, uint64_t *offset);
-/* The same, and its counters as they are. */
-P3_HIDDEN int p3_file_module(struct p3_file *file, int fd, const struct p3_module *module);
+/* Writes the block of a module's counters at a shift, all of which are zero. */
+P3_HIDDEN int p3_file_block(struct p3_file *file, int fd, const struct p3_module *module, uint32_t shift, uint64_t *offset);
+/* Writes such a block and these counters as they are. */
+P3_HIDDEN int p3_file_module(struct p3_file *file, int fd, const struct p3_module *module, uint32_t shift, const void *counters);
+/* Maps counters of a module over a block of it, and adds what was counted there before. */
+P3_HIDDEN int p3_file_map_over(int fd, const struct p3_module *module, void *counters, uint64_t offset);
 /* Maps the module's counters over its block and adds what was counted before: each increment is there at once. Sets `live`. */
 P3_HIDDEN int p3_file_map_counters(int fd, struct p3_module *module, uint64_t offset);
 /* The counters are zeros, in memory of this process's own. 0: they are still mapped over the block, which another process counts in. */
 P3_HIDDEN int p3_file_leave_counters(struct p3_module *module);
 /* Gives the memory back that the counters would be left for. */
 P3_HIDDEN void p3_file_free_spare(struct p3_module *module);
+/* How the program's counts are updated: P3_UPDATE_… of a header. */
+P3_HIDDEN uint32_t p3_update_of(const struct p3_module *module);
+/* What the profile says of the module's counters at a shift. */
+P3_HIDDEN struct p3_raw_block p3_block_at(const struct p3_module *module, uint32_t shift);
 /* The checksum of a block's header, without function records. */
 P3_HIDDEN uint32_t p3_block_crc(const struct p3_raw_block *block);
+/* The same of something else's, whose checksum without shift is `crc`. */
+P3_HIDDEN uint32_t p3_shift_crc(uint32_t crc, uint32_t shift);
 P3_HIDDEN int p3_file_write(int fd, const void *data, uint64_t size, uint64_t offset);
 /* Unmaps and closes, if the descriptor is still ours. */
 P3_HIDDEN void p3_file_close(struct p3_file *file);
@@ -265,8 +284,8 @@ P3_HIDDEN int p3_absent_share(void);
 P3_HIDDEN int p3_pool_take(struct p3_file *file, const char *path, const struct p3_counter *by);
 /* The next block from `*at` on, which is moved behind it; 0 when there is none. */
 P3_HIDDEN int p3_pool_next(const struct p3_file *file, int fd, uint64_t *at, struct p3_raw_block *block);
-/* Where the module's block is in a file that was taken over; 0 when there is none. */
-P3_HIDDEN uint64_t p3_pool_module(const struct p3_file *file, int fd, const struct p3_module *module);
+/* Where the block of the module's counters at a shift is in a file that was taken over; 0 when there is none. */
+P3_HIDDEN uint64_t p3_pool_module(const struct p3_file *file, int fd, const struct p3_module *module, uint32_t shift);
 
 /* p3_started.c: how the processes of a pool's file were started. */
 /* One more, a forked child or not. */
@@ -282,6 +301,9 @@ P3_HIDDEN struct p3_file *p3_live_file(void);
 P3_HIDDEN void p3_live_start(const struct p3_module *first);
 /* Maps a module's counters over it, if it is there. */
 P3_HIDDEN void p3_live_module(struct p3_module *m);
+/* Maps its counters at a shift over it, if those at 0 are; an errno. `counted`: something may have been counted there. */
+struct p3_shift;
+P3_HIDDEN int p3_live_shift(struct p3_module *m, const struct p3_shift *shift, int counted);
 /* Counts are lost: says so once, and in the profile. */
 P3_HIDDEN void p3_live_lost(void);
 P3_HIDDEN int p3_live_has_lost(void);
@@ -322,6 +344,61 @@ P3_HIDDEN int p3_arena_is_unsaved(void);
 P3_HIDDEN int p3_arena_store(struct p3_file *file, int fd);
 /* Shows the regions that are in the profile: where they are mapped, their size and number. Stops at an errno, and returns it. */
 P3_HIDDEN int p3_arena_each(int (*each)(const char *base, uint64_t size, uint32_t number));
+
+/* p3_shift.c: counters of threads. Without P3_BY_THREAD there is one shift, and nobody takes it. */
+struct p3_shift {
+    int64_t distance; /* from the first thread's counters to these */
+    uint32_t number;
+    int owner; /* the thread's id; atomic; 0: none has it */
+    uint64_t threads; /* that had it so far */
+    uintptr_t start; /* what its next owner is to run, with this argument and this mask of signals */
+    void *argument;
+    uint64_t mask[16]; /* a sigset_t */
+};
+/* Pages that are at each shift as well. */
+struct p3_pages {
+    void *start;
+    uint64_t size;
+};
+/* The calling thread's distance. */
+P3_HIDDEN int64_t p3_shift_own(void);
+/* One more than the largest number of a shift. */
+P3_HIDDEN uint32_t p3_shift_count(void);
+/* Whether the counters of this runtime's modules are at shift `number`, and at what distance. */
+P3_HIDDEN int p3_shift_at(uint32_t number, int64_t *distance);
+/* Where the counters of a module are at that distance. */
+static inline uint64_t *p3_counters_at(const struct p3_module *m, int64_t distance) {
+    return (uint64_t *)((uintptr_t)m->counters + (uintptr_t)distance);
+}
+/* Whether threads are to have counters of their own. */
+P3_HIDDEN int p3_shift_is_on(void);
+/* One that no thread has, for one that is going to start, by a caller that no signal interrupts; NULL: there is no room for one more. */
+P3_HIDDEN struct p3_shift *p3_shift_take(void);
+/* That thread does not start. */
+P3_HIDDEN void p3_shift_drop(struct p3_shift *shift);
+/* The caller is that thread. */
+P3_HIDDEN void p3_shift_enter(struct p3_shift *shift);
+/* How many threads have one, and live. */
+P3_HIDDEN uint64_t p3_shift_owned(void);
+/* The first of `modules` is going to be there. */
+P3_HIDDEN void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program);
+/* The module, which is in the list, gets counters at all shifts. */
+P3_HIDDEN void p3_shift_module(struct p3_module *m);
+/* Makes as many as P3_THREADS_RESERVE says. All modules of the program are there. */
+P3_HIDDEN void p3_shift_reserve(void);
+/* The caller is a forked child: counters at its shift are zeros in memory of its own, others are gone. 0: they are still its parent's. */
+P3_HIDDEN int p3_shift_forked(void);
+/* Then: counters at its shift go to the profile that it has by now. */
+P3_HIDDEN void p3_shift_again(void);
+/* The library of this runtime is unloaded. */
+P3_HIDDEN void p3_shift_end(void);
+
+/* p3_create.c: where threads start. */
+P3_HIDDEN enum p3_watched p3_create_watched(void);
+/* Whether so many other threads, all there are, are OpenMP's and wait for work: they are in no function of the program. */
+P3_HIDDEN int p3_create_are_parked(uint64_t others);
+/* The caller is a forked child. */
+P3_HIDDEN void p3_create_forked(void);
 
 /* p3_past.c: counts that were set aside. There is a live profile. */
 /* How often that was done. */

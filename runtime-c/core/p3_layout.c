@@ -3,7 +3,7 @@
  * of code and counters, behind which the heap begins, and in what their tables map.
  *
  * Calls: p3_quiet.c.
- * In signal handlers: p3_map, p3_map_file. */
+ * In signal handlers: all but p3_align_break. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -25,7 +25,7 @@ enum { BREAK_SHIFT = 24 };
 /* First byte of the object that this runtime is in; by the linker. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
-static int in_program(void) {
+int p3_in_program(void) {
     uintptr_t headers = (uintptr_t)getauxval(AT_PHDR), start = (uintptr_t)__ehdr_start;
     return start != 0 && headers > start && headers - start < 4096;
 }
@@ -54,7 +54,7 @@ void p3_align_break(void) {
     if (done)
         return;
     done = 1;
-    if (!in_program() || !addresses_are_fixed() || getrlimit(RLIMIT_DATA, &limit) != 0 ||
+    if (!p3_in_program() || !addresses_are_fixed() || getrlimit(RLIMIT_DATA, &limit) != 0 ||
         limit.rlim_cur != RLIM_INFINITY)
         return;
     uintptr_t from = move_break(0), to = (uintptr_t)p3_round_up(from, UINT64_C(1) << BREAK_SHIFT);
@@ -121,10 +121,34 @@ void *p3_map(uint64_t size) {
     return map_at(0, size);
 }
 
+/* Sanitizers replace mmap, and know nothing of addresses so far from what is theirs. */
+static void *map_raw(void *base, uint64_t size, int flags, int fd, uint64_t offset) {
+#ifdef SYS_mmap
+    return (void *)syscall(SYS_mmap, base, size, PROT_READ | PROT_WRITE, flags, fd, offset);
+#else
+    return mmap(base, size, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
+#endif
+}
+
+void p3_unmap_at(void *base, uint64_t size) { syscall(SYS_munmap, base, size); }
+
+/* Older kernels take the flag for none, and the address for a wish. */
+int p3_map_at(void *base, uint64_t size) {
+    enum { FIXED_NOREPLACE = 0x100000 };
+    void *there = map_raw(base, size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | FIXED_NOREPLACE, -1, 0);
+    if (there != MAP_FAILED && there != base)
+        p3_unmap_at(there, size);
+    return there == base;
+}
+
+int p3_map_over(void *base, uint64_t size) {
+    return map_raw(base, size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == base;
+}
+
 /* What is next to a count says nothing of what is counted next: the kernel is not to read ahead, which is megabytes for
  * each page on some machines. */
 int p3_map_file(void *base, uint64_t size, int fd, uint64_t offset) {
-    void *at = mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+    void *at = map_raw(base, size, MAP_SHARED | MAP_FIXED, fd, offset);
     if (at == MAP_FAILED)
         return errno;
     madvise(at, size, MADV_RANDOM);

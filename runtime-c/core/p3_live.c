@@ -153,16 +153,24 @@ static int start(const struct p3_module *module) {
 /* Others may count in it when this process is gone. */
 static int is_pooled(void) { return live.header != NULL && live.header->owner != 0; }
 
-static int go_live(struct p3_module *m) {
+/* Counters of a module at a shift, of which `counted` says whether they may not be zeros; NULL: those at 0, for as long as the process lives. */
+static int go_live(struct p3_module *m, const struct p3_shift *shift, int counted) {
     int fd = p3_file_open(&live), failed = m->page != live.page ? EINVAL : 0;
     if (fd < 0)
         return EBADF;
-    uint64_t at = !failed && live.shared ? p3_pool_module(&live, fd, m) : 0;
+    uint32_t number = shift == NULL ? 0 : shift->number;
+    uint64_t at = !failed && live.shared ? p3_pool_module(&live, fd, m, number) : 0;
     int fresh = at == 0;
     if (!failed && fresh)
-        failed = p3_file_block(&live, fd, m, &at);
-    if (!failed && (failed = p3_file_map_counters(fd, m, at)) != 0 && fresh)
-        p3_file_unclaim(&live, fd, m->block->size, at);
+        failed = p3_file_block(&live, fd, m, number, &at);
+    if (!failed) {
+        void *counters = p3_counters_at(m, shift == NULL ? 0 : shift->distance);
+        failed = shift == NULL ? p3_file_map_counters(fd, m, at)
+                 : counted     ? p3_file_map_over(fd, m, counters, at)
+                               : p3_map_file(counters, m->counters_size, fd, at + m->block->counters_offset);
+        if (failed && fresh)
+            p3_file_unclaim(&live, fd, m->block->size, at);
+    }
     close(fd);
     return failed;
 }
@@ -187,10 +195,14 @@ void p3_live_start(const struct p3_module *first) {
 void p3_live_module(struct p3_module *m) {
     if (live.header == NULL || m->live)
         return;
-    int failed = go_live(m);
+    int failed = go_live(m, NULL, 1);
     if (failed)
         p3_live_unsaved();
     fall_back(failed);
+}
+
+int p3_live_shift(struct p3_module *m, const struct p3_shift *shift, int counted) {
+    return live.header == NULL || !m->live || m->counters_size == 0 ? 0 : go_live(m, shift, counted);
 }
 
 static void let_go(void) {

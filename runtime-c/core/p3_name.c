@@ -19,7 +19,7 @@ static const char DEFAULT_PATTERN[] = "p3-%k-%p.p3raw";
 
 static char pattern[P3_PATH_MAX];
 static int pooled;
-static uint64_t reserve_wanted, seed_wanted;
+static uint64_t reserve_wanted, seed_wanted, threads_wanted, threads_reserved;
 static int seeded;
 static char on_signal[16], signal_name[16];
 static char test[100];
@@ -110,6 +110,9 @@ void p3_name_start(void) {
     keep_test(environment("P3_TEST"));
     keep(signal_name, wish);
     keep(on_signal, way);
+    const char *most = environment("P3_THREADS_MAX"), *made = environment("P3_THREADS_RESERVE");
+    threads_wanted = most == NULL || *most == 0 ? 4096 : strtoull(most, NULL, 10);
+    threads_reserved = made == NULL ? 0 : strtoull(made, NULL, 10);
     seeded = seed != NULL && *seed != 0;
     seed_wanted = seeded ? strtoull(seed, NULL, 0) : 0;
     remember_root();
@@ -118,6 +121,10 @@ void p3_name_start(void) {
 int p3_name_pooled(void) { return pooled; }
 
 uint64_t p3_reserve_wanted(void) { return reserve_wanted; }
+
+uint64_t p3_threads_wanted(void) { return threads_wanted; }
+
+uint64_t p3_threads_reserve(void) { return threads_reserved; }
 
 const char *p3_signal_wanted(void) { return *signal_name != 0 ? signal_name : NULL; }
 

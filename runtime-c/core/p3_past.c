@@ -8,7 +8,7 @@
  * Two areas take turns. One store, of the header's epoch, says which is in force: a process that is killed has set everything
  * aside, or nothing.
  *
- * Calls: p3_arena.c, p3_file.c, p3_layout.c, p3_live.c.
+ * Calls: p3_arena.c, p3_file.c, p3_layout.c, p3_live.c, p3_shift.c.
  * In signal handlers: all of it, by one at a time. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -24,6 +24,7 @@ enum { MOST = 1 << 16, PIECE = 512 };
 struct part {
     const uint64_t *now;
     const struct p3_module *module; /* NULL: a region of the arena */
+    uint32_t shift;
     uint64_t size; /* of an area */
     uint64_t mapped;
     struct p3_raw_block *block; /* the two areas follow its first page */
@@ -38,7 +39,7 @@ static uint64_t *area(const struct part *part, uint32_t epoch) {
     return (uint64_t *)((char *)part->block + page() + (epoch & 1) * part->size);
 }
 
-static void describe(struct part *part, uint32_t kind, uint32_t number) {
+static void describe(const struct part *part, uint32_t kind, uint32_t number) {
     struct p3_raw_block *block = part->block;
     block->size = part->mapped;
     block->kind = P3_BLOCK_PAST;
@@ -46,6 +47,7 @@ static void describe(struct part *part, uint32_t kind, uint32_t number) {
     block->n_functions = kind;
     block->counters_offset = page();
     block->n_counters = part->size / sizeof(uint64_t);
+    block->shift = part->shift;
     block->crc = p3_block_crc(block);
     __atomic_store_n(&block->magic, P3_BLOCK_MAGIC, __ATOMIC_RELEASE);
 }
@@ -63,7 +65,7 @@ static int put_in_file(struct part *part) {
 }
 
 /* Room for what `now` holds, which is zeros as long as nothing was set aside there. */
-static int add(const uint64_t *now, uint64_t size, const struct p3_module *module, uint32_t number) {
+static int add(const uint64_t *now, uint64_t size, const struct p3_module *module, uint32_t number, uint32_t shift) {
     for (unsigned i = 0; i < n_parts; i++)
         if (parts[i].now == now)
             return 0;
@@ -72,7 +74,7 @@ static int add(const uint64_t *now, uint64_t size, const struct p3_module *modul
     if (n_parts == MOST)
         return ENOSPC;
     size = p3_round_up(size, page());
-    struct part part = {.now = now, .module = module, .size = size, .mapped = page() + 2 * size};
+    struct part part = {.now = now, .module = module, .shift = shift, .size = size, .mapped = page() + 2 * size};
     part.block = p3_map(part.mapped);
     if (part.block == NULL)
         return ENOMEM;
@@ -87,14 +89,16 @@ static int add(const uint64_t *now, uint64_t size, const struct p3_module *modul
 }
 
 static int add_region(const char *base, uint64_t size, uint32_t number) {
-    return add((const uint64_t *)base, size, NULL, number);
+    return add((const uint64_t *)base, size, NULL, number, 0);
 }
 
 static int add_all(const struct p3_module *modules) {
+    int64_t distance;
     int failed = 0;
-    for (const struct p3_module *m = modules; m != NULL && !failed; m = m->next)
-        if (m->live && m->counters_size != 0)
-            failed = add(m->counters, m->counters_size, m, m->block->module);
+    for (uint32_t shift = 0; shift < p3_shift_count(); shift++)
+        for (const struct p3_module *m = p3_shift_at(shift, &distance) ? modules : NULL; m != NULL && !failed; m = m->next)
+            if (m->live && m->counters_size != 0)
+                failed = add(p3_counters_at(m, distance), m->counters_size, m, m->block->module, shift);
     return failed ? failed : p3_arena_each(add_region);
 }
 
@@ -140,7 +144,7 @@ static int write_counts(int fd, const struct part *part, uint64_t from, uint64_t
 
 static int write_module(struct p3_file *file, int fd, const struct part *part) {
     uint64_t offset;
-    int failed = p3_file_block(file, fd, part->module, &offset);
+    int failed = p3_file_block(file, fd, part->module, part->shift, &offset);
     return failed ? failed
                   : write_counts(fd, part, 0, part->module->counters_size / sizeof(uint64_t), 0,
                                  offset + part->module->block->counters_offset);

@@ -43,7 +43,7 @@ static int is_alike(const struct p3_raw_header *header, const struct p3_counter 
     return header->magic == P3_RAW_MAGIC && header->version == P3_RAW_VERSION &&
            header->header_size == sizeof *header &&
            memcmp(header->program, m->program, sizeof m->program) == 0 && header->copy == m->copy &&
-           header->copies == m->copies && header->page == m->page && header->atomic == (m->flags & P3_ATOMIC);
+           header->copies == m->copies && header->page == m->page && header->update == p3_update_of(m);
 }
 
 /* It still has its name, all of it is there, and whoever counted in it does so no more. */
@@ -105,13 +105,13 @@ int p3_pool_next(const struct p3_file *file, int fd, uint64_t *at, struct p3_raw
 }
 
 /* Modules register in the same order in every process: the next one's block is behind that of the last. */
-uint64_t p3_pool_module(const struct p3_file *file, int fd, const struct p3_module *m) {
+uint64_t p3_pool_module(const struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift) {
     static uint64_t last;
-    struct p3_raw_block block;
+    struct p3_raw_block block, wanted = p3_block_at(m, shift);
     for (int around = 0; around < 2; around++) {
         uint64_t at = around == 0 ? last : 0;
         while (p3_pool_next(file, fd, &at, &block))
-            if (memcmp(&block, m->block, sizeof block) == 0) {
+            if (memcmp(&block, &wanted, sizeof block) == 0) {
                 last = at;
                 return at - block.size;
             }

@@ -2,7 +2,7 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_absent.c, p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_signal.c, p3_slot.c, p3_threads.c, p3_walker.c.
+ * Calls: p3_absent.c, p3_arena.c, p3_create.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_shift.c, p3_signal.c, p3_slot.c, p3_threads.c, p3_walker.c.
  * In signal handlers: act_on_signal; the rest in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -38,9 +38,10 @@ static void forget_tables(void) {
 struct p3_module *p3_registered(void) { return modules; }
 
 int p3_counts_alone(void) {
-    int alone = 1;
     p3_signal_forked();
     p3_threads_forked();
+    p3_create_forked();
+    int alone = p3_shift_forked();
     p3_past_forget();
     p3_live_forked();
     forget_tables();
@@ -66,6 +67,7 @@ static void in_child(void) {
     }
     for (struct p3_module *m = modules; m != NULL; m = m->next)
         start(m);
+    p3_shift_again();
     p3_leave(before);
 }
 
@@ -87,10 +89,25 @@ static int destroying, ending;
 __attribute__((destructor)) static void destroy(void) { destroying = 1; }
 static void leave(void) { ending |= !destroying; }
 
+static int is_single(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
+
+/* Whether every thread of the process has counters of its own. One that ended between the two looks is no stranger. */
+static int others_are_known(void) {
+    enum { LOOKS = 3 };
+    struct p3_status status;
+    if (!p3_shift_is_on())
+        return 0;
+    int known = is_single();
+    for (int i = 0; i < LOOKS && !known; i++)
+        known = p3_process_status(0, &status) && status.threads <= p3_shift_owned();
+    return known;
+}
+
 static void start_process(struct p3_module *first) {
     p3_align_break();
     p3_name_start();
-    p3_threads_start();
+    p3_shift_start(&modules, first, p3_in_program());
+    p3_threads_start(p3_create_watched(), others_are_known());
     int failed = pthread_atfork(NULL, NULL, in_child);
     ending = atexit(leave) != 0;
     if ((first->flags & P3_SHADOWED) == 0)
@@ -109,6 +126,7 @@ static void add_module(struct p3_module *module) {
     module->next = modules;
     modules = module;
     start(module);
+    p3_shift_module(module);
     for (uint32_t i = 0; i < module->n_tables && p3_live_file() != NULL; i++)
         if (p3_arena_in_memory(module->tables[i].level[0]))
             p3_slot_recount(&module->tables[i]);
@@ -135,9 +153,11 @@ static int is_unsaved(void) {
 /* Writes to `file` what is only in memory; an errno. */
 static int store(struct p3_file *file, int fd) {
     int failed = 0;
-    for (struct p3_module *m = modules; m != NULL && !failed; m = m->next)
-        if (!m->live)
-            failed = p3_file_module(file, fd, m);
+    int64_t distance;
+    for (uint32_t shift = 0; shift < p3_shift_count(); shift++)
+        for (struct p3_module *m = p3_shift_at(shift, &distance) ? modules : NULL; m != NULL && !failed; m = m->next)
+            if (!m->live)
+                failed = p3_file_module(file, fd, m, shift, p3_counters_at(m, distance));
     if (!failed)
         failed = p3_arena_store(file, fd);
     return failed ? failed : p3_hot_store(file, fd);
@@ -160,9 +180,8 @@ static int complete(struct p3_file *live) {
  * others were.) */
 static int alone(void) {
     struct p3_status status;
-    if (&__libc_single_threaded != NULL && __libc_single_threaded)
-        return 1;
-    return !p3_process_status(0, &status) || status.threads <= 1 || p3_threads_are_parked(status.threads - 1);
+    return is_single() || !p3_process_status(0, &status) || status.threads <= 1 ||
+           p3_create_are_parked(status.threads - 1);
 }
 
 /* Whether the process ends. */
@@ -187,15 +206,25 @@ static int write_profile(void) {
 static int dump(void) { return modules != NULL && p3_live_file() == NULL ? write_profile() : 0; }
 
 /* What is in no file, and in which nobody but this process counts. */
-static void clear(void) {
-    for (struct p3_module *m = modules; m != NULL; m = m->next) {
-        if (m->counters_size != 0 && !m->live)
-            memset(m->counters, 0, m->counters_size);
-        for (uint32_t i = 0; i < m->n_tables; i++)
-            for (unsigned l = 0; l < P3_LEVELS; l++)
-                for (uint64_t s = 0; (p3_live_file() == NULL ? m->tables[i].level[l] != NULL : p3_arena_in_memory(m->tables[i].level[l])) && s < p3_level_slots(l); s++)
-                    __atomic_store_n(&m->tables[i].level[l][s].count, 0, __ATOMIC_RELAXED);
+static void clear_table(const struct p3_table *table) {
+    for (unsigned l = 0; l < P3_LEVELS; l++) {
+        struct p3_slot *slots = table->level[l];
+        int in_memory = p3_live_file() == NULL ? slots != NULL : p3_arena_in_memory(slots);
+        for (uint64_t s = 0; in_memory && s < p3_level_slots(l); s++)
+            __atomic_store_n(&slots[s].count, 0, __ATOMIC_RELAXED);
     }
+}
+
+static void clear(void) {
+    int64_t distance;
+    for (uint32_t shift = 0; shift < p3_shift_count(); shift++)
+        for (struct p3_module *m = p3_shift_at(shift, &distance) ? modules : NULL; m != NULL; m = m->next) {
+            if (m->counters_size != 0 && !m->live)
+                memset(p3_counters_at(m, distance), 0, m->counters_size);
+            const struct p3_table *tables = (const void *)((uintptr_t)m->tables + (uintptr_t)distance);
+            for (uint32_t i = 0; i < m->n_tables; i++)
+                clear_table(&tables[i]);
+        }
 }
 
 /* From now on counts are those from now on. 0: who was interrupted keeps it from that. */
@@ -282,6 +311,7 @@ void p3_profile_reset(void) {
 static void let_go(void) {
     p3_signal_end();
     p3_past_forget();
+    p3_shift_end();
     forget_tables();
     p3_hot_forget();
     p3_live_end();
@@ -296,7 +326,7 @@ static void at_exit(void) {
         p3_signal_hold(); /* what signals ask for from now on is not done */
         at_end = 1;
         int is_alone = alone();
-        p3_threads_end(is_alone);
+        p3_threads_end(is_alone, others_are_known());
         p3_walker_flush();
         write_profile();
         if (is_alone)

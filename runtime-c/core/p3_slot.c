@@ -70,7 +70,7 @@ struct p3_slot *p3_slot_find(struct p3_table *table, uint64_t key) {
 
 void p3_slot_empty(struct p3_table *table) {
     if (table->cache != NULL && table->level[0] != NULL)
-        memset(table->cache, 0, (1 + P3_CACHED) * sizeof *table->cache);
+        memset((char *)table->cache + table->distance, 0, (1 + P3_CACHED) * sizeof *table->cache);
     memset(table->level, 0, sizeof table->level);
 }
 

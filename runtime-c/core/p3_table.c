@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* Counting: hash tables of path ids, known by their keys, and single counters.
  *
- * Calls: p3_live.c, p3_slot.c.
+ * Calls: p3_live.c, p3_shift.c, p3_slot.c.
  * In signal handlers: all of it. */
 #include "p3_internal.h"
 
@@ -16,9 +16,14 @@ static uint64_t second_place(const struct p3_table *table, uint64_t key) {
     return 1 + (key >> (table->bits - 2 * P3_CACHE_BITS) & (P3_CACHED - 1));
 }
 
+/* A word of the cache that is the table's own. */
+static int64_t *word(const struct p3_table *table, uint64_t place) {
+    return (int64_t *)((uintptr_t)&table->cache[place] + (uintptr_t)table->distance);
+}
+
 /* The slot that the cache names at a place; one whose key is 0 where it names none. */
 static struct p3_slot *named(const struct p3_table *table, uint64_t place) {
-    int64_t distance = __atomic_load_n(&table->cache[place], __ATOMIC_ACQUIRE);
+    int64_t distance = __atomic_load_n(word(table, place), __ATOMIC_ACQUIRE);
     return (struct p3_slot *)((uintptr_t)table->cache + (uintptr_t)distance);
 }
 
@@ -27,7 +32,7 @@ static uint64_t key_of(const struct p3_slot *slot) { return __atomic_load_n(&slo
 /* Whoever finds a slot there finds the level that it is in as well, which another thread may have made. */
 static void name(struct p3_table *table, uint64_t place, const struct p3_slot *slot) {
     int64_t distance = (int64_t)((uintptr_t)slot - (uintptr_t)table->cache);
-    __atomic_store_n(&table->cache[place], distance, __ATOMIC_RELEASE);
+    __atomic_store_n(word(table, place), distance, __ATOMIC_RELEASE);
 }
 
 /* The slot of a key, past the cache; NULL when there is none for it, and a count is lost. */
@@ -71,6 +76,13 @@ void __p3_count_atomic(struct p3_table *table, uint64_t key) {
         __atomic_fetch_add(&slot->count, 1, __ATOMIC_RELAXED);
 }
 
+void __p3_count_by_thread(struct p3_table *table, uint64_t key) {
+    __p3_count((struct p3_table *)((uintptr_t)table + (uintptr_t)p3_shift_own()), key);
+}
+
 void __p3_add(uint64_t *counter) { ++*counter; }
 
 void __p3_add_atomic(uint64_t *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
+
+/* A thread's own, also where a signal interrupts it. */
+void __p3_add_by_thread(uint64_t *counter) { ++*(uint64_t *)((uintptr_t)counter + (uintptr_t)p3_shift_own()); }

@@ -32,8 +32,8 @@ pub struct CopiesArgs {
     #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
     scheme: Scheme,
 
-    /// How counters are updated: atomic is exact with threads [default: single]
-    #[arg(long, value_name = "HOW", value_parser = ["single", "atomic"])]
+    /// How counters are updated: p3-rewrite --help-all says what each does [default: auto]
+    #[arg(long, value_name = "HOW", value_parser = ["auto", "thread", "atomic", "single"])]
     pub(super) update: Option<String>,
 
     /// Use this earlier profile to place counters in programs whose functions it knows

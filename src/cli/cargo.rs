@@ -105,8 +105,6 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     }
     let target = target(&args.arguments, &rustc)?;
     let environment = environment(&target, &folder)?;
-    // Rust's programs have threads, and its tests run in some.
-    args.copies.update.get_or_insert("atomic".into());
     let build = Build {
         copies: args.copies.number(),
         out: Some(out.clone()),

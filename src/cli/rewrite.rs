@@ -13,7 +13,7 @@ use super::suite::SuiteArgs;
 use super::{Color, ForceArgs};
 use crate::base::error::Result;
 use crate::base::names::Filter;
-use crate::copies::plan::{Counters, Update};
+use crate::copies::plan::Counters;
 use crate::copies::strategy::Scheme;
 use crate::input::engine::{self, Request as EngineRequest};
 use crate::input::load::Optimize;
@@ -165,17 +165,16 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "auto", hide_short_help = true)]
     counters: Counters,
 
-    /// single, or atomic: exact with threads
-    ///
-    /// How counters are updated. An atomic update takes longer.
+    /// How counters are updated: auto, thread, atomic, single
     #[arg(
         long,
         value_name = "HOW",
         value_enum,
-        default_value = "single",
-        hide_possible_values = true
+        default_value = "auto",
+        hide_possible_values = true,
+        hide_short_help = true
     )]
-    update: Update,
+    update: values::UpdateChoice,
 
     /// Also count the executed probes, for p3-prof hits
     #[arg(long, hide_short_help = true)]
@@ -510,7 +509,7 @@ impl Args {
             accept_unrelated: self.accept_unrelated_profile,
             trust: Trust::strict(self.strict),
             counters: self.counters,
-            update: self.update,
+            update: self.update.update(),
             count_hits: self.count_hits,
             check: self.check,
             dump: self.dump,
@@ -525,6 +524,7 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::copies::plan::Update;
 
     /// Texts that program ids are made of. If one changes, so does every id, and copies made before and after it are
     /// different programs.
@@ -533,12 +533,13 @@ mod tests {
         let identity = |options: &[&str]| {
             let words = ["p3-rewrite", "a.bc", "-o", "/nonexistent/out"];
             let words = words.iter().chain(options);
-            Args::parse_from(words).resolve().unwrap().identity()
+            let options = Args::parse_from(words).resolve().unwrap();
+            options.identity(options.update.unwrap_or(Update::Thread))
         };
         for (options, text) in [
             (
                 &[][..],
-                "counters=auto update=single trace=false hits=false",
+                "counters=auto update=thread trace=false hits=false",
             ),
             (
                 &["--counters", "call", "--update", "atomic", "--count-hits"],

@@ -49,6 +49,8 @@ pub struct Admitted {
     pub input: Input,
     /// Whether it is code for a device that has no files and processes.
     pub device: bool,
+    /// Whether each thread can have counters of its own there.
+    pub own_counters: OwnCounters,
     /// What loaders do not show of its blocks, ascending.
     pub hidden: Vec<Hidden>,
     /// By ordinal of the definition, the attribute that forbids profiling it.
@@ -59,6 +61,17 @@ pub struct Admitted {
     pub optimized: Option<Level>,
 }
 
+/// Whether each thread can have counters of its own, at addresses to which segment gs adds a distance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnCounters {
+    /// It can.
+    Possible,
+    /// The module is for another target.
+    OtherTarget,
+    /// The module uses the segment itself: by what.
+    SegmentInUse(String),
+}
+
 #[cfg(test)]
 impl Admitted {
     /// For tests: an input of which nothing but what loaders show matters.
@@ -66,6 +79,7 @@ impl Admitted {
         Admitted {
             input,
             device: false,
+            own_counters: OwnCounters::OtherTarget,
             hidden: Vec::new(),
             forbidden: Vec::new(),
             positions: Positions::default(),

@@ -10,8 +10,8 @@ use crate::runtime::format::{self, Block, Function, Header};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
-use zerocopy::FromBytes;
 use zerocopy::byteorder::{BE, ByteOrder, LE, U32};
+use zerocopy::{FromBytes, IntoBytes};
 
 pub mod absent;
 mod aside;
@@ -148,8 +148,8 @@ struct Reader<'a, O> {
     window: Window<'a, O>,
     /// The header as it was when the reader was made.
     header: Vec<u8>,
-    /// What blocks held when their counts were set aside, by kind and number.
-    aside: HashMap<(u32, u32), aside::Area>,
+    /// What blocks held when their counts were set aside, by kind, number and shift.
+    aside: HashMap<(u32, u32, u32), aside::Area>,
 }
 
 impl<'a, O: ByteOrder> Reader<'a, O> {
@@ -241,14 +241,14 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                 | format::PAST => Vec::new(),
                 _ => return Err(damaged(format!("block of kind {kind}"))),
             };
-            if crc.finalize() != block.crc.get() {
+            if with_shift(crc, &block.shift) != block.crc.get() {
                 return Err(damaged("the checksum of a block is wrong"));
             }
             let inside = found + BLOCK_SIZE as u64;
             match kind {
                 format::MODULE => self.module(&block, &records, found, raw)?,
                 format::ARENA => {
-                    let aside = self.aside(format::ARENA, block.module.get(), found);
+                    let aside = self.aside(&block, found);
                     self.arena(inside, end, aside, raw)?;
                 }
                 format::PAST => {}
@@ -375,6 +375,14 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         functions: BTreeMap::new(),
         estimates: data::InRaw::default(),
     })
+}
+
+/// The checksum of what `crc` is of, and of the shift of a thread unless it is 0.
+fn with_shift<O: ByteOrder>(mut crc: Crc, shift: &U32<O>) -> u32 {
+    if shift.get() != 0 {
+        crc.update(shift.as_bytes());
+    }
+    crc.finalize()
 }
 
 fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), Problem> {

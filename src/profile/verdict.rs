@@ -335,12 +335,19 @@ fn lost_by_threads(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) 
         starters.map(|(symbol, _)| shown(symbol)).collect()
     };
     let mut lines = Vec::new();
-    for threads in [Threads::Started, Threads::Unseen, Threads::Inside] {
+    for threads in [
+        Threads::Shared,
+        Threads::Started,
+        Threads::Unseen,
+        Threads::Inside,
+    ] {
         let copies = processes.iter_enumerated();
         let copies = copies.filter(|(_, p)| p.threads == threads);
         let copies: Vec<CopyId> = copies.map(|(c, _)| c).collect();
         let (by, named) = (by(threads), copies_named(&copies));
-        let why = if threads == Threads::Started {
+        let why = if threads == Threads::Shared {
+            format!("threads without counters of their own ran in {named}")
+        } else if threads == Threads::Started {
             format!("threads ran in {named}")
         } else if by.is_empty() {
             continue;

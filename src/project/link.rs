@@ -26,7 +26,7 @@ use ar_archive_writer::{
 use compile::StandardInput;
 use modules::{Found, Module};
 use rayon::prelude::*;
-use runtime::{Runtime, Target};
+use runtime::{CLibrary, Runtime, Target};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -58,7 +58,7 @@ struct Link<'a> {
     work: &'a Path,
     shared: bool,
     /// The C library is a shared one.
-    shares_libc: bool,
+    libc: CLibrary,
     /// The command names all libraries itself (`-nodefaultlibs`), as rustc does.
     names_libraries: bool,
 }
@@ -127,7 +127,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             found,
             work: work.path(),
             shared,
-            shares_libc: linked.iter().any(is_shared_libc),
+            libc: c_library(&linked, shared),
             names_libraries: line.has("-nodefaultlibs"),
         };
         link.copies(&line.arguments())
@@ -294,7 +294,7 @@ impl Link<'_> {
             folder: &self.folder,
             scheme: manifest.scheme,
             shared: self.shared,
-            shares_libc: self.shares_libc,
+            libc: self.libc,
             triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
             align: self.alignment(&manifest),
             common: self
@@ -428,6 +428,7 @@ impl Link<'_> {
         clang
             .args(modules::replaced(&self.words, &by))
             .args(&runtime.last);
+        clang.args(self.libc.link_options());
         if self.names_libraries {
             // They come before the runtime, and GNU ld takes no member of an archive for what comes behind it
             // (`atexit`).
@@ -508,13 +509,26 @@ impl Link<'_> {
     }
 }
 
-/// Whether this is the C library as it is shared, by glibc's name (behind a script's) or musl's.
-fn is_shared_libc(linked: &Linked) -> bool {
-    let Linked::File(file) = linked else {
-        return false;
+/// The C library among what was linked, of a library if `is_library`: as a shared one by glibc's name (behind a
+/// script's) or musl's.
+fn c_library(linked: &[Linked], is_library: bool) -> CLibrary {
+    let name = |of: &str| {
+        Path::new(of)
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
     };
-    let name = Path::new(file).file_name().and_then(|f| f.to_str());
-    name.is_some_and(|n| n.starts_with("libc.so") || n.starts_with("ld-musl-"))
+    let is_shared = |linked: &Linked| {
+        matches!(linked, Linked::File(file) if name(file)
+            .is_some_and(|n| n.starts_with("libc.so") || n.starts_with("ld-musl-")))
+    };
+    let is_static = |linked: &Linked| matches!(linked, Linked::Member { archive, .. } if name(archive).is_some_and(|n| n == "libc.a"));
+    if linked.iter().any(is_shared) {
+        CLibrary::Shared
+    } else if !is_library && linked.iter().any(is_static) {
+        CLibrary::Static
+    } else {
+        CLibrary::Unknown
+    }
 }
 
 /// The program could be linked and its copy could not: where a symbol is missing, a tool may have renamed it in an

@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 10;
+    VERSION "P3_ABI": u32 = 11;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -20,6 +20,8 @@ constants! {
     FORKS "P3_FORKS": u32 = 4;
     /// In a module's flags: counts are updated atomically.
     ATOMIC "P3_ATOMIC": u32 = 1;
+    /// In a module's flags: each thread has counters of its own, at the distance that segment gs adds.
+    BY_THREAD "P3_BY_THREAD": u32 = 4;
     /// In the flags of sampling: subpaths are those of each activation by itself.
     WITHIN "P3_WITHIN": u32 = 1;
     /// In the flags of sampling: the seed was asked for; else each process has one of its own.
@@ -64,6 +66,16 @@ pub const TABLE: Struct = Struct {
         Field::new("func", U32, "its number in the manifest"),
         Field::new("bits", U32, "of its keys: 32 or 64"),
         Field::new("size", U64, "one more than the largest id"),
+        Field::new(
+            "distance",
+            U64,
+            "the runtime's: from the first thread's table to this one, in bytes, modulo 2^64",
+        ),
+        Field::new(
+            "shift",
+            U64,
+            "the runtime's: the number of that distance, 0 for the first thread's",
+        ),
         Field::array(
             "level",
             Pointer("struct p3_slot"),
@@ -73,7 +85,7 @@ pub const TABLE: Struct = Struct {
         Field::new(
             "cache",
             Pointer("int64_t"),
-            "0, then P3_CACHED slots, as distances in bytes from that 0; NULL without inlined counting. Each is a slot of some key whose first or second place that is (p3_table.c), or the 0 itself, read as a slot that no key has. A slot is checked by its key, so any race is harmless.",
+            "of the first thread: 0, then P3_CACHED slots, as distances in bytes from that 0 (a thread's own words are at `distance` from these, and hold distances from the first thread's 0); NULL without inlined counting. Each is a slot of some key whose first or second place that is (p3_table.c), or the 0 itself, read as a slot that no key has. A slot is checked by its key, so any race is harmless.",
         ),
     ],
 };
@@ -130,7 +142,7 @@ pub const MODULE: Struct = Struct {
             16,
             "the rewriting: `program` of manifest.json",
         ),
-        Field::new("flags", U32, "P3_ATOMIC, P3_SHADOWED"),
+        Field::new("flags", U32, "P3_ATOMIC, P3_SHADOWED, P3_BY_THREAD"),
         Field::new("n_entries", U32, "P3_SHADOWED: number of its functions"),
         Field::new(
             "block",
@@ -264,6 +276,12 @@ pub const COUNT_ATOMIC: Function = Function {
     about: "The same, exact where several threads count.",
     ..COUNT
 };
+/// [`COUNT`] in the calling thread's own table.
+pub const COUNT_BY_THREAD: Function = Function {
+    name: "__p3_count_by_thread",
+    about: "The same in the table of the calling thread, where `table` is that of the first one.",
+    ..COUNT
+};
 /// Increments one counter.
 pub const ADD: Function = Function {
     name: "__p3_add",
@@ -275,6 +293,12 @@ pub const ADD: Function = Function {
 pub const ADD_ATOMIC: Function = Function {
     name: "__p3_add_atomic",
     about: "The same, exact where several threads count.",
+    ..ADD
+};
+/// [`ADD`] of the calling thread's own counter.
+pub const ADD_BY_THREAD: Function = Function {
+    name: "__p3_add_by_thread",
+    about: "The same for the counter of the calling thread, where `counter` is that of the first one.",
     ..ADD
 };
 
@@ -306,13 +330,15 @@ pub const JUMP: Function = Function {
 };
 
 /// All of them.
-pub const FUNCTIONS: [Function; 9] = [
+pub const FUNCTIONS: [Function; 11] = [
     REGISTER,
     REGISTER_SHADOW,
     COUNT,
     COUNT_ATOMIC,
+    COUNT_BY_THREAD,
     ADD,
     ADD_ATOMIC,
+    ADD_BY_THREAD,
     SUBPATH_BOUNDARY,
     SUBPATH_BLOCK,
     JUMP,

@@ -14,20 +14,26 @@ constants! {
     /// First bytes of a chunk: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 10;
+    VERSION "P3_RAW_VERSION": u32 = 11;
     /// Flag: counts were lost, because there was no memory or space.
     LOST "P3_RAW_LOST": u32 = 1;
     /// Flag: the program resets its counts (p3_profile_reset), so no other process takes the file over.
     APART "P3_RAW_APART": u32 = 2;
     /// Flag: counts are in memory until the process ends normally. If it was killed, they are lost.
     UNSAVED "P3_RAW_UNSAVED": u32 = 4;
-    /// Flag: a process that counted here had a second thread.
+    /// Flag: a process that counted here had a second thread; with P3_UPDATE_BY_THREAD, one without counters of its own.
     THREADS "P3_RAW_THREADS": u32 = 8;
     /// Flag: a process that counts here, or was killed, may have started threads unseen.
     UNSEEN "P3_RAW_UNSEEN": u32 = 16;
     /// Flag: for a process that counts here, or was killed, the C library may have started threads by itself
     /// (SIGEV_THREAD).
     INSIDE "P3_RAW_INSIDE": u32 = 32;
+    /// In `update`: counts are plain increments.
+    UPDATE_SINGLE "P3_UPDATE_SINGLE": u32 = 0;
+    /// In `update`: counts are updated atomically.
+    UPDATE_ATOMIC "P3_UPDATE_ATOMIC": u32 = 1;
+    /// In `update`: counts are plain increments of counters that each thread has for itself.
+    UPDATE_BY_THREAD "P3_UPDATE_BY_THREAD": u32 = 2;
     /// In `process`: only the first P3_RAW_ARGUMENTS_MAX bytes of the arguments are stored.
     ARGUMENTS_CUT "P3_RAW_ARGUMENTS_CUT": u32 = 1;
     /// In `process`: the arguments are not known.
@@ -175,8 +181,8 @@ structures! {
         parent: U64<O>,
         /// alignment of blocks
         page: U64<O>,
-        /// 1 when counts are updated atomically
-        atomic: U32<O>,
+        /// P3_UPDATE_SINGLE, P3_UPDATE_ATOMIC, P3_UPDATE_BY_THREAD
+        update: U32<O>,
         /// number of arguments, the program's name included
         arguments: U32<O>,
         /// size of the strings behind this header
@@ -236,9 +242,10 @@ structures! {
         n_counters: U64<O>,
         /// arena: bytes from its beginning that were given to chunks
         used: U64<O>,
-        /// 0
-        reserved2: U32<O>,
-        /// CRC-32 of size … n_counters and of the records
+        /// module: number of the distance at which a thread's counters were, 0 for the first thread's; past: that of
+        /// the block that the baseline belongs to
+        shift: U32<O>,
+        /// CRC-32 of size … n_counters, of the records, and of the shift unless it is 0
         crc: U32<O>,
     }
 
@@ -269,9 +276,9 @@ structures! {
         size: U64<O>,
         /// 0
         reserved: [U64<O>; 3],
-        /// 0
-        reserved2: U32<O>,
-        /// CRC-32 of func … size
+        /// number of the distance at which the thread that counts here has its counters, 0 for the first thread
+        shift: U32<O>,
+        /// CRC-32 of func … size, and of the shift unless it is 0
         crc: U32<O>,
     }
 

@@ -46,6 +46,7 @@ const RUNTIME: &[(&str, &str, &str)] = runtime! {
     "core/" "p3_arena.c"
     "sampling/" "p3_chance.c"
     "core/" "p3_crc.c"
+    "core/" "p3_create.c"
     "core/" "p3_encode.c"
     "core/" "p3_file.c"
     "core/" "p3_format.h"
@@ -61,6 +62,7 @@ const RUNTIME: &[(&str, &str, &str)] = runtime! {
     "" "p3_profile.h"
     "core/" "p3_quiet.c"
     "core/" "p3_register.c"
+    "core/" "p3_shift.c"
     "core/" "p3_signal.c"
     "core/" "p3_slot.c"
     "core/" "p3_started.c"
@@ -443,6 +445,10 @@ pub(crate) fn runtime_objects(scheme: Scheme) -> impl Iterator<Item = &'static s
     linked.filter_map(|(_, name, _)| name.strip_suffix(".c"))
 }
 
+/// The functions of the C library that the runtime replaces in programs that have it in themselves
+/// (`runtime-c/core/p3_create.c`): those that start threads.
+pub(crate) const WRAPPED: [&str; 2] = ["pthread_create", "thrd_create"];
+
 /// The Makefile: variables, then the rules.
 fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
@@ -459,13 +465,14 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
          P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\
-         P3_LLVM := {LINKED}\nP3_ALIGN ?= {}\n\
+         P3_LLVM := {LINKED}\nP3_WRAPPED := {}\nP3_ALIGN ?= {}\n\
          # How counts stay what they are, one increment in memory each (docs/RUNNER.md)\nP3_PASSES ?={}\n\n{RUNNER}",
         copies.join(" "),
         linking.modules.join(" "),
         linking.inputs.join(" "),
         runtime.join(" "),
         u8::from(linking.cxx),
+        WRAPPED.join(" "),
         alignment(manifest),
         passes.collect::<String>(),
     )

@@ -14,9 +14,32 @@ values! { Counters:
     Call "call" "Everything by a call"
 }
 
-values! { Update:
-    Single "single" "Plain loads and stores: exact in one thread"
-    Atomic "atomic" "Atomic increments: exact in any number"
+/// What `--update` takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum UpdateChoice {
+    Auto,
+    Thread,
+    Atomic,
+    Single,
+}
+
+values! { UpdateChoice:
+    Auto "auto" "thread on x86-64; elsewhere atomic if the program can start threads, else single"
+    Thread "thread" "Counters of each thread's own: exact in any number, as fast as in one"
+    Atomic "atomic" "Atomic increments: exact in any number, and slower"
+    Single "single" "Plain increments: exact in one thread"
+}
+
+impl UpdateChoice {
+    /// What is asked for; `None`: it is left open.
+    pub(super) fn update(self) -> Option<Update> {
+        match self {
+            UpdateChoice::Auto => None,
+            UpdateChoice::Thread => Some(Update::Thread),
+            UpdateChoice::Atomic => Some(Update::Atomic),
+            UpdateChoice::Single => Some(Update::Single),
+        }
+    }
 }
 
 impl ValueEnum for Optimize {

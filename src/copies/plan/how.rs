@@ -26,6 +26,8 @@ pub enum Update {
     Single,
     /// Atomic increments: exact in any number
     Atomic,
+    /// Plain increments of counters that each thread has for itself: exact in any number
+    Thread,
 }
 
 impl Update {
@@ -34,6 +36,7 @@ impl Update {
         match self {
             Update::Single => "single",
             Update::Atomic => "atomic",
+            Update::Thread => "thread",
         }
     }
 }

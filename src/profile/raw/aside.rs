@@ -1,8 +1,8 @@
 //! Counts that were set aside (`runtime-c/core/p3_past.c`): what counters held when the present epoch began. What they
 //! hold above that is what the file counts.
 
-use super::{Problem, Reader, Window, damaged};
-use crate::runtime::format;
+use super::{Problem, Reader, Window, damaged, with_shift};
+use crate::runtime::format::{self, Block};
 use zerocopy::byteorder::ByteOrder;
 
 /// What a block held, byte by byte: where that is in the file.
@@ -35,19 +35,21 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let (Some(size), Ok(kind), true) = (size, kind, inside) else {
                 return Err(damaged(format!("the block at {found}")));
             };
-            if crc.finalize() != block.crc.get() {
+            if with_shift(crc, &block.shift) != block.crc.get() {
                 return Err(damaged("the checksum of a block is wrong"));
             }
             let start = found + first + u64::from(epoch & 1) * size;
             let area = Area { start, size };
-            self.aside.insert((kind, block.module.get()), area);
+            let key = (kind, block.module.get(), block.shift.get());
+            self.aside.insert(key, area);
         }
         Ok(())
     }
 
-    /// What the block of this kind and number held from `first` on.
-    pub(super) fn aside(&self, kind: u32, number: u32, first: u64) -> Aside<'a, O> {
-        let area = self.aside.get(&(kind, number)).copied();
+    /// What a block like this one held from `first` on.
+    pub(super) fn aside(&self, block: &Block<O>, first: u64) -> Aside<'a, O> {
+        let key = (block.kind.get(), block.module.get(), block.shift.get());
+        let area = self.aside.get(&key).copied();
         let window = || self.window.again();
         Aside {
             then: area.map(|a| (a, window())),

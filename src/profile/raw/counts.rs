@@ -1,6 +1,6 @@
 //! Counters of modules, and hash tables in arenas.
 
-use super::{Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add, damaged, sum};
+use super::{Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add, damaged, sum, with_shift};
 use crate::base::index::FuncId;
 use crate::copies::plan::keys::Keys;
 use crate::runtime::abi;
@@ -18,7 +18,7 @@ impl<O: ByteOrder> Reader<'_, O> {
         raw: &mut Raw,
     ) -> Result<(), Problem> {
         let counters = at + block.counters_offset.get();
-        let mut aside = self.aside(format::MODULE, block.module.get(), counters);
+        let mut aside = self.aside(block, counters);
         // In order and disjoint: no counter is read twice.
         let mut free = 0;
         for record in records {
@@ -83,7 +83,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             let (chunk, crc) = self
                 .window
                 .checked::<Chunk<O>>(found, format::CHUNK_CHECKED)?;
-            if crc.finalize() != chunk.crc.get() {
+            if with_shift(crc, &chunk.shift) != chunk.crc.get() {
                 return Err(damaged(format!(
                     "the checksum of the table at {found} is wrong"
                 )));

@@ -144,7 +144,7 @@ fn what_a_file_says_of_threads() {
         let mut bytes = raw_profile(&[1, 2], &[(3, 4)]);
         for (at, value) in [
             (offset_of!(Header<LE>, version), version),
-            (offset_of!(Header<LE>, atomic), atomic),
+            (offset_of!(Header<LE>, update), atomic),
             (offset_of!(Header<LE>, flags), flags),
         ] {
             put(&mut bytes, at, &value.to_le_bytes());

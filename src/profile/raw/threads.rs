@@ -10,7 +10,7 @@ use zerocopy::byteorder::ByteOrder;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Threads {
-    /// There was none, or increments are atomic.
+    /// There was none, or all had counters of their own, or increments are atomic.
     #[default]
     None,
     /// The program started none; the C library may have, by itself.
@@ -19,15 +19,21 @@ pub enum Threads {
     Unseen,
     /// There was one.
     Started,
+    /// There was one that had no counters of its own, where others had.
+    Shared,
 }
 
 impl Threads {
     pub(super) fn of<O: ByteOrder>(header: &Header<O>) -> Threads {
         let has = |flag| header.flags.get() & flag != 0;
-        if header.atomic.get() != 0 {
+        if header.update.get() == format::UPDATE_ATOMIC {
             Threads::None
         } else if has(format::THREADS) {
-            Threads::Started
+            if header.update.get() == format::UPDATE_BY_THREAD {
+                Threads::Shared
+            } else {
+                Threads::Started
+            }
         } else if has(format::UNSEEN) || header.version.get() < OLDEST_WITH_THREADS {
             Threads::Unseen
         } else if has(format::INSIDE) {

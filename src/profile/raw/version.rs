@@ -18,7 +18,7 @@ pub(super) fn header_size(version: u32) -> Option<usize> {
     match version {
         OLDEST => Some(offset_of!(Header<LE>, absent)),
         9 => Some(offset_of!(Header<LE>, children_ended)),
-        VERSION => Some(HEADER_SIZE),
+        10 | VERSION => Some(HEADER_SIZE),
         _ => None,
     }
 }

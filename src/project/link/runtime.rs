@@ -18,14 +18,43 @@ pub(crate) struct Target<'a> {
     pub(crate) scheme: Scheme,
     /// A library is linked, not a program.
     pub(crate) shared: bool,
-    /// The C library is a shared one.
-    pub(crate) shares_libc: bool,
+    /// What the C library is.
+    pub(crate) libc: CLibrary,
     /// The target of the program's code, if it is known.
     pub(crate) triple: Option<&'a str>,
     /// What parts of the program are aligned to.
     pub(crate) align: Option<u64>,
     /// A folder for objects that are the same for many programs of a build.
     pub(crate) common: Option<PathBuf>,
+}
+
+/// How a program has its C library, which says how starts of threads are seen (`runtime-c/core/p3_create.c`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CLibrary {
+    /// As a shared library: the program's functions come before its own.
+    Shared,
+    /// In itself: the linker leads calls to ours.
+    Static,
+    /// It is not known; or a library is linked, and not a program.
+    Unknown,
+}
+
+impl CLibrary {
+    /// What the runtime is compiled with.
+    fn definition(self) -> Option<&'static str> {
+        match self {
+            CLibrary::Shared => Some("-DP3_DYNAMIC"),
+            CLibrary::Static => Some("-DP3_WRAPPED"),
+            CLibrary::Unknown => None,
+        }
+    }
+
+    /// What a copy is linked with.
+    pub(crate) fn link_options(self) -> impl Iterator<Item = String> {
+        let is_static = self == CLibrary::Static;
+        let wrapped = output::WRAPPED.into_iter().filter(move |_| is_static);
+        wrapped.map(|function| format!("-Wl,--wrap={function}"))
+    }
 }
 
 /// Objects in the order of a link.
@@ -73,8 +102,8 @@ impl Target<'_> {
         key.update(&text);
         key.update(
             format!(
-                "{:?} {:?} {} {}",
-                self.compiler.path, self.triple, self.shared, self.shares_libc
+                "{:?} {:?} {} {:?}",
+                self.compiler.path, self.triple, self.shared, self.libc
             )
             .as_bytes(),
         );
@@ -104,9 +133,7 @@ impl Target<'_> {
         clang.current_dir(source.parent().unwrap_or(source));
         clang.args(["-x", "c", "-std=c11", "-O2", "-c"]).args(flags);
         clang.arg(if self.shared { "-fPIC" } else { "-fPIE" });
-        if self.shares_libc {
-            clang.arg("-DP3_DYNAMIC");
-        }
+        clang.args(self.libc.definition());
         if let Some(triple) = self.triple {
             clang.args(["-target", triple]);
         }

@@ -3,7 +3,7 @@
 use super::llvm::{self, bound, session};
 use super::members;
 use super::optimize::{is_for_lto, optimize};
-use super::{Names, Parsed, hidden, positions};
+use super::{Names, Parsed, hidden, positions, segment};
 use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED as LLVM;
 use crate::input::ir::lower::{remedy_for_old_text, unreadable};
@@ -59,6 +59,7 @@ pub fn admit(
         let (_, module) = parsed.get();
         let admitted = Admitted {
             device,
+            own_counters: segment::look_for_use(&module),
             hidden: hidden::find(&module),
             forbidden: hidden::forbidden(&module),
             positions: positions::find(&module),

@@ -59,7 +59,7 @@ impl Described<'_> {
             counters_offset: counters_offset.into(),
             n_counters: (self.counters / 8).into(),
             used: 0.into(),
-            reserved2: 0.into(),
+            shift: 0.into(),
             crc: 0.into(),
         };
         let mut bytes = block.as_bytes().to_vec();

@@ -5,17 +5,19 @@ use super::block::{Described, Record};
 use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
 use super::llvm;
+use super::segment::GS;
 use super::shared::{append_ctor, aside, constructor, record, runtime_function};
 use super::{Counters, ModuleJob, Update};
 use crate::copies::plan::FunctionPlan;
 use crate::copies::plan::keys::Keys;
 use crate::runtime::abi;
-use inkwell::AddressSpace;
+use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{
     BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue, StructValue,
 };
+use inkwell::{AddressSpace, AtomicOrdering, AtomicRMWBinOp};
 
 /// The words of a cache: one that is zero, and the slots.
 const CACHE_WORDS: u32 = 1 + abi::CACHED;
@@ -67,8 +69,8 @@ pub(crate) struct Data<'a, 'ctx> {
     page: u64,
     /// Increment arrays by calls.
     pub calls: bool,
-    /// Increment atomically.
-    pub atomic: bool,
+    /// How counters are incremented.
+    pub update: Update,
     i64: IntType<'ctx>,
 }
 
@@ -93,7 +95,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             records: Vec::new(),
             page: page_size(edit.module),
             calls: job.counters == Counters::Call,
-            atomic: job.update == Update::Atomic,
+            update: job.update,
             i64: edit.context.i64_type(),
         };
         if data.slots > 0 {
@@ -117,8 +119,16 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         }
         let ty = self.i64.array_type(tables * CACHE_WORDS);
         let global = zeros(self.edit.module, ty, "__p3_caches");
-        global.set_alignment(64);
+        global.set_alignment(self.table_alignment());
         Some(global)
+    }
+
+    /// Of tables and their caches: what each thread has of its own begins on a page.
+    fn table_alignment(&self) -> u32 {
+        match self.update {
+            Update::Thread => self.page as u32,
+            Update::Single | Update::Atomic => 64,
+        }
     }
 
     fn declare_tables<'p>(
@@ -134,7 +144,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             ty.const_array(&tables).into(),
             "__p3_tables",
         );
-        global.set_alignment(64);
+        global.set_alignment(self.table_alignment());
         Some((global, ty))
     }
 
@@ -199,6 +209,44 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         llvm::const_address(base, self.i64.const_int(slot * 8, false))
     }
 
+    /// Adds `by` to a counter, where the builder stands: in memory each time if `at_once`, or as LLVM likes.
+    pub(crate) fn add_to(
+        &self,
+        b: &Builder<'ctx>,
+        counter: PointerValue<'ctx>,
+        by: IntValue<'ctx>,
+        at_once: bool,
+    ) {
+        if self.update == Update::Atomic {
+            let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);
+            b.build_atomicrmw(add, counter, by, order)
+                .expect("positioned");
+            return;
+        }
+        let old = b.build_load(self.i64, counter, "p3.n");
+        let old = old.expect("positioned").into_int_value();
+        // A volatile load keeps the increment one instruction in memory: LICM and GVN would carry the
+        // count of a loop in a register and still store it on each iteration. The store stays plain:
+        // LLVM does not take a volatile store to return, so nothing behind it would leave the loop.
+        let load = old.as_instruction().expect("a load");
+        load.set_volatile(at_once).expect("a load can be");
+        let new = b.build_int_add(old, by, "p3.n").expect("positioned");
+        b.build_store(counter, new).expect("positioned");
+    }
+
+    /// The calling thread's own word, of which this is the address in the first thread.
+    pub(crate) fn own(&self, b: &Builder<'ctx>, address: PointerValue<'ctx>) -> PointerValue<'ctx> {
+        if self.update != Update::Thread {
+            return address;
+        }
+        let own = b.build_address_space_cast(
+            address,
+            self.edit.context.ptr_type(AddressSpace::from(GS)),
+            "p3.own",
+        );
+        own.expect("positioned")
+    }
+
     /// The slot that takes increments which must not count.
     pub(crate) fn trash(&self) -> PointerValue<'ctx> {
         self.counter(self.slots)
@@ -234,14 +282,22 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
 
     /// The runtime's function that counts an id in a hash table by its key.
     pub(crate) fn count_function(&self) -> FunctionValue<'ctx> {
-        let count = [abi::COUNT, abi::COUNT_ATOMIC];
-        runtime_function(self.edit, &count[usize::from(self.atomic)])
+        let count = match self.update {
+            Update::Single => &abi::COUNT,
+            Update::Atomic => &abi::COUNT_ATOMIC,
+            Update::Thread => &abi::COUNT_BY_THREAD,
+        };
+        runtime_function(self.edit, count)
     }
 
     /// The runtime's function that increments a counter.
     pub(crate) fn add_function(&self) -> FunctionValue<'ctx> {
-        let add = [abi::ADD, abi::ADD_ATOMIC];
-        runtime_function(self.edit, &add[usize::from(self.atomic)])
+        let add = match self.update {
+            Update::Single => &abi::ADD,
+            Update::Atomic => &abi::ADD_ATOMIC,
+            Update::Thread => &abi::ADD_BY_THREAD,
+        };
+        runtime_function(self.edit, add)
     }
 
     /// Describes everything to the runtime, and registers it in a constructor. What is `added` stands behind what the
@@ -303,7 +359,12 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         let program: Vec<IntValue> = job.program.iter().map(byte).collect();
         let tables = self.storage.iter().filter_map(|s| s.table).count();
         let (n_entries, entries) = additions.entries.unzip();
-        let flags = additions.flags | if self.atomic { abi::ATOMIC } else { 0 };
+        let flags = additions.flags
+            | match self.update {
+                Update::Single => 0,
+                Update::Atomic => abi::ATOMIC,
+                Update::Thread => abi::BY_THREAD,
+            };
         let values = [
             ("abi", self.word(abi::VERSION)),
             ("n_tables", self.word(tables as u32)),

@@ -24,8 +24,6 @@ use crate::copies::plan::register::Registers;
 use crate::copies::plan::{FunctionPlan, Op, Site, Table};
 use crate::input::ir::{Cfg, FunctionBody};
 use inkwell::AddressSpace;
-use inkwell::AtomicOrdering;
-use inkwell::AtomicRMWBinOp;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -372,26 +370,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
+    /// Adds `by` to a counter of the module.
     fn increment(&self, slot: PointerValue<'ctx>, by: IntValue<'ctx>) {
         let b = &self.builder;
         if self.data.calls && by == self.constant(1) {
             let add = self.data.add_function();
             b.build_call(add, &[slot.into()], "").expect("positioned");
-        } else if self.data.atomic {
-            let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);
-            b.build_atomicrmw(add, slot, by, order).expect("positioned");
         } else {
-            let old = b
-                .build_load(self.i64, slot, "p3.n")
-                .expect("positioned")
-                .into_int_value();
-            // A volatile load keeps the increment one instruction in memory: LICM and GVN would carry the
-            // count of a loop in a register and still store it on each iteration. The store stays plain:
-            // LLVM does not take a volatile store to return, so nothing behind it would leave the loop.
-            let load = old.as_instruction().expect("a load");
-            load.set_volatile(true).expect("a load can be");
-            let new = b.build_int_add(old, by, "p3.n").expect("positioned");
-            b.build_store(slot, new).expect("positioned");
+            self.data.add_to(b, self.data.own(b, slot), by, true);
         }
     }
 

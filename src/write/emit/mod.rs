@@ -29,6 +29,7 @@ pub(crate) mod place;
 mod positions;
 mod pressure;
 mod read;
+mod segment;
 pub(crate) mod shared;
 pub(crate) mod split;
 mod steps;

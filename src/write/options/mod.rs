@@ -97,8 +97,8 @@ pub struct Options {
     pub exclude: Option<Filter>,
     /// How counts are incremented.
     pub counters: Counters,
-    /// Whether counts are exact under threads.
-    pub update: Update,
+    /// Whether counts are exact under threads; `None`: they are, in the way that costs least ([`Update::choose`]).
+    pub update: Option<Update>,
     /// How subpaths are sampled: there if and only if the scheme's method is [`Method::Sample`].
     pub sampling: Option<Settings>,
     /// Count executed probes.
@@ -120,11 +120,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options that change what copies do, as text that depends on no name in this code: part of the program's id,
-    /// by which profiles of equal programs merge.
-    pub fn identity(&self) -> String {
+    /// The options that change what copies do, as text that depends on no name in this code, where counts are updated
+    /// by `update`: part of the program's id, by which profiles of equal programs merge.
+    pub fn identity(&self, update: Update) -> String {
         let trace = self.scheme.strategy().method == Method::Trace;
-        let (counters, update) = (self.counters.word(), self.update.word());
+        let (counters, update) = (self.counters.word(), update.word());
         let sampling = self.sampling.as_ref().map(|s| format!(" {}", s.identity()));
         format!(
             "counters={counters} update={update} trace={trace} hits={}{}",

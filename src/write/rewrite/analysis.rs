@@ -2,11 +2,13 @@
 
 #[cfg(feature = "estimates")]
 use super::estimates::admission::can_be_sampled;
+use super::update::{Chosen, choose_update};
 use super::{Clock, Options};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::base::names::shown;
 use crate::copies::partition::Assignment;
+use crate::copies::plan::Update;
 use crate::copies::plan::build::copy_plan;
 use crate::copies::plan::double::doubled;
 use crate::copies::plan::{CopyPlan, FunctionPlan, check};
@@ -41,6 +43,10 @@ pub(super) struct Analysis {
     pub manifest: Manifest,
     /// Whether the measured weights are of this program, if there are any.
     pub is_related: bool,
+    /// How the copies count.
+    pub update: Update,
+    /// What the user should know of that.
+    pub about_update: Option<String>,
     /// Who may call whom.
     pub callers: Callers,
     /// By module: ordinal and function of its bodies, ascending.
@@ -112,6 +118,8 @@ impl Analysis {
         }
         let measuring = measure(options.scheme, &functions, &paths.raw, expected);
         let (assignment, paths) = assign(options, &functions, measuring, asked.as_ref());
+        let Chosen { update, warning } =
+            choose_update(options, inputs, !program.starters.is_empty())?;
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
@@ -119,7 +127,7 @@ impl Analysis {
             scheme: options.scheme,
             copies: options.copies,
             asked: asked.as_ref(),
-            options: &options.identity(),
+            options: &options.identity(update),
         });
         clock.lap("analysed");
         Ok(Analysis {
@@ -130,6 +138,8 @@ impl Analysis {
             assignment,
             manifest,
             is_related,
+            update,
+            about_update: warning,
         })
     }
 

@@ -281,7 +281,7 @@ impl<'a> Copies<'a> {
             copies: self.options.copies,
             program: self.analysis.manifest.program_bytes(),
             counters: self.options.counters,
-            update: self.options.update,
+            update: self.analysis.update,
             count_hits: self.options.count_hits,
             affected,
             selective: self.options.paths.is_some(),

@@ -5,6 +5,7 @@ mod copies;
 #[cfg_attr(not(feature = "estimates"), path = "no_estimates.rs")]
 mod estimates;
 mod train;
+mod update;
 mod views;
 
 use crate::base::error::{Error, Result};
@@ -259,9 +260,10 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
     let idle = nothing
         .is_none()
         .then(|| warn_of_idle_copies(options, manifest));
-    let threads = warn_of_threads(options, manifest);
+    let threads = warn_of_threads(options, analysis);
     let warnings = nothing.into_iter().chain(idle.flatten());
-    let warnings = warnings.chain(threads).chain(estimated);
+    let about_update = analysis.about_update.clone();
+    let warnings = warnings.chain(threads).chain(about_update).chain(estimated);
     let mut functions = [0; 3];
     for f in &manifest.functions {
         functions[match f.status {
@@ -282,10 +284,11 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
 }
 
 /// Of a program that can start threads and does not count atomically. (Estimates lose nothing.)
-fn warn_of_threads(options: &Options, manifest: &Manifest) -> Option<String> {
+fn warn_of_threads(options: &Options, analysis: &Analysis) -> Option<String> {
+    let manifest = &analysis.manifest;
     let is_exact = options.scheme.strategy().measure.is_exact();
     let starters: Vec<String> = manifest.thread_starters().map(|(s, _)| shown(s)).collect();
-    let can_lose = is_exact && options.update == Update::Single && !manifest.counts_nothing();
+    let can_lose = is_exact && analysis.update == Update::Single && !manifest.counts_nothing();
     (can_lose && !starters.is_empty()).then(|| {
         let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());
         format!("{THREADS_WARNING} ({starters}): --update atomic counts exactly")

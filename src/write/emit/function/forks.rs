@@ -12,13 +12,13 @@ use crate::write::emit::data::Data;
 use crate::write::emit::llvm::inst::Inst;
 use crate::write::emit::llvm::{self, Blocks};
 use crate::write::emit::place;
+use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValue, CallSiteValue, InstructionValue, IntValue, PointerValue};
-use inkwell::{AtomicOrdering, AtomicRMWBinOp, IntPredicate};
 
 /// A function that calls `fork`, with its variables.
 struct Forks<'a, 'ctx> {
@@ -163,15 +163,7 @@ impl<'ctx> Forks<'_, 'ctx> {
     fn add(&self, counter: u64, n: IntValue<'ctx>) {
         let b = &self.builder;
         let counter = self.data.counter(self.slot + counter);
-        if self.data.atomic {
-            let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);
-            b.build_atomicrmw(add, counter, n, order)
-                .expect("positioned");
-            return;
-        }
-        let sum = b.build_int_add(self.load(counter), n, "p3.n");
-        b.build_store(counter, sum.expect("positioned"))
-            .expect("positioned");
+        self.data.add_to(b, self.data.own(b, counter), n, false);
     }
 }
 

@@ -4,7 +4,7 @@ use super::llvm;
 use super::register::Held;
 use super::{Emitter, How, place};
 use crate::base::index::BlockId;
-use crate::copies::plan::Op;
+use crate::copies::plan::{Op, Update};
 use crate::runtime::abi;
 use crate::runtime::format::Slot;
 use inkwell::AtomicOrdering;
@@ -66,7 +66,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         llvm::set_branch_weights(self.context, branch, &[1 << 20, 1]); // it is found, mostly
         b.position_at_end(hit);
         let count = self.constant(offset_of!(Slot<LE>, count) as i64);
-        self.increment(llvm::field(b, slot, count), self.constant(1));
+        // The slot is the thread's own already.
+        self.data
+            .add_to(b, llvm::field(b, slot, count), self.constant(1), true);
         b.build_unconditional_branch(rest).expect(POSITIONED);
         b.position_at_end(miss);
         self.count_missed(key);
@@ -86,7 +88,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let at = self.wide(at.expect(POSITIONED));
         let cache = self.data.cache(self.table());
         let first = llvm::const_address(cache, self.constant(8));
-        let distance = self.load(llvm::slot(b, first, at));
+        let distance = self.load(self.data.own(b, llvm::slot(b, first, at)));
         // The slot is no part of the cache: what LLVM knows of pointers into that does not hold for it.
         let base = b.build_ptr_to_int(cache, self.i64, "p3.t");
         let address = b.build_int_add(base.expect(POSITIONED), distance, "p3.s");
@@ -105,7 +107,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn load(&self, from: PointerValue<'ctx>) -> IntValue<'ctx> {
         let value = self.builder.build_load(self.i64, from, "p3.n");
         let value = value.expect(POSITIONED).into_int_value();
-        if self.data.atomic {
+        if self.data.update == Update::Atomic {
             let load = value.as_instruction().expect("a load");
             // Without a data layout, LLVM takes i64 for aligned to four bytes, and this load for a call.
             load.set_alignment(8).expect("a load has an alignment");

@@ -196,6 +196,13 @@ impl<'m> Value<'m> {
         String::from_utf8_lossy(bytes)
     }
 
+    /// The address space of a pointer; `None`: it is none.
+    pub(crate) fn address_space(self) -> Option<u32> {
+        let is_pointer = self.type_kind() == LLVMTypeKind::LLVMPointerTypeKind;
+        // SAFETY: the value is live, and so is its type, a pointer's.
+        is_pointer.then(|| unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(self.raw())) })
+    }
+
     /// Whether the value is a token, which cannot be one of several at a φ.
     pub(crate) fn is_token(self) -> bool {
         self.type_kind() == LLVMTypeKind::LLVMTokenTypeKind
@@ -497,6 +504,17 @@ impl<'m> Block<'m> {
             Value::some(LLVMGetNextInstruction(i.raw()))
         })
     }
+}
+
+/// Assembler code beside the functions of a module.
+pub(crate) fn assembly_of<'m>(module: &'m Module) -> Cow<'m, str> {
+    let mut length = 0;
+    // SAFETY: the module is live and does not change; its text is `length` bytes that live as long.
+    let bytes = unsafe {
+        let text = LLVMGetModuleInlineAsm(module.as_mut_ptr(), &mut length);
+        std::slice::from_raw_parts(text.cast::<u8>(), length)
+    };
+    String::from_utf8_lossy(bytes)
 }
 
 /// The number of an attribute.

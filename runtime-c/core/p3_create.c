@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* Where threads are started: each gets counters of its own, or it is noted that it has none.
+ *
+ * Calls: p3_quiet.c, p3_shift.c, p3_threads.c.
+ * In signal handlers: none of it.
+ *
+ * The program's pthread_create and thrd_create are ours, where it is known that the C library is a shared one (P3_DYNAMIC): C++, Rust
+ * and OpenMP call them. So are functions that may have the C library start a thread by itself (SIGEV_THREAD). They are weak, so that a
+ * program's own, and a sanitizer's, come first. In a program that is linked statically the linker leads calls of the first two here
+ * (P3_WRAPPED); of a library they may be hidden, or come too late. */
+#define _GNU_SOURCE
+#include "p3_internal.h"
+
+#include <aio.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <mqueue.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef __GLIBC__ /* in older ones, threads and dlsym are in libraries that need not be there */
+#define HAS_ALL __GLIBC_PREREQ(2, 34)
+#else
+#define HAS_ALL 1
+#endif
+
+#if (defined P3_DYNAMIC || defined P3_WRAPPED) && HAS_ALL && (!defined __PIC__ || defined __PIE__)
+
+typedef int p3_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int p3_start(unsigned long *, int (*)(void *), void *);
+
+/* How many threads the library of OpenMP started, and whether others were started. */
+static uint64_t team;
+static int has_others;
+/* The library of OpenMP, libgomp or libomp: where its code is. */
+static uintptr_t openmp_begin, openmp_end;
+static int (*openmp_is_parallel)(void);
+
+#ifdef P3_DYNAMIC
+
+/* Without it there is no shared C library, whatever we were told. */
+#pragma weak dlsym
+/* Of a sanitizer in the program, which has to come before the C library's. */
+extern p3_create __interceptor_pthread_create __attribute__((weak));
+
+static int find_code(struct dl_phdr_info *object, size_t size, void *address) {
+    (void)size;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + segment->p_vaddr, end = begin + segment->p_memsz;
+        if (segment->p_type != PT_LOAD || (uintptr_t)address < begin || (uintptr_t)address >= end)
+            continue;
+        openmp_begin = begin;
+        openmp_end = end;
+        return 1;
+    }
+    return 0;
+}
+
+/* Once, when the first thread starts: a library that is loaded later is not known. */
+static void find_openmp(void) {
+    void *is_parallel = &dlsym != NULL ? dlsym(RTLD_DEFAULT, "omp_in_parallel") : NULL;
+    if (is_parallel != NULL && dl_iterate_phdr(find_code, is_parallel) != 0)
+        openmp_is_parallel = (int (*)(void))(uintptr_t)is_parallel;
+}
+
+/* What the name means behind this program; 0, and a line on stderr: nothing. */
+static uintptr_t find_next(const char *name) {
+    struct p3_quiet before = p3_enter();
+    uintptr_t next = &dlsym != NULL ? (uintptr_t)dlsym(RTLD_NEXT, name) : 0;
+    if (next == 0)
+        p3_complain(name, "not found; the copy was linked statically in a way that was not noticed: use LDFLAGS=-static", 0);
+    p3_leave(before);
+    return next;
+}
+
+/* The next definition of a function, looked up once. */
+static uintptr_t find_once(const char *name, uintptr_t *known) {
+    uintptr_t next = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (next == 0) {
+        next = find_next(name);
+        __atomic_store_n(known, next, __ATOMIC_RELAXED);
+    }
+    return next;
+}
+#define NEXT(function, known) find_once(#function, known)
+#define OURS(function, of) __typeof__(of) function __attribute__((weak, alias(#of)))
+
+static p3_create *find_create(uintptr_t *known) {
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) == 0)
+        find_openmp();
+    return &__interceptor_pthread_create != NULL ? &__interceptor_pthread_create : (p3_create *)NEXT(pthread_create, known);
+}
+
+#else
+
+extern p3_create __real_pthread_create;
+extern p3_start __real_thrd_create;
+
+#define NEXT(function, known) (*(known) = (uintptr_t)&__real_##function)
+#define OURS(function, of) __typeof__(of) __wrap_##function __attribute__((alias(#of)))
+
+static p3_create *find_create(uintptr_t *known) { return (p3_create *)NEXT(pthread_create, known); }
+
+#endif
+
+/* A thread is about to run `start`. */
+static void note_start(uintptr_t start) {
+    if (start >= openmp_begin && start < openmp_end)
+        __atomic_fetch_add(&team, 1, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&has_others, 1, __ATOMIC_RELAXED);
+}
+
+_Static_assert(sizeof(sigset_t) <= sizeof((struct p3_shift *)0)->mask, "the mask has room");
+
+static void set_mask(struct p3_shift *shift, const sigset_t *mask) { memcpy(shift->mask, mask, sizeof *mask); }
+
+/* A new thread has its creator's counters until it has its own: no handler of a signal counts before. */
+static const struct p3_shift *begin(void *record) {
+    struct p3_shift *shift = record;
+    sigset_t mask;
+    p3_shift_enter(shift);
+    memcpy(&mask, shift->mask, sizeof mask);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return shift;
+}
+
+static void *begin_thread(void *record) {
+    const struct p3_shift *s = begin(record);
+    return ((void *(*)(void *))s->start)(s->argument);
+}
+
+static int begin_c11_thread(void *record) {
+    const struct p3_shift *s = begin(record);
+    return ((int (*)(void *))s->start)(s->argument);
+}
+
+/* Signals are blocked from here until p3_create_end. NULL: the thread will count where its creator does. */
+static struct p3_shift *take(uintptr_t start, void *argument, sigset_t *mask) {
+    note_start(start);
+    if (!p3_shift_is_on()) {
+        p3_threads_seen();
+        return NULL;
+    }
+    sigset_t every;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, mask);
+    struct p3_quiet before = p3_enter();
+    struct p3_shift *shift = p3_shift_take();
+    p3_leave(before);
+    if (shift == NULL) {
+        p3_threads_seen();
+        pthread_sigmask(SIG_SETMASK, mask, NULL);
+        return NULL;
+    }
+    shift->start = start;
+    shift->argument = argument;
+    set_mask(shift, mask);
+    return shift;
+}
+
+static void release(struct p3_shift *shift, int failed, const sigset_t *mask) {
+    if (failed)
+        p3_shift_drop(shift);
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
+
+/* With a mask in its attributes a thread would begin with that one. One at a time: the attributes may be others' as well. */
+static int create_masked(p3_create *create, pthread_t *thread, const pthread_attr_t *attributes, struct p3_shift *shift) {
+    static int busy;
+    sigset_t every, mask;
+    sigfillset(&every);
+    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE) != 0)
+        ;
+    if (attributes == NULL || pthread_attr_getsigmask_np(attributes, &mask) != 0) {
+        __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+        return create(thread, attributes, begin_thread, shift);
+    }
+    set_mask(shift, &mask);
+    pthread_attr_setsigmask_np((pthread_attr_t *)(uintptr_t)attributes, &every);
+    int failed = create(thread, attributes, begin_thread, shift);
+    pthread_attr_setsigmask_np((pthread_attr_t *)(uintptr_t)attributes, &mask);
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+    return failed;
+}
+
+#else
+
+static int create_masked(p3_create *create, pthread_t *thread, const pthread_attr_t *attributes, struct p3_shift *shift) {
+    return create(thread, attributes, begin_thread, shift);
+}
+
+#endif
+
+static int create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    static uintptr_t known;
+    p3_create *create = find_create(&known);
+    if (create == NULL)
+        return EAGAIN;
+    sigset_t mask;
+    struct p3_shift *shift = take((uintptr_t)start, argument, &mask);
+    if (shift == NULL)
+        return create(thread, attributes, start, argument);
+    int failed = create_masked(create, thread, attributes, shift);
+    release(shift, failed, &mask);
+    return failed;
+}
+extern OURS(pthread_create, create_thread);
+
+/* Of C11. The type of a thread, and the numbers for success and an error (glibc's and musl's), are as threads.h has them. */
+static int start_thread(unsigned long *thread, int (*start)(void *), void *argument) {
+    enum { SUCCESS = 0, ERROR = 2 };
+    static uintptr_t known;
+    p3_start *create = (p3_start *)NEXT(thrd_create, &known);
+    if (create == NULL)
+        return ERROR;
+    sigset_t mask;
+    struct p3_shift *shift = take((uintptr_t)start, argument, &mask);
+    if (shift == NULL)
+        return create(thread, start, argument);
+    int result = create(thread, begin_c11_thread, shift);
+    release(shift, result != SUCCESS, &mask);
+    return result;
+}
+extern OURS(thrd_create, start_thread);
+
+/* A thread of a team runs code of the program while a parallel region is, and whoever is behind that region is in none. Threads
+ * that are not there any more, or that nobody saw start, are too few or too many. */
+int p3_create_are_parked(uint64_t others) {
+    return p3_create_watched() != P3_UNWATCHED && !has_others && others == team && openmp_is_parallel != NULL && !openmp_is_parallel();
+}
+
+#ifdef P3_DYNAMIC
+
+/* Threads that the C library starts itself have their creator's counters. */
+static void note_event(const struct sigevent *event) {
+    if (event != NULL && event->sigev_notify == SIGEV_THREAD)
+        p3_threads_seen();
+}
+
+/* `mine` is a function of the C library that takes `event`. */
+#define NOTES_EVENT(function, mine, parameters, arguments, event)           \
+    static int mine parameters {                                            \
+        typedef int type parameters;                                        \
+        static uintptr_t known;                                             \
+        type *next = (type *)NEXT(function, &known);                        \
+        note_event(event);                                                  \
+        return next != NULL ? next arguments : (errno = EAGAIN, -1);        \
+    }                                                                       \
+    extern OURS(function, mine)
+
+NOTES_EVENT(timer_create, create_timer, (clockid_t clock, struct sigevent *event, timer_t *timer), (clock, event, timer), event);
+NOTES_EVENT(mq_notify, notify_of_queue, (mqd_t queue, const struct sigevent *event), (queue, event), event);
+NOTES_EVENT(aio_read, read_later, (struct aiocb * a), (a), &a->aio_sigevent);
+NOTES_EVENT(aio_write, write_later, (struct aiocb * a), (a), &a->aio_sigevent);
+NOTES_EVENT(aio_fsync, sync_later, (int how, struct aiocb *a), (how, a), &a->aio_sigevent);
+NOTES_EVENT(lio_listio, do_list, (int mode, struct aiocb *const list[], int n, struct sigevent *event), (mode, list, n, event), event);
+#ifdef __GLIBC__
+NOTES_EVENT(aio_read64, read_later_64, (struct aiocb64 * a), (a), &a->aio_sigevent);
+NOTES_EVENT(aio_write64, write_later_64, (struct aiocb64 * a), (a), &a->aio_sigevent);
+NOTES_EVENT(aio_fsync64, sync_later_64, (int how, struct aiocb64 *a), (how, a), &a->aio_sigevent);
+NOTES_EVENT(lio_listio64, do_list_64, (int mode, struct aiocb64 *const list[], int n, struct sigevent *event), (mode, list, n, event), event);
+NOTES_EVENT(getaddrinfo_a, resolve, (int mode, struct gaicb *list[], int n, struct sigevent *event), (mode, list, n, event), event);
+#endif
+
+/* A version script may hide ours from libraries, and a library that is loaded before may have its own. */
+static int is_ours(const char *name, uintptr_t function) { return &dlsym != NULL && (uintptr_t)dlsym(RTLD_DEFAULT, name) == function; }
+
+enum p3_watched p3_create_watched(void) {
+    int starts = is_ours("pthread_create", (uintptr_t)create_thread) && is_ours("thrd_create", (uintptr_t)start_thread);
+    int events = is_ours("timer_create", (uintptr_t)create_timer) && is_ours("mq_notify", (uintptr_t)notify_of_queue);
+    return !starts ? P3_UNWATCHED : events ? P3_ALL_WATCHED : P3_STARTS_WATCHED;
+}
+
+#else
+
+/* Others would bring in much of the C library. */
+enum p3_watched p3_create_watched(void) { return P3_STARTS_WATCHED; }
+
+#endif
+
+#else
+
+enum p3_watched p3_create_watched(void) { return P3_UNWATCHED; }
+int p3_create_are_parked(uint64_t others) { return (void)others, 0; }
+
+#endif
+
+void p3_create_forked(void) {
+#if (defined P3_DYNAMIC || defined P3_WRAPPED) && HAS_ALL && (!defined __PIC__ || defined __PIE__)
+    team = 0;
+    has_others = 0;
+#endif
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* Counters of threads (P3_BY_THREAD). A thread's counter for the address A is at A + d, and segment gs adds d: the thread's shift. That of
+ * the first thread is 0. Counters at a shift are further blocks of the profile's file, mapped there as those at 0 are; hash tables and
+ * their caches are memory of the process.
+ *
+ * Calls: p3_arena.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c.
+ * In signal handlers: p3_shift_own, p3_shift_at; the rest in constructors, a forked child, at dlclose, and where a thread is started.
+ *
+ * A program and its libraries have a runtime each, and all of them have the same shifts: those of the program, which libraries find by a note
+ * in its file. A library of a program without our runtime has no shifts, and its threads are noticed (p3_threads.c).
+ *
+ * A shift is made when a thread begins and no thread that ended left one, and is never unmade. Its next owner counts on in the same pages. That
+ * its owner is gone is asked of the kernel: whatever a thread runs at its very end, like destructors, still has its counters. */
+#define _GNU_SOURCE
+#include "p3_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined __x86_64__ && !defined __ILP32__
+
+#include <elf.h>
+
+/* Numbers of shifts are below this one: by far more threads than a process can have at once with counters on disk. */
+enum { MOST = 1 << 14, PAGE = 4096, LOOKS = 4, MAKING = -1, BY_OWNER = 1 << 12 };
+
+/* What is mapped at each shift for the runtime itself: at distance 0 it is this, and all zeros. */
+static union {
+    struct {
+        int64_t distance;
+        uint64_t number;
+    } is;
+    char page[PAGE];
+} own __attribute__((aligned(PAGE)));
+
+/* A runtime of the process, and what it does at a shift. */
+struct part {
+    struct part *next;
+    int (*map)(const struct p3_shift *shift); /* an errno */
+    void (*unmap)(const struct p3_shift *shift);
+};
+
+/* What all runtimes share. */
+static struct together {
+    uint32_t abi;
+    uint32_t n;       /* shifts, the first one included; atomic */
+    int lock;         /* of all else */
+    uint32_t next;    /* which is looked at next */
+    int has_base;     /* gs can be set without the kernel, to negative numbers as well */
+    int stopped;      /* no more are made */
+    int64_t favoured; /* the row of distances that did last */
+    struct p3_shift *shifts; /* MOST of them */
+    struct part *parts;
+    uint16_t by_owner[BY_OWNER]; /* by the lower bits of a thread's id: the number of the shift that it took last */
+} ours;
+
+/* Ours, or the program's; NULL: counters are not by thread, or there is nobody to agree with. */
+static struct together *all;
+/* Of this runtime: whether it has its counters at a shift. */
+static uint8_t *mapped;
+static struct part part;
+static struct p3_module *const *modules;
+/* Of the first thread's stack, about. */
+static uintptr_t stack;
+
+/* Where libraries find it: the distance from here. */
+__asm__(".pushsection .note.p3.shifts,\"a\",@note\n"
+        ".balign 4\n"
+        ".long 3, 8, 1\n"
+        ".ascii \"p3\\0\\0\"\n"
+        "p3_shift_note:\n"
+        ".quad p3_shift_together - p3_shift_note\n"
+        ".popsection\n");
+extern struct together p3_shift_together __attribute__((alias("ours"), visibility("hidden")));
+
+static int64_t read_own(const void *word) {
+    int64_t value;
+    __asm__ volatile("movq %%gs:%1, %0" : "=r"(value) : "m"(*(const int64_t *)word));
+    return value;
+}
+
+int64_t p3_shift_own(void) { return read_own(&own.is.distance); }
+
+static uint32_t own_number(void) { return all == NULL ? 0 : (uint32_t)read_own(&own.is.number); }
+
+uint32_t p3_shift_count(void) { return all == NULL ? 1 : __atomic_load_n(&all->n, __ATOMIC_ACQUIRE); }
+
+int p3_shift_at(uint32_t number, int64_t *distance) {
+    *distance = number == 0 ? 0 : all->shifts[number].distance;
+    return number == 0 || __atomic_load_n(&mapped[number], __ATOMIC_ACQUIRE) != 0;
+}
+
+int p3_shift_is_on(void) { return all != NULL; }
+
+/* Makes the distance the base of segment gs. */
+static void set_base(int64_t distance) {
+    if (all->has_base)
+        __asm__ volatile("wrgsbase %0" : : "r"(distance) : "memory");
+    else
+        syscall(SYS_arch_prctl, 0x1001 /* ARCH_SET_GS */, distance);
+}
+
+static int64_t get_base(void) {
+    uint64_t base = 0;
+    return syscall(SYS_arch_prctl, 0x1004 /* ARCH_GET_GS */, &base) == 0 ? (int64_t)base : 0;
+}
+
+static void *at(const void *address, int64_t distance) { return (void *)((uintptr_t)address + (uintptr_t)distance); }
+
+static uint64_t caches_size(const struct p3_module *m) {
+    uint64_t tables = m->n_tables != 0 && m->tables[0].cache != NULL ? m->n_tables : 0;
+    return p3_round_up(tables * (1 + P3_CACHED) * sizeof(int64_t), PAGE);
+}
+
+static uint64_t tables_size(const struct p3_module *m) { return p3_round_up(m->n_tables * sizeof *m->tables, PAGE); }
+
+/* A module's pages that are at each shift. */
+enum { COUNTERS, TABLES, CACHES, AREAS };
+static struct p3_pages pages_of(const struct p3_module *m, int area) {
+    if (area == COUNTERS)
+        return (struct p3_pages){m->counters, m->counters_size};
+    if (area == TABLES)
+        return (struct p3_pages){m->tables, tables_size(m)};
+    return (struct p3_pages){m->n_tables != 0 ? m->tables[0].cache : NULL, caches_size(m)};
+}
+
+static void unmap_module(const struct p3_module *m, int64_t distance, int areas) {
+    for (int area = 0; area < areas; area++) {
+        struct p3_pages pages = pages_of(m, area);
+        if (pages.size != 0)
+            p3_unmap_at(at(pages.start, distance), pages.size);
+    }
+}
+
+/* Maps zeros for all of a module; 0: some address is taken. */
+static int map_zeros(const struct p3_module *m, int64_t distance) {
+    for (int area = 0; area < AREAS; area++) {
+        struct p3_pages pages = pages_of(m, area);
+        if (pages.size != 0 && !p3_map_at(at(pages.start, distance), pages.size)) {
+            unmap_module(m, distance, area);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What its hash tables begin as, once their pages are zeros. */
+static void begin_tables(const struct p3_module *m, const struct p3_shift *s) {
+    struct p3_table *tables = at(m->tables, s->distance);
+    for (uint32_t i = 0; i < m->n_tables; i++) {
+        const struct p3_table *first = &m->tables[i];
+        tables[i] = (struct p3_table){.func = first->func, .bits = first->bits, .size = first->size, .cache = first->cache};
+        tables[i].distance = (uint64_t)s->distance;
+        tables[i].shift = s->number;
+        p3_arena_levels(&tables[i]);
+    }
+}
+
+static int map_module(struct p3_module *m, const struct p3_shift *s) {
+    if (!map_zeros(m, s->distance))
+        return EEXIST;
+    int failed = p3_live_shift(m, s, 0);
+    if (failed)
+        unmap_module(m, s->distance, AREAS);
+    else
+        begin_tables(m, s);
+    return failed;
+}
+
+/* All that is mapped of this runtime, where only modules before `end` are. */
+static void unmap_before(const struct p3_shift *s, const struct p3_module *end) {
+    for (const struct p3_module *m = *modules; m != end; m = m->next)
+        unmap_module(m, s->distance, AREAS);
+    p3_unmap_at(at(&own, s->distance), sizeof own);
+}
+
+static void unmap_part(const struct p3_shift *s) {
+    if (mapped[s->number])
+        unmap_before(s, NULL);
+    mapped[s->number] = 0;
+}
+
+static void begin_own(const struct p3_shift *s) {
+    __typeof__(own) *page = at(&own, s->distance);
+    page->is.distance = s->distance;
+    page->is.number = s->number;
+    __atomic_store_n(&mapped[s->number], 1, __ATOMIC_RELEASE);
+}
+
+/* Of this runtime, where it has nothing there so far. */
+static int map_part(const struct p3_shift *s) {
+    if (mapped[s->number])
+        return 0;
+    if (!p3_map_at(at(&own, s->distance), sizeof own))
+        return EEXIST;
+    struct p3_module *m = *modules;
+    int failed = 0;
+    while (m != NULL && (failed = map_module(m, s)) == 0)
+        m = m->next;
+    if (failed) {
+        unmap_before(s, m);
+        return failed;
+    }
+    begin_own(s);
+    return 0;
+}
+
+/* Everywhere, or nowhere; an errno. */
+static int map_parts(const struct p3_shift *s) {
+    int failed = 0;
+    for (const struct part *p = all->parts; p != NULL && !failed; p = p->next)
+        failed = p->map(s);
+    for (const struct part *p = failed ? all->parts : NULL; p != NULL; p = p->next)
+        p->unmap(s);
+    return failed;
+}
+
+/* Where the first thread's stack is or may grow to. */
+static int is_near_stack(uintptr_t address) {
+    struct rlimit limit;
+    int is_limited = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    uint64_t most = is_limited ? limit.rlim_cur : UINT64_C(1) << 30, around = UINT64_C(1) << 28;
+    return address > stack - most - around && address < stack + around;
+}
+
+/* Rows of distances, far from what programs and sanitizers map; then nearer ones, for small address spaces. In each they are a GiB apart. */
+static const int64_t ROWS[] = {INT64_C(3) << 43, INT64_C(1) << 40, INT64_C(1) << 36, INT64_C(1) << 34, INT64_C(1) << 32};
+enum { N_ROWS = sizeof ROWS / sizeof *ROWS, APART = 30 };
+
+/* The distance of a shift in a row; 0: it has none there. Heaps grow upwards behind a program, so that those below come first. */
+static int64_t distance_in(int row, uint32_t number) {
+    int64_t distance = ROWS[row % N_ROWS] + ((int64_t)number << APART);
+    if (row < N_ROWS)
+        return all->has_base && (uintptr_t)&own > (uint64_t)distance + (UINT64_C(1) << 32) ? -distance : 0;
+    uintptr_t there = (uintptr_t)at(&own, distance);
+    return there < UINT64_C(1) << 47 && !is_near_stack(there) ? distance : 0;
+}
+
+/* Maps everything at a shift that is new, or was a parent's: where it was, if that is free, else elsewhere. */
+static int place(struct p3_shift *s) {
+    if (s->distance != 0 && map_parts(s) == 0)
+        return 1;
+    for (int i = 0; i < 2 * N_ROWS; i++) {
+        int row = (int)((all->favoured + i) % (2 * N_ROWS));
+        s->distance = distance_in(row, s->number);
+        int failed = s->distance == 0 ? EEXIST : map_parts(s);
+        if (!failed)
+            all->favoured = row;
+        if (failed != EEXIST)
+            return !failed;
+    }
+    return 0;
+}
+
+/* One at a time; whoever is at it is not interrupted, as signals are blocked where threads are made. */
+static void lock(void) {
+    while (__atomic_exchange_n(&all->lock, 1, __ATOMIC_ACQUIRE) != 0)
+        syscall(SYS_sched_yield);
+}
+
+static void unlock(void) { __atomic_store_n(&all->lock, 0, __ATOMIC_RELEASE); }
+
+static int is_vacant(const struct p3_shift *s) {
+    int owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
+    if (owner == 0)
+        return 1;
+    if (owner == MAKING)
+        return 0;
+    /* Ids of threads come again. */
+    uint32_t last = all->by_owner[owner % BY_OWNER];
+    if (last != s->number && all->shifts[last].owner == owner)
+        return 1;
+    return syscall(SYS_tgkill, getpid(), owner, 0) != 0 && errno == ESRCH;
+}
+
+/* One that a thread left which is gone: a few are looked at each time. */
+static struct p3_shift *find_vacant(void) {
+    uint32_t n = all->n;
+    for (uint32_t i = 0; i < LOOKS && i < n; i++) {
+        struct p3_shift *s = &all->shifts[all->next % n];
+        all->next = (all->next + 1) % n;
+        if (is_vacant(s) && (s->number == 0 || map_parts(s) == 0))
+            return s;
+    }
+    return NULL;
+}
+
+static struct p3_shift *make(void) {
+    uint64_t most = p3_threads_wanted();
+    if (all->stopped || all->n >= MOST || all->n >= most)
+        return NULL;
+    struct p3_shift *s = &all->shifts[all->n];
+    s->number = all->n;
+    if (!place(s)) {
+        s->distance = 0;
+        all->stopped = 1;
+        return NULL;
+    }
+    __atomic_store_n(&all->n, all->n + 1, __ATOMIC_RELEASE);
+    return s;
+}
+
+struct p3_shift *p3_shift_take(void) {
+    lock();
+    struct p3_shift *s = find_vacant();
+    if (s == NULL)
+        s = make();
+    if (s != NULL)
+        s->owner = MAKING;
+    unlock();
+    return s;
+}
+
+void p3_shift_drop(struct p3_shift *s) { __atomic_store_n(&s->owner, 0, __ATOMIC_RELEASE); }
+
+void p3_shift_enter(struct p3_shift *s) {
+    int thread = (int)syscall(SYS_gettid);
+    set_base(s->distance);
+    s->threads++;
+    all->by_owner[thread % BY_OWNER] = (uint16_t)s->number;
+    __atomic_store_n(&s->owner, thread, __ATOMIC_RELEASE);
+}
+
+uint64_t p3_shift_owned(void) {
+    uint64_t owned = 0;
+    for (uint32_t i = 0; i < p3_shift_count(); i++) {
+        int owner = __atomic_load_n(&all->shifts[i].owner, __ATOMIC_ACQUIRE);
+        owned += owner == MAKING || (owner != 0 && syscall(SYS_tgkill, getpid(), owner, 0) == 0);
+    }
+    return owned;
+}
+
+/* The program's, in a library: by the note in the segments that its headers tell of. */
+static struct together *find_program(void) {
+    const Elf64_Phdr *headers = (const void *)(uintptr_t)getauxval(AT_PHDR);
+    uint64_t n = getauxval(AT_PHNUM);
+    uintptr_t base = 0;
+    for (uint64_t i = 0; headers != NULL && i < n; i++)
+        if (headers[i].p_type == PT_PHDR)
+            base = (uintptr_t)headers - headers[i].p_vaddr;
+    for (uint64_t i = 0; headers != NULL && i < n; i++) {
+        uintptr_t p = base + headers[i].p_vaddr, end = p + headers[i].p_memsz;
+        while (headers[i].p_type == PT_NOTE && p + sizeof(Elf64_Nhdr) <= end) {
+            const Elf64_Nhdr *note = (const void *)p;
+            const char *name = (const char *)(note + 1);
+            uintptr_t text = (uintptr_t)name + p3_round_up(note->n_namesz, 4);
+            if (note->n_namesz == 3 && memcmp(name, "p3", 3) == 0 && note->n_type == 1 && note->n_descsz == 8) {
+                int64_t distance;
+                memcpy(&distance, (const void *)text, sizeof distance);
+                struct together *found = at((const void *)text, distance);
+                return found->abi == P3_ABI ? found : NULL;
+            }
+            p = text + p3_round_up(note->n_descsz, 4);
+        }
+    }
+    return NULL;
+}
+
+static int make_first(void) {
+    ours.shifts = p3_map(MOST * sizeof *ours.shifts);
+    if (ours.shifts == NULL)
+        return 0;
+    ours.has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
+    ours.shifts[0].owner = (int)syscall(SYS_gettid);
+    ours.n = 1;
+    ours.abi = P3_ABI;
+    return 1;
+}
+
+/* Pages in which the kernel counts nothing for us, before the first module is there. */
+void p3_shift_start(struct p3_module *const *all_modules, const struct p3_module *first, int in_program) {
+    if ((first->flags & P3_BY_THREAD) == 0)
+        return;
+    struct together *found = in_program ? &ours : find_program();
+    modules = all_modules;
+    stack = (uintptr_t)__builtin_frame_address(0);
+    if (in_program && get_base() != 0) {
+        p3_complain("threads", "segment gs is somebody else's: rewrite with --update atomic", 0);
+        _exit(127);
+    }
+    mapped = found == NULL ? NULL : p3_map(MOST);
+    if (mapped == NULL || (in_program && !make_first()))
+        return;
+    all = found;
+    part.map = map_part;
+    part.unmap = unmap_part;
+    lock();
+    part.next = all->parts;
+    all->parts = &part;
+    unlock();
+}
+
+/* A thread runs at the shift, which has no pages of this module: without some, its counts would be wild writes. */
+static void map_lost(const struct p3_module *m, const struct p3_shift *s) {
+    if (!map_zeros(m, s->distance)) {
+        p3_complain("threads", "a library cannot get counters for each thread: rewrite with --update atomic", 0);
+        _exit(127);
+    }
+    begin_tables(m, s);
+    p3_live_lost();
+}
+
+/* Of a module that registers when there are shifts: in a library that is loaded later. */
+static void map_later(struct p3_module *m, const struct p3_shift *s) {
+    int is_first = m->next == NULL, failed = 0;
+    if (is_first)
+        failed = map_part(s);
+    else if (mapped[s->number])
+        failed = map_module(m, s);
+    if (failed == 0)
+        return;
+    if (__atomic_load_n(&s->owner, __ATOMIC_ACQUIRE) == 0) {
+        for (const struct p3_module *n = m->next; n != NULL; n = n->next)
+            unmap_module(n, s->distance, AREAS);
+        if (!is_first)
+            p3_unmap_at(at(&own, s->distance), sizeof own);
+        mapped[s->number] = 0;
+        return;
+    }
+    map_lost(m, s);
+    if (is_first && p3_map_at(at(&own, s->distance), sizeof own))
+        begin_own(s);
+}
+
+void p3_shift_module(struct p3_module *m) {
+    if (all == NULL)
+        return;
+    lock();
+    for (uint32_t i = 1; i < all->n; i++)
+        map_later(m, &all->shifts[i]);
+    unlock();
+}
+
+void p3_shift_reserve(void) {
+    if (all == NULL || all != &ours)
+        return;
+    lock();
+    for (uint64_t n = p3_threads_reserve(); n > 0 && make() != NULL; n--)
+        ;
+    unlock();
+}
+
+/* 0: some stay its parent's. */
+static int leave_counters(const struct p3_shift *s) {
+    int alone = 1;
+    for (const struct p3_module *m = *modules; m != NULL; m = m->next) {
+        for (int area = 0; area < AREAS; area++) {
+            struct p3_pages pages = pages_of(m, area);
+            alone &= pages.size == 0 || p3_map_over(at(pages.start, s->distance), pages.size);
+        }
+        begin_tables(m, s);
+    }
+    return alone;
+}
+
+/* A child has one thread, with its shift. Its counters are zeros from here on, and its own. */
+int p3_shift_forked(void) {
+    if (all == NULL)
+        return 1;
+    uint32_t mine = own_number();
+    int alone = 1;
+    for (uint32_t i = 1; i < MOST && i <= all->n; i++) {
+        const struct p3_shift *s = &all->shifts[i];
+        if (!mapped[i])
+            continue;
+        if (i != mine)
+            unmap_part(s);
+        else
+            alone = leave_counters(s);
+    }
+    if (all == &ours) {
+        for (uint32_t i = 0; i < all->n; i++)
+            all->shifts[i].owner = 0;
+        all->shifts[mine].owner = (int)syscall(SYS_gettid);
+        all->by_owner[all->shifts[mine].owner % BY_OWNER] = (uint16_t)mine;
+        all->lock = 0;
+        all->stopped = 0;
+    }
+    return alone;
+}
+
+void p3_shift_again(void) {
+    uint32_t mine = own_number();
+    for (struct p3_module *m = mine == 0 ? NULL : *modules; m != NULL; m = m->next)
+        if (p3_live_shift(m, &all->shifts[mine], 1) != 0)
+            p3_live_lost();
+}
+
+void p3_shift_end(void) {
+    if (all == NULL)
+        return;
+    lock();
+    struct part **p = &all->parts;
+    while (*p != &part)
+        p = &(*p)->next;
+    *p = part.next;
+    for (uint32_t i = 1; i < all->n; i++)
+        unmap_part(&all->shifts[i]);
+    unlock();
+    p3_unmap_at(mapped, MOST);
+    all = NULL;
+}
+
+#else
+
+int64_t p3_shift_own(void) { return 0; }
+uint32_t p3_shift_count(void) { return 1; }
+int p3_shift_at(uint32_t number, int64_t *distance) { return *distance = 0, number == 0; }
+int p3_shift_is_on(void) { return 0; }
+struct p3_shift *p3_shift_take(void) { return NULL; }
+void p3_shift_drop(struct p3_shift *s) { (void)s; }
+void p3_shift_enter(struct p3_shift *s) { (void)s; }
+uint64_t p3_shift_owned(void) { return 0; }
+void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program) { (void)modules, (void)first, (void)in_program; }
+void p3_shift_module(struct p3_module *m) { (void)m; }
+void p3_shift_reserve(void) {}
+int p3_shift_forked(void) { return 1; }
+void p3_shift_again(void) {}
+void p3_shift_end(void) {}
+
+#endif

@@ -1,0 +1,57 @@
+//! How counts are updated where the user leaves that open: exactly with threads, in the way that costs least.
+
+use crate::base::error::{Error, Result};
+use crate::copies::plan::Update;
+use crate::input::load::{Admitted, OwnCounters};
+use crate::write::options::Options;
+
+/// How the copies of a program count.
+pub(super) struct Chosen {
+    pub(super) update: Update,
+    /// What the user should know of it.
+    pub(super) warning: Option<String>,
+}
+
+/// How `inputs`, which can start threads if `has_starters`, are to count. Estimates keep what they count by thread
+/// anyway. O(inputs).
+///
+/// # Errors
+/// Counters of threads are asked for where they cannot be.
+pub(super) fn choose_update(
+    options: &Options,
+    inputs: &[Admitted],
+    has_starters: bool,
+) -> Result<Chosen> {
+    let chosen = |update| Chosen {
+        update,
+        warning: None,
+    };
+    if !options.scheme.strategy().measure.is_exact() {
+        let asked = options.update.filter(|u| *u != Update::Thread);
+        return Ok(chosen(asked.unwrap_or(Update::Single)));
+    }
+    let obstacle = inputs
+        .iter()
+        .find(|i| i.own_counters != OwnCounters::Possible && !i.device);
+    let Some(obstacle) = obstacle else {
+        return Ok(chosen(options.update.unwrap_or(Update::Thread)));
+    };
+    let path = obstacle.path.display();
+    match (options.update, &obstacle.own_counters) {
+        (Some(Update::Thread), OwnCounters::SegmentInUse(by)) => Err(Error::Usage(format!(
+            "{path}: --update thread needs segment gs, which is used by {by}: use --update atomic"
+        ))),
+        (Some(Update::Thread), _) => Err(Error::Usage(format!(
+            "{path}: --update thread is for Linux on x86-64: use --update atomic"
+        ))),
+        (Some(asked), _) => Ok(chosen(asked)),
+        (None, OwnCounters::SegmentInUse(by)) => Ok(Chosen {
+            update: Update::Atomic,
+            warning: Some(format!(
+                "{path}: segment gs is used by {by}, so counts are updated atomically, which takes longer"
+            )),
+        }),
+        (None, _) if has_starters => Ok(chosen(Update::Atomic)),
+        (None, _) => Ok(chosen(Update::Single)),
+    }
+}
