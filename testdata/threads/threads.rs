@@ -25,8 +25,7 @@ extern "C" fn step(n: u32) {
 extern "C" fn walk(mut n: i32) {
     loop {
         if n & 1 != 0 { black_box(5); } else { black_box(6); }
-        if n <= 0 { break; }
-        n -= 1;
+        if n > 0 { n -= 1; } else { break; }
     }
 }
 

@@ -11,7 +11,7 @@ const SBL: [&str; 4] = ["-k", "1", "--scheme", "sbl"];
 fn threads_of_c11_lose_nothing() {
     let built = Built::new(&SBL, "$CC -O1 -g c11.c -o c11");
     let session = Session::new(&built, "c11");
-    session.run(&size(20_000, 1_000_000).to_string());
+    session.run(&size(50_000, 1_000_000).to_string());
     session.check("C11");
 }
 
@@ -20,7 +20,7 @@ fn threads_of_c11_lose_nothing() {
 fn threads_of_cxx_lose_nothing() {
     let built = Built::new(&SBL, "$CXX -std=c++17 -O1 -g cxx.cpp -o cxx");
     let session = Session::new(&built, "cxx");
-    session.run(&size(20_000, 1_000_000).to_string());
+    session.run(&size(50_000, 1_000_000).to_string());
     session.check("C++");
 }
 
@@ -52,7 +52,7 @@ fn threads_of_openmp_lose_nothing() {
     }
     let built = Built::new(&SBL, "$CC -O1 -g -fopenmp openmp.c -o openmp");
     let session = Session::new(&built, "openmp");
-    session.run(&size(100, 5000).to_string());
+    session.run(&size(400, 5000).to_string());
     session.check("OpenMP");
 }
 
@@ -60,7 +60,7 @@ fn threads_of_openmp_lose_nothing() {
 #[test]
 #[ignore = "needs an engine for rustc's LLVM: make test-engines"]
 fn threads_of_rust_lose_nothing() {
-    let built = Built::new(&SBL, "true");
+    let built = Built::once(&[], "cargo", |_, _| ());
     let package = built.dir.join("rust");
     std::fs::create_dir_all(package.join("src")).unwrap();
     let manifest =

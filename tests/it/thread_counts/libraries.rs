@@ -31,7 +31,7 @@ fn threads_in_linked_library_lose_nothing() {
     let built = build();
     for threads in [1, 4, 30] {
         let session = Session::new(&built, "linked");
-        session.run(&format!("linked {threads} {}", size(5000, 200_000)));
+        session.run(&format!("linked {threads} {}", size(20_000, 200_000)));
         check(&session, "linked", "linked");
     }
 }
@@ -44,7 +44,7 @@ fn threads_in_library_that_is_opened_and_closed_lose_nothing() {
     let library = built.dir.join("libplugin.so");
     for (threads, times) in [(2, 1), (4, size(8, 300))] {
         let session = Session::new(&built, "host");
-        let arguments = format!("{} {threads} 2000 {times}", library.display());
+        let arguments = format!("{} {threads} 10000 {times}", library.display());
         session.run(&arguments);
         let (mut profiles, truth) = (session.merge(&[]), session.truth());
         assert_exact(&profiles["host"], &truth.counts(), &arguments);

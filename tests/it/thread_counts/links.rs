@@ -13,10 +13,10 @@ fn check(code: &str, link: &str) {
     let built = Built::new(&SBL, &line);
     for before in FIXED {
         for arguments in [
-            "at-once 12 3000",
+            "at-once 6 20000",
             "in-turn 500 5",
             "ends 16 50",
-            "hashed 4 20000",
+            "hashed 4 200000",
         ] {
             let what = format!("{link} {before:?} {arguments}");
             let session = Session::new(&built, "ways");
@@ -57,7 +57,7 @@ fn threads_of_programs_with_library_lose_nothing() {
         for before in FIXED {
             let session = Session::new(&built, "host");
             let what = format!("{link} {before:?}");
-            let mut command = session.command(before, "linked 8 2000");
+            let mut command = session.command(before, "linked 4 20000");
             assert_quiet(&command.output().unwrap(), &what);
             libraries::check(&session, "host", &what);
         }
@@ -72,10 +72,10 @@ fn threads_of_sanitized_programs_lose_nothing() {
         let line = format!("$CC -O1 -g -fsanitize={sanitizer} ways.c -o ways");
         let built = Built::new(&SBL, &line);
         for arguments in [
-            "at-once 8 1000",
+            "at-once 8 4000",
             "in-turn 200 5",
             "ends 16 50",
-            "hashed 4 5000",
+            "hashed 4 20000",
             "forks 3 300",
         ] {
             let session = Session::new(&built, "ways");

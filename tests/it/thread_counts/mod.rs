@@ -163,10 +163,10 @@ impl<'a> Session<'a> {
         let mut merge = Command::new(PROF);
         merge.args(["merge", "-m"]).arg(&manifests);
         merge.arg("-o").arg(if is_one { &one } else { &merged });
+        // Contradictions are for the verdict to say.
+        merge.args(["--failure-mode", "warn"]);
         if files.is_empty() {
             merge.arg(self.raw());
-        } else {
-            merge.args(["--failure-mode", "warn"]);
         }
         run(merge.args(files));
         let profile = |file: PathBuf| {

@@ -57,7 +57,7 @@ fn pool_of_processes_with_threads_loses_nothing() {
         super::assert_quiet(&command.output().unwrap(), arguments);
     };
     for arguments in [
-        "at-once 3 1000",
+        "at-once 3 20000",
         "at-once 20 300",
         "in-turn 50 5",
         "at-once 1 100",

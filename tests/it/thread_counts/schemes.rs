@@ -28,8 +28,8 @@ fn threads_under_every_scheme_of_paths_lose_nothing() {
         let k = copies.to_string();
         let options = ["-k", &k, "--scheme", scheme.name()];
         let built = Built::new(&options, "$CC -O1 -g ways.c -o ways");
-        check(&built, copies, "at-once 5 5000");
-        check(&built, copies, "hashed 4 20000");
+        check(&built, copies, "at-once 4 40000");
+        check(&built, copies, "hashed 4 100000");
     }
 }
 
@@ -41,8 +41,8 @@ fn threads_whose_probes_are_counted_lose_nothing() {
         &["--counters", "call", "--count-hits"],
     ] {
         let built = Built::by_make(&[&["-k", "2"], more].concat());
-        check(&built, 2, "at-once 5 5000");
-        check(&built, 2, "hashed 4 20000");
+        check(&built, 2, "at-once 4 40000");
+        check(&built, 2, "hashed 4 100000");
     }
 }
 
@@ -59,7 +59,9 @@ fn edges_of_threads_lose_nothing() {
     let truth = session.truth().counts();
     let merged = session.dir.path().join("edges.p3prof");
     let mut merge = Command::new(PROF);
-    merge.arg("merge").arg("-m").arg(built.dir.join("p3"));
+    merge
+        .args(["merge", "--failure-mode", "warn", "-m"])
+        .arg(built.dir.join("p3"));
     run(merge.arg("-o").arg(&merged).arg(session.raw()));
     let mut show = Command::new(PROF);
     show.args(["show", "--edges", "--format", "json"]);

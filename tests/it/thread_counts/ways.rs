@@ -6,9 +6,9 @@ use super::{Built, Session, assert_between, assert_equal, size};
 #[test]
 fn threads_at_once_lose_nothing() {
     let built = Built::ways();
-    for (threads, rounds) in [(1, 50_000), (2, 50_000), (16, 10_000), (200, 500)] {
+    for (threads, rounds) in [(1, 100_000), (2, 200_000), (16, 30_000), (200, 2_000)] {
         let session = Session::new(&built, "ways");
-        let what = format!("at-once {threads} {}", size(rounds, 20 * rounds));
+        let what = format!("at-once {threads} {}", size(rounds, 10 * rounds));
         session.run(&what);
         assert_eq!(session.truth().threads(), threads);
         session.check(&what);
@@ -20,7 +20,7 @@ fn thousand_threads_at_once_lose_nothing() {
     let threads = size(400, 1000);
     let built = Built::ways();
     let session = Session::new(&built, "ways");
-    session.run(&format!("at-once {threads} 100"));
+    session.run(&format!("at-once {threads} 500"));
     assert_eq!(session.truth().threads(), threads);
     session.check("at-once");
 }
@@ -43,7 +43,7 @@ fn short_threads_one_after_the_other_lose_nothing() {
 fn threads_that_end_in_every_way_lose_nothing() {
     let built = Built::ways();
     let session = Session::new(&built, "ways");
-    session.run(&format!("ends 40 {}", size(2000, 40_000)));
+    session.run(&format!("ends 40 {}", size(10_000, 40_000)));
     session.check("ends");
 }
 
@@ -67,7 +67,7 @@ fn threads_that_the_end_of_the_process_stops_lose_nothing() {
 fn threads_that_fork_lose_nothing() {
     let built = Built::ways();
     let session = Session::new(&built, "ways");
-    session.run(&format!("forks 6 {}", size(3000, 100_000)));
+    session.run(&format!("forks 6 {}", size(20_000, 100_000)));
     session.check("forks");
     let truth = session.truth();
     assert_eq!(truth.processes().len(), 8);
@@ -94,7 +94,7 @@ fn hashed_counts_of_threads_lose_nothing() {
     let built = Built::ways();
     for threads in [1, 4, 15] {
         let session = Session::new(&built, "ways");
-        let rounds = size(200_000, 5_000_000) / threads;
+        let rounds = size(500_000, 5_000_000) / threads;
         session.run(&format!("hashed {threads} {rounds}"));
         session.check(&format!("hashed {threads}"));
     }
@@ -105,7 +105,7 @@ fn hashed_counts_of_threads_lose_nothing() {
 fn threads_with_names_and_unequal_work_lose_nothing() {
     let built = Built::ways();
     let session = Session::new(&built, "ways");
-    session.run("names 3 20000");
+    session.run("names 3 50000");
     session.check("names");
 }
 
@@ -118,7 +118,7 @@ fn fibers_lose_nothing() {
     );
     for how in ["one", "many"] {
         let session = Session::new(&built, "fibers");
-        session.run(&format!("{how} {}", size(200, 5000)));
+        session.run(&format!("{how} {}", size(1000, 10_000)));
         session.check(how);
     }
 }
