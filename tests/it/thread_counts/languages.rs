@@ -1,7 +1,7 @@
 //! Threads as other languages and libraries start them.
 
 use super::{Built, Session, size};
-use crate::build::CARGO_P3;
+use crate::build::{CARGO_P3, CC, command};
 use crate::support::run;
 use std::path::Path;
 
@@ -24,23 +24,17 @@ fn threads_of_cxx_lose_nothing() {
     session.check("C++");
 }
 
-/// Whether clang links with its library of OpenMP.
+/// Whether the compiler of builds has a library of OpenMP.
 fn has_openmp() -> bool {
-    let dir = crate::support::folder();
-    let file = dir.path().join("o.c");
-    std::fs::write(
-        &file,
+    let dir = crate::build::folder(&[(
+        "o.c",
         "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n",
-    )
-    .unwrap();
-    let mut clang = std::process::Command::new(crate::support::llvm("clang"));
-    let linked = clang
-        .arg("-fopenmp")
-        .arg(&file)
-        .arg("-o")
-        .arg(dir.path().join("o"))
-        .output();
-    linked.unwrap().status.success()
+    )]);
+    let mut compiler = command(CC, dir.path());
+    compiler
+        .args(["-fopenmp", "o.c", "-o", "o"])
+        .env("P3_OFF", "1");
+    compiler.output().unwrap().status.success()
 }
 
 /// Regions, loops and tasks. Where clang has no library of OpenMP (libomp-19-dev), nothing is tried.
