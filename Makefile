@@ -43,6 +43,9 @@ help:
 	@echo '                    docs/TUTORIAL.md and the lines under them'
 	@echo 'make test-builds    a project built by make, CMake and Meson with p3-cc, its'
 	@echo '                    tests run in every copy'
+	@echo 'make test-threads-long'
+	@echo '                    threads by the thousand, kills by the hundred, against'
+	@echo '                    their own counts (minutes; UPDATE=single for another way)'
 	@echo 'make test-launchers copies on hosts by ssh and GNU parallel, and by Slurm, on'
 	@echo '                    this machine (as root: namespaces)'
 	@echo 'make test-tutorial  every command of docs/EXAMPLES.md and docs/SELECTED.md:'
@@ -90,6 +93,9 @@ help:
 	@echo 'make bench-selected what counting only some paths costs, with callgrind: tables,'
 	@echo '                    and the plot of bench/FIGURES.md (an hour; PARTS="kernels'
 	@echo '                    functions inputs", or "programs redis"; ONLY="queens life")'
+	@echo 'make bench-threads  processor time of programs with threads, natively and by'
+	@echo '                    each --update, and whether their counts are equal (an'
+	@echo '                    hour; ROUNDS=1 ONLY="zstd kernel", UPDATE=…)'
 	@echo 'make cost           executed instructions of small programs beside LLVM edge'
 	@echo '                    counters alone, in two halves (COST=folder, ONLY=names)'
 	@echo 'make bench          what profiling costs on real programs, bench/FIGURES.md'
@@ -130,7 +136,7 @@ engines: setup setup-engines
 test-engines: engines
 	$(CARGO) build --locked --bins
 	LLVM="$(LLVM)" sh tools/engines.sh try target/debug/engines
-	LLVM="$(LLVM)" sh tools/engines.sh test oracle_trace:: oracle_pgo:: left:: peers:: fuzz:: hits:: edge::
+	LLVM="$(LLVM)" sh tools/engines.sh test oracle_trace:: oracle_pgo:: left:: peers:: fuzz:: hits:: edge:: thread_counts::
 
 # What an engine does is seen in these: whole programs against their traces, annotated modules against clang's, functions that
 # exceptions and exits leave, modules that others wrote, random programs. Programs that are not optimised are left to test-engines.
@@ -184,6 +190,14 @@ test-builds: setup-builders
 test-tutorial:
 	@sh tools/setup.sh "$(TOOLS) cmake valgrind patch" "$(APT) cmake valgrind patch"
 	$(CARGO) test --locked --test it -- book::outside --ignored
+
+# Programs with threads against their own counts, by --update $(UPDATE): more threads and rounds than make test has, and Rust's
+# threads, which need the engine of rustc's LLVM.
+UPDATE ?= $(shell sed -n 's/^const UPDATE: .* = "\(.*\)";/\1/p' tests/it/thread_counts/mod.rs)
+.PHONY: test-threads-long
+test-threads-long: cached engines
+	P3_THREADS_LONG=1 P3_UPDATE=$(UPDATE) P3_ENGINES=$(CURDIR)/target/debug/engines:$(CURDIR)/target/debug \
+	    $(CACHED) $(CARGO) test --locked --test it thread_counts:: -- --include-ignored
 
 # The daemons run in namespaces of their own, which takes root.
 test-launchers: setup-launchers
@@ -256,6 +270,12 @@ BENCH ?= bench-out/recipes
 bench: build
 	@sh tools/setup.sh '$(COUNTERS)' '$(COUNTERS_APT)'
 	sh tools/bench.sh $(BENCH)
+
+# Processor time of native, single, atomic and UPDATE, side by side, by 1, 2, 4 and 8 threads (ROUNDS of them)
+.PHONY: bench-threads
+bench-threads: build
+	@sh tools/setup.sh "$(TOOLS) redis-benchmark" "$(APT) redis-tools libomp-$(MAIN)-dev"
+	UPDATE="$(UPDATE)" bash tools/threads.sh $(ONLY)
 
 # Small inputs: half of the programs are for choosing rules, half for reporting (bench/src/cost.rs)
 COST ?= bench-out/cost

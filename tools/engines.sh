@@ -9,8 +9,8 @@ set -eu
 cd "$(dirname "$0")/.."
 LLVM=${LLVM:-$(sh tools/llvm.sh found)}
 CARGO=${CARGO:-cargo}
-# README's Rust box; the commands of docs/BUILD.md; selections of paths
-RUST_TESTS='book::readme::rust_box rust_builds:: selected_rust::'
+# README's Rust box; the commands of docs/BUILD.md; selections of paths; threads
+RUST_TESTS='book::readme::rust_box rust_builds:: selected_rust:: thread_counts::languages'
 what=$1
 
 if [ "$what" = test ]; then

@@ -78,6 +78,7 @@ mod runtime;
 mod shadow;
 mod signals;
 mod survival;
+mod thread_counts;
 mod threads;
 mod unlinked;
 mod unnoticed;

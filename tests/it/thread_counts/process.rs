@@ -1,0 +1,79 @@
+//! What processes with threads do with their profile: rotate and reset it, and share it with others.
+
+use super::{Built, Session, assert_equal, assert_exact, size};
+use std::process::Command;
+use std::time::Duration;
+
+/// All files of a process whose profile is rotated while threads count and begin add up.
+#[test]
+fn rotated_files_of_threads_lose_nothing() {
+    let built = Built::ways();
+    for arguments in [
+        format!("at-once 6 {}", size(150_000, 3_000_000)),
+        format!("in-turn {} 3", size(5000, 50_000)),
+        format!("hashed 4 {}", size(300_000, 3_000_000)),
+    ] {
+        let session = Session::new(&built, "ways");
+        let mut command = session.command(&[], &arguments);
+        command
+            .env("P3_SIGNAL", "USR1")
+            .env("P3_ON_SIGNAL", "rotate");
+        let mut child = command.spawn().unwrap();
+        let id = child.id().to_string();
+        // The signal ends a process that does not listen yet.
+        let has_begun = || session.dir.path().join("truth").exists();
+        assert!(crate::support::wait_until(has_begun));
+        while child.try_wait().unwrap().is_none() {
+            let _ = Command::new("kill").args(["-s", "USR1", &id]).output();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(child.wait().unwrap().success(), "{arguments}");
+        let files = session.raw().read_dir().unwrap().count();
+        assert!(files > 2, "{files} files");
+        session.check(&arguments);
+    }
+}
+
+/// What threads did before the reset is not counted, what they do after it is. (Functions are under way at a reset, so
+/// that the process counts as one that began in the middle.)
+#[test]
+fn reset_while_threads_are_there_loses_nothing() {
+    let built = Built::ways();
+    for threads in [1, 12] {
+        let session = Session::new(&built, "ways");
+        session.run(&format!("resets {threads} {}", size(5000, 200_000)));
+        assert_equal(&session.profile(), &session.truth().counts(), "resets");
+    }
+}
+
+/// Processes with few and many threads share a file, one after the other, some of them killed.
+#[test]
+fn pool_of_processes_with_threads_loses_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    let run = |arguments: &str| {
+        let mut command = session.command(&[], arguments);
+        command.env("P3_PROFILE_FILE", session.raw().join("%k-%m.p3raw"));
+        super::assert_quiet(&command.output().unwrap(), arguments);
+    };
+    for arguments in [
+        "at-once 3 20000",
+        "at-once 20 300",
+        "in-turn 50 5",
+        "at-once 1 100",
+        "hashed 4 20000",
+        "at-once 7 500",
+    ] {
+        run(arguments);
+    }
+    assert_eq!(session.raw().read_dir().unwrap().count(), 1);
+    session.check("pool");
+    // A child takes up another file.
+    run(&format!("forks 3 {}", size(500, 10_000)));
+    run("hashed 6 20000");
+    assert_exact(
+        &session.profile(),
+        &session.truth().counts(),
+        "pool with children",
+    );
+}

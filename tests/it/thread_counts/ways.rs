@@ -1,0 +1,124 @@
+//! How threads begin and end.
+
+use super::{Built, Session, assert_between, assert_equal, size};
+
+/// So many that are alive at once; the main thread works as well.
+#[test]
+fn threads_at_once_lose_nothing() {
+    let built = Built::ways();
+    for (threads, rounds) in [(1, 100_000), (2, 200_000), (16, 30_000), (200, 2_000)] {
+        let session = Session::new(&built, "ways");
+        let what = format!("at-once {threads} {}", size(rounds, 10 * rounds));
+        session.run(&what);
+        assert_eq!(session.truth().threads(), threads);
+        session.check(&what);
+    }
+}
+
+#[test]
+fn thousand_threads_at_once_lose_nothing() {
+    let threads = size(400, 1000);
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run(&format!("at-once {threads} 500"));
+    assert_eq!(session.truth().threads(), threads);
+    session.check("at-once");
+}
+
+#[test]
+fn short_threads_one_after_the_other_lose_nothing() {
+    let threads = size(20_000, 100_000);
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run(&format!("in-turn {threads} 3"));
+    let counts = session.truth().counts();
+    let steps = counts.iter().filter(|(key, _)| key.starts_with("step"));
+    assert_eq!(steps.map(|(_, n)| n).sum::<u64>(), 3 * threads);
+    session.check("in-turn");
+}
+
+/// Threads that return, call `pthread_exit` from within, are cancelled or detached; destructors of thread-specific data
+/// and a function of `atexit` count after them.
+#[test]
+fn threads_that_end_in_every_way_lose_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run(&format!("ends 40 {}", size(10_000, 40_000)));
+    session.check("ends");
+}
+
+/// `main` leaves while others count: their last step may be counted by one of both only.
+#[test]
+fn threads_that_the_end_of_the_process_stops_lose_nothing() {
+    let built = Built::ways();
+    for how in ["cancel", "exit", "_exit", "quick_exit", "exec"] {
+        for _ in 0..size(2, 50) {
+            let session = Session::new(&built, "ways");
+            session.run(&format!("leave 6 0 {how}"));
+            let truth = session.truth();
+            let counts = truth.counts();
+            assert_between(&session.profile(), &counts, &counts, truth.threads(), how);
+        }
+    }
+}
+
+/// The child of a thread has a file of its own, and threads.
+#[test]
+fn threads_that_fork_lose_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run(&format!("forks 6 {}", size(20_000, 100_000)));
+    session.check("forks");
+    let truth = session.truth();
+    assert_eq!(truth.processes().len(), 8);
+    for process in truth.processes() {
+        let file = session.raw().join(format!("0-{process}.p3raw"));
+        let profile = session.merge(&[file]).remove("ways").unwrap();
+        let what = format!("process {process} of forks");
+        assert_equal(&profile, &truth.counts_of(process), &what);
+    }
+}
+
+/// Handlers count in what they interrupt.
+#[test]
+fn signal_handlers_in_threads_lose_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run(&format!("signals 4 {}", size(100_000, 3_000_000)));
+    session.check("signals");
+}
+
+/// 8,192 paths: tables and their caches.
+#[test]
+fn hashed_counts_of_threads_lose_nothing() {
+    let built = Built::ways();
+    for threads in [1, 4, 15] {
+        let session = Session::new(&built, "ways");
+        let rounds = size(500_000, 5_000_000) / threads;
+        session.run(&format!("hashed {threads} {rounds}"));
+        session.check(&format!("hashed {threads}"));
+    }
+}
+
+/// One does eight times the work of the second, and the third none.
+#[test]
+fn threads_with_names_and_unequal_work_lose_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run("names 3 50000");
+    session.check("names");
+}
+
+/// On one thread, and taken up by another thread in the middle of a function.
+#[test]
+fn fibers_lose_nothing() {
+    let built = Built::new(
+        &["-k", "1", "--scheme", "sbl"],
+        "$CC -O1 -g fibers.c -o fibers",
+    );
+    for how in ["one", "many"] {
+        let session = Session::new(&built, "fibers");
+        session.run(&format!("{how} {}", size(1000, 10_000)));
+        session.check(how);
+    }
+}
