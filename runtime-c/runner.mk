@@ -107,7 +107,7 @@ $(addprefix p3-run-,$(P3_COPIES)): p3-run-%:
 P3_WORDS = $(CC) $(CXX) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
 P3_STATIC = $(findstring static,$(filter-out -static-lib%,$(P3_WORDS)))
 P3_ODD_LIBC = $(filter -nostdlib -nodefaultlibs -nolibc -shared -r,$(P3_WORDS))
-P3_STARTS = $(if $(P3_ODD_LIBC),,$(if $(P3_STATIC),-DP3_WRAPPED,-DP3_DYNAMIC))
+P3_STARTS = $(if $(P3_ODD_LIBC),,$(if $(P3_STATIC),-DP3_WRAPPED,-DP3_DYNAMIC)) $(if $(findstring -fsanitize=,$(P3_WORDS)),-DP3_SANITIZED)
 P3_WRAP = $(if $(filter -DP3_WRAPPED,$(P3_STARTS)),$(addprefix -Wl$(comma)--wrap=,$(P3_WRAPPED)))
 comma := ,
 

@@ -6,7 +6,7 @@
  *
  * The program's pthread_create and thrd_create are ours, where it is known that the C library is a shared one (P3_DYNAMIC): C++, Rust
  * and OpenMP call them. So are functions that may have the C library start a thread by itself (SIGEV_THREAD). They are weak, so that a
- * program's own, and a sanitizer's, come first. In a program that is linked statically the linker leads calls of the first two here
+ * program's own come first; a sanitizer's are called by ours (P3_SANITIZED). In a program that is linked statically the linker leads calls of the first two here
  * (P3_WRAPPED); of a library they may be hidden, or come too late. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -89,7 +89,11 @@ static uintptr_t find_once(const char *name, uintptr_t *known) {
     return next;
 }
 #define NEXT(function, known) find_once(#function, known)
+#ifdef P3_SANITIZED /* its own are weak, and come earlier */
+#define OURS(function, of) __typeof__(of) function __attribute__((alias(#of)))
+#else
 #define OURS(function, of) __typeof__(of) function __attribute__((weak, alias(#of)))
+#endif
 
 static p3_create *find_create(uintptr_t *known) {
     if (__atomic_load_n(known, __ATOMIC_RELAXED) == 0)

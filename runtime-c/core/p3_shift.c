@@ -58,7 +58,7 @@ static struct together {
     struct p3_shift *shifts; /* MOST of them */
     struct part *parts;
     uint16_t by_owner[BY_OWNER]; /* by the lower bits of a thread's id: the number of the shift that it took last */
-} ours;
+} ours = {.abi = P3_ABI};
 
 /* Ours, or the program's; NULL: counters are not by thread, or there is nobody to agree with. */
 static struct together *all;
@@ -362,30 +362,31 @@ static struct together *find_program(void) {
     return NULL;
 }
 
-static int make_first(void) {
-    ours.shifts = p3_map(MOST * sizeof *ours.shifts);
-    if (ours.shifts == NULL)
+/* By whichever runtime comes first: a library's, where the program is linked with it. 0: there is no memory. */
+static int make_first(struct together *t) {
+    if (t->shifts != NULL)
+        return 1;
+    if (get_base() != 0) {
+        p3_complain("threads", "segment gs is somebody else's: rewrite with --update atomic", 0);
+        _exit(127);
+    }
+    t->shifts = p3_map(MOST * sizeof *t->shifts);
+    if (t->shifts == NULL)
         return 0;
-    ours.has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
-    ours.shifts[0].owner = (int)syscall(SYS_gettid);
-    ours.n = 1;
-    ours.abi = P3_ABI;
+    t->has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
+    t->shifts[0].owner = (int)syscall(SYS_gettid);
+    t->n = 1;
     return 1;
 }
 
-/* Pages in which the kernel counts nothing for us, before the first module is there. */
 void p3_shift_start(struct p3_module *const *all_modules, const struct p3_module *first, int in_program) {
     if ((first->flags & P3_BY_THREAD) == 0)
         return;
     struct together *found = in_program ? &ours : find_program();
     modules = all_modules;
     stack = (uintptr_t)__builtin_frame_address(0);
-    if (in_program && get_base() != 0) {
-        p3_complain("threads", "segment gs is somebody else's: rewrite with --update atomic", 0);
-        _exit(127);
-    }
-    mapped = found == NULL ? NULL : p3_map(MOST);
-    if (mapped == NULL || (in_program && !make_first()))
+    mapped = found == NULL || !make_first(found) ? NULL : p3_map(MOST);
+    if (mapped == NULL)
         return;
     all = found;
     part.map = map_part;

@@ -534,7 +534,13 @@ mod tests {
             let words = ["p3-rewrite", "a.bc", "-o", "/nonexistent/out"];
             let words = words.iter().chain(options);
             let options = Args::parse_from(words).resolve().unwrap();
-            options.identity(options.update.unwrap_or(Update::Thread))
+            let is_exact = options.scheme.strategy().measure.is_exact();
+            let auto = if is_exact {
+                Update::Thread
+            } else {
+                Update::Single
+            };
+            options.identity(options.update.unwrap_or(auto))
         };
         for (options, text) in [
             (
@@ -547,7 +553,7 @@ mod tests {
             ),
             (
                 &["--scheme", "trace"],
-                "counters=auto update=single trace=true hits=false",
+                "counters=auto update=thread trace=true hits=false",
             ),
             #[cfg(feature = "estimates")]
             (

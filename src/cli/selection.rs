@@ -205,7 +205,7 @@ pub(super) fn report_threads(programs: &[Record]) {
     if !names.is_empty() {
         let names = first_names(NAMED_PROGRAMS, names.into_iter());
         warn(&format!(
-            "{THREADS_WARNING} of {names}: build with --update atomic to count exactly"
+            "{THREADS_WARNING} of {names}: build without --update single to count exactly"
         ));
     }
 }

@@ -319,10 +319,6 @@ fn may_have_had_threads(processes: &TiSlice<CopyId, Processes>) -> bool {
     processes.any(|p| p.children_cut_short > 0 && p.threads == Threads::Unseen)
 }
 
-/// What keeps threads from losing counts, in all ways to make copies.
-const ATOMIC: &str =
-    "rewrite with --update atomic (p3-rewrite, p3-rewrite build or cargo p3), and run again";
-
 /// Which copies may have lost counts by threads, and what to do. Estimates lose none: recordings are each thread's own.
 fn lost_by_threads(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) -> Vec<String> {
     if !manifest.scheme.strategy().measure.is_exact() {
@@ -345,20 +341,25 @@ fn lost_by_threads(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) 
         let copies = copies.filter(|(_, p)| p.threads == threads);
         let copies: Vec<CopyId> = copies.map(|(c, _)| c).collect();
         let (by, named) = (by(threads), copies_named(&copies));
-        let why = if threads == Threads::Shared {
-            format!("threads without counters of their own ran in {named}")
-        } else if threads == Threads::Started {
-            format!("threads ran in {named}")
-        } else if by.is_empty() {
-            continue;
-        } else {
-            let by = first_names(NAMED_FUNCTIONS, by.into_iter());
-            format!("threads may have run in {named}, by {by}")
+        let what = match threads {
+            Threads::Shared => format!(
+                "threads without counters of their own ran in {named}: docs/THREADS.md says why, and \
+                 --update atomic needs none"
+            ),
+            Threads::Started => format!(
+                "threads ran in {named}, and increments are plain: rewrite without --update single, and run again"
+            ),
+            _ if by.is_empty() => continue,
+            _ => {
+                let by = first_names(NAMED_FUNCTIONS, by.into_iter());
+                format!(
+                    "threads may have run in {named}, by {by}, without counters of their own: rewrite with \
+                     --update atomic, and run again"
+                )
+            }
         };
         if !copies.is_empty() {
-            let line =
-                format!("counts may be lost: {why}, and increments are not atomic: {ATOMIC}");
-            lines.push(line);
+            lines.push(format!("counts may be lost: {what}"));
         }
     }
     lines

@@ -295,6 +295,7 @@ impl Link<'_> {
             scheme: manifest.scheme,
             shared: self.shared,
             libc: self.libc,
+            sanitized: self.has_option("-fsanitize="),
             triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
             align: self.alignment(&manifest),
             common: self
@@ -335,15 +336,19 @@ impl Link<'_> {
     /// What data is aligned to, if to anything. As `first/align.c` has it: the C library's code in a static program
     /// counts for the size of that.
     fn alignment(&self, manifest: &Manifest) -> Option<u64> {
-        let is_static =
-            |w: &Word| matches!(w, Word::Option(words) if words[0].starts_with("-static"));
-        let least = if self.words.iter().any(is_static) {
+        let least = if self.has_option("-static") {
             1 << 20
         } else {
             0
         };
         let align = output::alignment(manifest).max(least);
         self.settings.aligned.then_some(align)
+    }
+
+    /// Whether an option of the command begins like this.
+    fn has_option(&self, begin: &str) -> bool {
+        let begins = |w: &Word| matches!(w, Word::Option(words) if words[0].starts_with(begin));
+        self.words.iter().any(begins)
     }
 
     /// A new folder of this link's.

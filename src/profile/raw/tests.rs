@@ -124,10 +124,10 @@ fn a_file_of_the_version_before_is_read() {
     assert_eq!(expected.absent, 0);
     put(&mut older, 8, &(OLDEST - 1).to_le_bytes());
     let error = parse(&older).unwrap_err();
-    assert_eq!(error.to_string(), "raw format version 7 (this build: 10)");
+    assert_eq!(error.to_string(), "raw format version 7 (this build: 11)");
 }
 
-/// By version, flags, and whether increments are atomic.
+/// By version, flags, and how counts are updated.
 #[test]
 fn what_a_file_says_of_threads() {
     use format::{INSIDE, LOST, THREADS, UNSEEN};
@@ -138,6 +138,9 @@ fn what_a_file_says_of_threads() {
         (VERSION, UNSEEN | INSIDE, 0, Threads::Unseen),
         (VERSION, THREADS | UNSEEN | INSIDE, 0, Threads::Started),
         (VERSION, THREADS | UNSEEN | INSIDE, 1, Threads::None),
+        (VERSION, 0, 2, Threads::None),
+        (VERSION, THREADS | UNSEEN, 2, Threads::Shared),
+        (VERSION, UNSEEN, 2, Threads::Unseen),
         (9, 0, 0, Threads::Unseen),
         (9, 0, 1, Threads::None),
     ] {

@@ -148,9 +148,9 @@ fn threads_without_atomic_increments_are_no_ok() {
         assert_eq!(v.status(), expected);
         let whole = v.threads.first().cloned().unwrap_or_default();
         let part = whole.strip_prefix("counts may be lost: ").unwrap_or("");
-        part.split_once(", and")
-            .map_or("", |(why, _)| why)
-            .to_string()
+        let ends = [", and", ", without"].map(|end| part.split_once(end));
+        let end = ends.into_iter().flatten().next();
+        end.map_or("", |(why, _)| why).to_string()
     };
     assert_eq!(why(Threads::Started, ""), "threads ran in copy 1");
     for (threads, starters, by) in [
@@ -174,8 +174,15 @@ fn threads_without_atomic_increments_are_no_ok() {
     assert_eq!(
         verdict(Threads::Started, "", Scheme::Pbl).threads,
         [
-            "counts may be lost: threads ran in copy 1, and increments are not atomic: rewrite with --update atomic \
-          (p3-rewrite, p3-rewrite build or cargo p3), and run again"
+            "counts may be lost: threads ran in copy 1, and increments are plain: rewrite without --update single, \
+             and run again"
+        ]
+    );
+    assert_eq!(
+        verdict(Threads::Shared, "", Scheme::Pbl).threads,
+        [
+            "counts may be lost: threads without counters of their own ran in copy 1: docs/THREADS.md says why, and \
+             --update atomic needs none"
         ]
     );
     // Of manifests of earlier versions, what is called decides.

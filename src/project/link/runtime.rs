@@ -20,6 +20,8 @@ pub(crate) struct Target<'a> {
     pub(crate) shared: bool,
     /// What the C library is.
     pub(crate) libc: CLibrary,
+    /// It is linked with a sanitizer.
+    pub(crate) sanitized: bool,
     /// The target of the program's code, if it is known.
     pub(crate) triple: Option<&'a str>,
     /// What parts of the program are aligned to.
@@ -102,8 +104,8 @@ impl Target<'_> {
         key.update(&text);
         key.update(
             format!(
-                "{:?} {:?} {} {:?}",
-                self.compiler.path, self.triple, self.shared, self.libc
+                "{:?} {:?} {} {:?} {}",
+                self.compiler.path, self.triple, self.shared, self.libc, self.sanitized
             )
             .as_bytes(),
         );
@@ -134,6 +136,7 @@ impl Target<'_> {
         clang.args(["-x", "c", "-std=c11", "-O2", "-c"]).args(flags);
         clang.arg(if self.shared { "-fPIC" } else { "-fPIE" });
         clang.args(self.libc.definition());
+        clang.args(self.sanitized.then_some("-DP3_SANITIZED"));
         if let Some(triple) = self.triple {
             clang.args(["-target", triple]);
         }

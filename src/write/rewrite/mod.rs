@@ -283,7 +283,7 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
     }
 }
 
-/// Of a program that can start threads and does not count atomically. (Estimates lose nothing.)
+/// Of a program that can start threads and counts by plain increments. (Estimates lose nothing.)
 fn warn_of_threads(options: &Options, analysis: &Analysis) -> Option<String> {
     let manifest = &analysis.manifest;
     let is_exact = options.scheme.strategy().measure.is_exact();
@@ -291,7 +291,7 @@ fn warn_of_threads(options: &Options, analysis: &Analysis) -> Option<String> {
     let can_lose = is_exact && analysis.update == Update::Single && !manifest.counts_nothing();
     (can_lose && !starters.is_empty()).then(|| {
         let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());
-        format!("{THREADS_WARNING} ({starters}): --update atomic counts exactly")
+        format!("{THREADS_WARNING} ({starters}): without --update single they count exactly")
     })
 }
 

@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use truth::Truth;
 
 /// How increments are made, unless `P3_UPDATE` says otherwise.
-const UPDATE: &str = "atomic";
+const UPDATE: &str = "auto";
 
 /// Ways that may lose counts of threads: then a profile with a wrong count must not be `ok`.
 const LOSING: [&str; 1] = ["single"];
