@@ -27,7 +27,7 @@
 
 #include <elf.h>
 
-/* Numbers of shifts are below this one: by far more threads than a process can have at once with counters on disk. */
+/* Numbers of shifts are below this one. What is not used takes no memory. */
 enum { MOST = 1 << 14, PAGE = 4096, LOOKS = 4, MAKING = -1, BY_OWNER = 1 << 12 };
 
 /* What is mapped at each shift for the runtime itself: at distance 0 it is this, and all zeros. */
@@ -46,6 +46,8 @@ struct part {
     void (*unmap)(const struct p3_shift *shift);
 };
 
+static struct p3_shift records[MOST];
+
 /* What all runtimes share. */
 static struct together {
     uint32_t abi;
@@ -55,15 +57,16 @@ static struct together {
     int has_base;     /* gs can be set without the kernel, to negative numbers as well */
     int stopped;      /* no more are made */
     int64_t favoured; /* the row of distances that did last */
-    struct p3_shift *shifts; /* MOST of them */
+    int is_made;
     struct part *parts;
     uint16_t by_owner[BY_OWNER]; /* by the lower bits of a thread's id: the number of the shift that it took last */
-} ours = {.abi = P3_ABI};
+    struct p3_shift *shifts;
+} ours = {.abi = P3_ABI, .shifts = records};
 
 /* Ours, or the program's; NULL: counters are not by thread, or there is nobody to agree with. */
 static struct together *all;
 /* Of this runtime: whether it has its counters at a shift. */
-static uint8_t *mapped;
+static uint8_t mapped[MOST];
 static struct part part;
 static struct p3_module *const *modules;
 /* Of the first thread's stack, about. */
@@ -108,6 +111,10 @@ static void set_base(int64_t distance) {
 
 static int64_t get_base(void) {
     uint64_t base = 0;
+    if (all->has_base) {
+        __asm__ volatile("rdgsbase %0" : "=r"(base));
+        return (int64_t)base;
+    }
     return syscall(SYS_arch_prctl, 0x1004 /* ARCH_GET_GS */, &base) == 0 ? (int64_t)base : 0;
 }
 
@@ -362,33 +369,29 @@ static struct together *find_program(void) {
     return NULL;
 }
 
-/* By whichever runtime comes first: a library's, where the program is linked with it. 0: there is no memory. */
-static int make_first(struct together *t) {
-    if (t->shifts != NULL)
-        return 1;
+/* By whichever runtime comes first: a library's, where the program is linked with it. */
+static void make_first(void) {
+    if (all->is_made)
+        return;
+    all->is_made = 1;
+    all->has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
     if (get_base() != 0) {
         p3_complain("threads", "segment gs is somebody else's: rewrite with --update atomic", 0);
         _exit(127);
     }
-    t->shifts = p3_map(MOST * sizeof *t->shifts);
-    if (t->shifts == NULL)
-        return 0;
-    t->has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
-    t->shifts[0].owner = (int)syscall(SYS_gettid);
-    t->n = 1;
-    return 1;
+    all->shifts[0].owner = getpid();
+    all->n = 1;
 }
 
 void p3_shift_start(struct p3_module *const *all_modules, const struct p3_module *first, int in_program) {
     if ((first->flags & P3_BY_THREAD) == 0)
         return;
-    struct together *found = in_program ? &ours : find_program();
+    all = in_program ? &ours : find_program();
+    if (all == NULL)
+        return;
     modules = all_modules;
     stack = (uintptr_t)__builtin_frame_address(0);
-    mapped = found == NULL || !make_first(found) ? NULL : p3_map(MOST);
-    if (mapped == NULL)
-        return;
-    all = found;
+    make_first();
     part.map = map_part;
     part.unmap = unmap_part;
     lock();
@@ -504,7 +507,6 @@ void p3_shift_end(void) {
     for (uint32_t i = 1; i < all->n; i++)
         unmap_part(&all->shifts[i]);
     unlock();
-    p3_unmap_at(mapped, MOST);
     all = NULL;
 }
 
