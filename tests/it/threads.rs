@@ -178,6 +178,97 @@ fn threads_with_counters_of_their_own_are_ok() {
     assert_eq!(verified(dir.path(), "p", two), (String::new(), true));
 }
 
+/// What uses segment gs itself is counted atomically, and a line says so; on other targets `auto` is `atomic` where
+/// threads can start.
+#[test]
+fn segment_in_use_and_other_targets_are_counted_atomically() {
+    let dir = folder();
+    let dir = dir.path();
+    let programs = [
+        (
+            "used",
+            "x86_64-linux-gnu",
+            "long f(void) { long n; __asm__(\"movq %%gs:0, %0\" : \"=r\"(n)); return n; }",
+        ),
+        (
+            "space",
+            "x86_64-linux-gnu",
+            "long f(void) { return *(long __attribute__((address_space(256))) *)8; }",
+        ),
+        (
+            "starts",
+            "aarch64-linux-gnu",
+            "int pthread_create(); int f(void) { return pthread_create(); }",
+        ),
+        ("plain", "aarch64-linux-gnu", "int f(void) { return 1; }"),
+        (
+            "free",
+            "x86_64-linux-gnu",
+            "int pthread_create(); int f(void) { return pthread_create(); }",
+        ),
+    ];
+    let expected = [
+        ("used", "atomicrmw"),
+        ("space", "atomicrmw"),
+        ("starts", "atomicrmw"),
+        ("plain", "store i64"),
+        ("free", "ptr addrspace(256)"),
+    ];
+    for ((name, triple, text), (_, how)) in programs.into_iter().zip(expected) {
+        let source = format!("{name}.c");
+        std::fs::write(dir.join(&source), text).unwrap();
+        let bitcode = format!("{name}.bc");
+        run(command(clang(), dir).args([
+            "-w",
+            "-O1",
+            "-emit-llvm",
+            "-target",
+            triple,
+            "-c",
+            &source,
+            "-o",
+            &bitcode,
+        ]));
+        let said = stderr(&rewrite(
+            dir,
+            &[&bitcode, "-k", "1", "--emit", "ll", "-o", name],
+        ));
+        let copy = std::fs::read_to_string(dir.join(name).join("copy-0/m0.ll")).unwrap();
+        assert!(
+            copy.lines()
+                .any(|l| l.contains(how) && l.contains("@__p3_counters")),
+            "{name}: {copy}"
+        );
+        let line = format!(
+            "warning: {bitcode}: segment gs is used by f, so counts are updated atomically, which takes longer"
+        );
+        assert_eq!(
+            said.lines().any(|l| l == line),
+            how == "atomicrmw" && name != "starts",
+            "{said}"
+        );
+    }
+    for (name, why) in [
+        (
+            "used",
+            "needs segment gs, which is used by f: use --update atomic",
+        ),
+        ("plain", "is for Linux on x86-64: use --update atomic"),
+    ] {
+        let bitcode = format!("{name}.bc");
+        let mut refused = command(crate::support::REWRITE, dir);
+        let refused = refused
+            .args([&bitcode, "--update", "thread", "-o", "refused"])
+            .output()
+            .unwrap();
+        assert_eq!(refused.status.code(), Some(2));
+        assert_eq!(
+            stderr(&refused),
+            format!("error: {bitcode}: --update thread {why}\n")
+        );
+    }
+}
+
 /// Atomic increments lose nothing, and nothing is said.
 #[test]
 fn threads_with_atomic_increments_are_ok() {
