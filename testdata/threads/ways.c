@@ -1,10 +1,16 @@
 // Ways in which threads come and go, by the first argument. Numbers follow: of threads, of rounds.
 #define _GNU_SOURCE
 #include "truth.h"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -373,6 +379,20 @@ static void timers(int times) {
     }
 }
 
+// Nothing may be opened or made longer any more; threads may begin.
+static void forbid_files(void) {
+#define DENY(name, more) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, more, 0)
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        DENY(openat, 4), DENY(fallocate, 3), DENY(ftruncate, 2), DENY(pwrite64, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(9);
+}
+
 int main(int argc, char **argv) {
     const char *way = argv[1];
     int threads = argc > 2 ? atoi(argv[2]) : 0;
@@ -404,6 +424,10 @@ int main(int argc, char **argv) {
         storm(threads);
     else if (strcmp(way, "timers") == 0)
         timers(threads);
+    else if (strcmp(way, "filter") == 0) {
+        forbid_files();
+        at_once(threads);
+    }
     else
         return 2;
     return 0;

@@ -77,3 +77,53 @@ fn pool_of_processes_with_threads_loses_nothing() {
         "pool with children",
     );
 }
+
+/// Beyond what a process may have, counts are right, or the verdict is not `ok`.
+#[test]
+fn threads_beyond_limits_lose_nothing_or_are_not_ok() {
+    let built = Built::ways();
+    for (variable, before, arguments) in [
+        ("P3_THREADS_MAX=4", &[][..], "at-once 30 3000"),
+        ("P3_THREADS_MAX=4", &[], "hashed 8 20000"),
+        ("P3_THREADS_MAX=0", &[], "in-turn 30 500"),
+        (
+            "P3_THREADS_MAX=x",
+            &["prlimit", "--as=700000000"],
+            "at-once 30 3000",
+        ),
+        (
+            "P3_THREADS_MAX=x",
+            &["prlimit", "--nofile=16"],
+            "at-once 30 3000",
+        ),
+        ("P3_THREADS_RESERVE=0", &[], "filter 12 3000"),
+    ] {
+        let session = Session::new(&built, "ways");
+        let mut command = session.command(before, arguments);
+        let (name, value) = variable.split_once('=').unwrap();
+        if value != "x" {
+            command.env(name, value);
+        }
+        let output = command.output().unwrap();
+        let what = format!("{variable} {before:?} {arguments}");
+        assert!(output.status.success(), "{what}: {output:?}");
+        let (profile, truth) = (session.profile(), session.truth().counts());
+        let is_equal = profile.counts == truth;
+        assert!(
+            is_equal || profile.verdict != "ok",
+            "{what}: counts differ, and ok"
+        );
+        assert!(is_equal || super::update() != "atomic", "{what}: {truth:?}");
+    }
+}
+
+/// A filter forbids what counters of a new thread need: they were made in advance.
+#[test]
+fn threads_with_reserved_counters_lose_nothing_behind_filter() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    let mut command = session.command(&[], "filter 12 3000");
+    command.env("P3_THREADS_RESERVE", "16");
+    super::assert_quiet(&command.output().unwrap(), "filter");
+    session.check("filter");
+}
