@@ -12,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 extern void p3_profile_reset(void) __attribute__((weak));
 
@@ -356,29 +355,6 @@ static void storm(int threads) {
     pthread_join(sender, NULL);
 }
 
-static int expired;
-
-static void work_when_expired(union sigval slot) {
-    work(slot.sival_ptr, 3, rounds);
-    __atomic_fetch_add(&expired, 1, __ATOMIC_SEQ_CST);
-}
-
-// Threads that the C library starts, each of them when the one before is over; main works at the same time.
-static void timers(int times) {
-    struct slot *slot = take_slot(), *own = take_slot();
-    for (int i = 0; i < times; i++) {
-        struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = work_when_expired};
-        event.sigev_value.sival_ptr = slot;
-        timer_t timer;
-        struct itimerspec soon = {.it_value = {0, 100000}};
-        if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &soon, NULL) != 0)
-            _exit(9);
-        while (__atomic_load_n(&expired, __ATOMIC_SEQ_CST) <= i)
-            work(own, (unsigned)i, 10);
-        timer_delete(timer);
-    }
-}
-
 // Nothing may be opened or made longer any more; threads may begin.
 static void forbid_files(void) {
 #define DENY(name, more) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, more, 0)
@@ -422,8 +398,6 @@ int main(int argc, char **argv) {
         leave_main(threads);
     else if (strcmp(way, "storm") == 0)
         storm(threads);
-    else if (strcmp(way, "timers") == 0)
-        timers(threads);
     else if (strcmp(way, "filter") == 0) {
         forbid_files();
         at_once(threads);

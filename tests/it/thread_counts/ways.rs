@@ -81,9 +81,10 @@ fn signals_while_threads_begin_and_end_lose_nothing() {
 /// behind.)
 #[test]
 fn threads_of_timers_lose_nothing_or_are_not_ok() {
-    let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run(&format!("timers {} 2000", size(20, 500)));
+    let line = "$CC -O1 -g timers.c -o timers";
+    let built = Built::new(&["-k", "1", "--scheme", "sbl"], line);
+    let session = Session::new(&built, "timers");
+    session.run(&format!("{} 2000", size(20, 500)));
     let (profile, truth) = (session.profile(), session.truth().counts());
     let is_equal = profile.counts == truth;
     let losses_are_allowed = super::update() != "atomic";
