@@ -33,7 +33,7 @@ package() {
 commands() {
     case $1 in
     zstd) build='make -C programs zstd CC="$CC" CFLAGS="-O2 -w" HAVE_PTHREAD=1 HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0 ZSTD_NO_ASM=1' exe=programs/zstd ;;
-    xz) build='./configure CC="$CC" CFLAGS="-O2 -w" --disable-shared --disable-assembler --disable-nls --disable-doc --disable-scripts && make' exe=src/xz/xz ;;
+    xz) build='./configure CC="$CC" CFLAGS="-O2 -w" --disable-shared --disable-assembler --disable-nls --disable-doc --disable-scripts && make -C lib && make -C src/liblzma && make -C src/xz' exe=src/xz/xz ;;
     pigz) build='make CC="$CC" CFLAGS="-O2 -w" pigz' exe=pigz ;;
     # Its rank of threads is by the configuration file; its allocator is the C library's.
     redis) build='make MALLOC=libc CC="$CC" OPTIMIZATION=-O2 redis-server' exe=src/redis-server ;;
@@ -71,13 +71,14 @@ built() {
     (
         cd "$at"
         options="-k 1 --scheme $SCHEME --update $2"
+        # Not stopped by the first failure: || is behind it.
         case $1-$2 in
         rayon-native) cargo build -q --release ;;
-        rayon-*) cargo p3 $options build -q --release && mkdir -p target/release && cp target/p3/release/threads target/release/ ;;
+        rayon-*) cargo p3 $options build -q --release && mkdir -p target/release &&
+            cp "$(find target/p3 -path '*/release/threads' -type f | head -n 1)" target/release/ ;;
         *-native) CC=clang-$LLVM CXX=clang++-$LLVM sh -ec "$build" ;;
         *) p3-rewrite build -q $options -o p3 -- sh -ec "$build" ;;
-        esac
-        touch done
+        esac && touch done
     ) >"$OUT/$1/$2.log" 2>&1 || { echo "$1 $2: not built, see $OUT/$1/$2.log" >&2; return 1; }
 }
 

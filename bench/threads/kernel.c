@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
     int times = argc > 1 ? atoi(argv[1]) : 4;
     long primes = 0, sum = 0;
     for (int time = 0; time < times; time++) {
-#pragma omp parallel for schedule(dynamic, 4)
+#pragma omp parallel for schedule(static, 4)
         for (int row = 0; row < SIDE; row++)
             for (int column = 0; column < SIDE; column++)
                 grid[0][row][column] = escape(column * 3.0 / SIDE - 2.2, row * 2.4 / SIDE - 1.2);

@@ -1,10 +1,16 @@
 // Ways in which threads come and go, by the first argument. Numbers follow: of threads, of rounds.
 #define _GNU_SOURCE
 #include "truth.h"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 extern void p3_profile_reset(void) __attribute__((weak));
@@ -283,6 +289,86 @@ static void names(void) {
     join(3);
 }
 
+static void *work_and_branch(void *depth) {
+    pthread_t children[2];
+    int left = (int)(uintptr_t)depth;
+    for (int i = 0; i < 2 && left > 0; i++)
+        pthread_create(&children[i], NULL, work_and_branch, (void *)(uintptr_t)(left - 1));
+    work(take_slot(), (unsigned)left, rounds);
+    for (int i = 0; i < 2 && left > 0; i++)
+        pthread_join(children[i], NULL);
+    return NULL;
+}
+
+// main is over before the others.
+static void leave_main(int threads) {
+    pthread_barrier_init(&barrier, NULL, (unsigned)threads);
+    for (int i = 0; i < threads; i++)
+        start(i, meet_and_work, (void *)(uintptr_t)i);
+    pthread_exit(NULL);
+}
+
+static struct slot *of_storm;
+static int is_calm;
+
+// In whichever thread it comes, from its first instruction to its last.
+static void handle_storm(int signal) {
+    (void)signal;
+    for (unsigned n = 0; n < 6; n++) {
+        step(n);
+        __atomic_fetch_add(&of_storm->step[(n & 1) + (n % 3 == 0) * 2], 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void *send_storm(void *unused) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    while (!__atomic_load_n(&is_calm, __ATOMIC_SEQ_CST))
+        kill(getpid(), SIGUSR2);
+    return unused;
+}
+
+// Threads begin and end, with small stacks, while signals come to all of them.
+static void storm(int threads) {
+    struct slot *slot = take_slot();
+    of_storm = take_slot();
+    struct sigaction action = {.sa_handler = handle_storm, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR2, &action, NULL);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 16);
+    pthread_t sender;
+    pthread_create(&sender, NULL, send_storm, NULL);
+    // Two at a time: main works as well, and each is interrupted.
+    for (int i = 0; i < threads; i++) {
+        if (pthread_create(&ids[0], &attributes, work_in_common_slot, slot) != 0)
+            _exit(9);
+        for (unsigned n = 0; n < 100; n++)
+            step(n);
+        for (unsigned n = 0; n < 100; n++)
+            __atomic_fetch_add(&of_storm->step[(n & 1) + (n % 3 == 0) * 2], 1, __ATOMIC_RELAXED);
+        join(1);
+    }
+    __atomic_store_n(&is_calm, 1, __ATOMIC_SEQ_CST);
+    pthread_join(sender, NULL);
+}
+
+// Nothing may be opened or made longer any more; threads may begin.
+static void forbid_files(void) {
+#define DENY(name, more) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, more, 0)
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        DENY(openat, 4), DENY(fallocate, 3), DENY(ftruncate, 2), DENY(pwrite64, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(9);
+}
+
 int main(int argc, char **argv) {
     const char *way = argv[1];
     int threads = argc > 2 ? atoi(argv[2]) : 0;
@@ -306,6 +392,16 @@ int main(int argc, char **argv) {
         hashed(threads);
     else if (strcmp(way, "names") == 0)
         names();
+    else if (strcmp(way, "tree") == 0)
+        work_and_branch((void *)(uintptr_t)threads);
+    else if (strcmp(way, "leave-main") == 0)
+        leave_main(threads);
+    else if (strcmp(way, "storm") == 0)
+        storm(threads);
+    else if (strcmp(way, "filter") == 0) {
+        forbid_files();
+        at_once(threads);
+    }
     else
         return 2;
     return 0;

@@ -47,6 +47,55 @@ fn threads_that_end_in_every_way_lose_nothing() {
     session.check("ends");
 }
 
+/// Threads are started by threads, many of them at the same time.
+#[test]
+fn threads_of_threads_lose_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    let depth = size(6, 9);
+    session.run(&format!("tree {depth} 2000"));
+    assert_eq!(session.truth().threads(), (2 << depth) - 1);
+    session.check("tree");
+}
+
+/// The process ends with its last thread. (Its first is a zombie until then, and looks like a thread left behind.)
+#[test]
+fn threads_that_outlive_the_main_thread_lose_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run("leave-main 5 20000");
+    let truth = session.truth().counts();
+    assert_equal(&session.profile(), &truth, "leave-main");
+}
+
+/// Handlers run in threads that have just begun, or are about to end.
+#[test]
+fn signals_while_threads_begin_and_end_lose_nothing() {
+    let built = Built::ways();
+    let session = Session::new(&built, "ways");
+    session.run(&format!("storm {} 20", size(1500, 30_000)));
+    session.check("storm");
+}
+
+/// Threads that the C library starts (`SIGEV_THREAD`): either nothing is lost, or it is said. (The library leaves one
+/// behind.)
+#[test]
+fn threads_of_timers_lose_nothing_or_are_not_ok() {
+    let line = "$CC -O1 -g timers.c -o timers";
+    let built = Built::new(&["-k", "1", "--scheme", "sbl"], line);
+    let session = Session::new(&built, "timers");
+    session.run(&format!("{} 2000", size(20, 500)));
+    let (profile, truth) = (session.profile(), session.truth().counts());
+    let is_equal = profile.counts == truth;
+    let losses_are_allowed = super::update() != "atomic";
+    assert!(
+        is_equal || losses_are_allowed,
+        "{:?}, {truth:?}",
+        profile.counts
+    );
+    assert!(is_equal || profile.verdict != "ok", "counts differ, and ok");
+}
+
 /// `main` leaves while others count: their last step may be counted by one of both only.
 #[test]
 fn threads_that_the_end_of_the_process_stops_lose_nothing() {
