@@ -121,16 +121,15 @@ static void note_start(uintptr_t start) {
         __atomic_store_n(&has_others, 1, __ATOMIC_RELAXED);
 }
 
-_Static_assert(sizeof(sigset_t) <= sizeof((struct p3_shift *)0)->mask, "the mask has room");
-
-static void set_mask(struct p3_shift *shift, const sigset_t *mask) { memcpy(shift->mask, mask, sizeof *mask); }
+static void set_mask(struct p3_shift *shift, const sigset_t *mask) { memcpy(&shift->mask, mask, sizeof shift->mask); }
 
 /* A new thread has its creator's counters until it has its own: no handler of a signal counts before. */
 static const struct p3_shift *begin(void *record) {
     struct p3_shift *shift = record;
     sigset_t mask;
     p3_shift_enter(shift);
-    memcpy(&mask, shift->mask, sizeof mask);
+    sigemptyset(&mask);
+    memcpy(&mask, &shift->mask, sizeof shift->mask);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     return shift;
 }

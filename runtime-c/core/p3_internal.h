@@ -353,7 +353,7 @@ struct p3_shift {
     uint64_t threads; /* that had it so far */
     uintptr_t start; /* what its next owner is to run, with this argument and this mask of signals */
     void *argument;
-    uint64_t mask[16]; /* a sigset_t */
+    uint64_t mask; /* of 64 signals: a sigset_t has room for more */
 };
 /* Pages that are at each shift as well. */
 struct p3_pages {
@@ -384,7 +384,7 @@ P3_HIDDEN uint64_t p3_shift_owned(void);
 P3_HIDDEN void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program);
 /* The module, which is in the list, gets counters at all shifts. */
 P3_HIDDEN void p3_shift_module(struct p3_module *m);
-/* Makes as many as P3_THREADS_RESERVE says. All modules of the program are there. */
+/* Makes as many as P3_THREADS_RESERVE says, for the first module; others follow. */
 P3_HIDDEN void p3_shift_reserve(void);
 /* The caller is a forked child: counters at its shift are zeros in memory of its own, others are gone. 0: they are still its parent's. */
 P3_HIDDEN int p3_shift_forked(void);

@@ -91,15 +91,22 @@ static void leave(void) { ending |= !destroying; }
 
 static int is_single(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
 
+/* How many threads the process has; 0: it is not known. The first one may have ended, and stays until the others have. */
+static uint64_t count_threads(void) {
+    struct p3_status status;
+    return p3_process_status(0, &status) ? status.threads - (status.state == 'Z') : 0;
+}
+
 /* Whether every thread of the process has counters of its own. One that ended between the two looks is no stranger. */
 static int others_are_known(void) {
     enum { LOOKS = 3 };
-    struct p3_status status;
     if (!p3_shift_is_on())
         return 0;
     int known = is_single();
-    for (int i = 0; i < LOOKS && !known; i++)
-        known = p3_process_status(0, &status) && status.threads <= p3_shift_owned();
+    for (int i = 0; i < LOOKS && !known; i++) {
+        uint64_t threads = count_threads();
+        known = threads != 0 && threads <= p3_shift_owned();
+    }
     return known;
 }
 
@@ -127,6 +134,8 @@ static void add_module(struct p3_module *module) {
     modules = module;
     start(module);
     p3_shift_module(module);
+    if (module->next == NULL)
+        p3_shift_reserve();
     for (uint32_t i = 0; i < module->n_tables && p3_live_file() != NULL; i++)
         if (p3_arena_in_memory(module->tables[i].level[0]))
             p3_slot_recount(&module->tables[i]);
@@ -179,9 +188,8 @@ static int complete(struct p3_file *live) {
 /* Other threads are still inside functions: theirs is no normal end. Those of OpenMP that wait for work are in none. (A thread that no pthread_create() made is found only where
  * others were.) */
 static int alone(void) {
-    struct p3_status status;
-    return is_single() || !p3_process_status(0, &status) || status.threads <= 1 ||
-           p3_create_are_parked(status.threads - 1);
+    uint64_t threads = is_single() ? 1 : count_threads();
+    return threads <= 1 || p3_create_are_parked(threads - 1);
 }
 
 /* Whether the process ends. */

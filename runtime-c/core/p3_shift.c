@@ -28,7 +28,7 @@
 #include <elf.h>
 
 /* Numbers of shifts are below this one. What is not used takes no memory. */
-enum { MOST = 1 << 14, PAGE = 4096, LOOKS = 4, MAKING = -1, BY_OWNER = 1 << 12 };
+enum { MOST = 1 << 12, PAGE = 4096, LOOKS = 4, MAKING = -1, BY_OWNER = 1 << 12 };
 
 /* What is mapped at each shift for the runtime itself: at distance 0 it is this, and all zeros. */
 static union {

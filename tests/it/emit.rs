@@ -554,7 +554,8 @@ fn local_names_make_way() {
                  @__p3_tables = internal global i32 7\n";
     let end = "call void @__p3_count(ptr @__p3_tables, i64 0) memory(none)\n  ret i32 %n";
     std::fs::write(&input, [local, &many_paths("f", end)].concat()).unwrap();
-    let options = ["--scheme", "sbl", "--counters", "call", "--emit", "ll"];
+    let calls = ["--scheme", "sbl", "--counters", "call", "--emit", "ll"];
+    let options = [&calls[..], &["--update", "single"]].concat();
     let out = dir.path().join("out");
     rewrite(&[input], &options, &out);
     let copy = std::fs::read_to_string(only_module(&out, 0)).unwrap();

@@ -37,7 +37,7 @@ fn bad_profiles() {
     flipped[4096 + 70] ^= 4;
     write("flipped.p3raw", &flipped);
     flipped = good[1].clone();
-    flipped[8] = 11;
+    flipped[8] = p3_rewrite::profile::raw::VERSION as u8 + 1;
     write("version.p3raw", &flipped);
     flipped[8] = 5;
     write("old.p3raw", &flipped);
