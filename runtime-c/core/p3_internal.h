@@ -311,8 +311,8 @@ P3_HIDDEN int p3_live_has_lost(void);
 P3_HIDDEN void p3_live_unsaved(void);
 /* All counts are in the profile that could be written there. */
 P3_HIDDEN void p3_live_saved(int failed);
-/* The process ends normally. */
-P3_HIDDEN void p3_live_ended(void);
+/* The process ends normally; `is_alone`: in its only thread. Others count on in counters of their own. */
+P3_HIDDEN void p3_live_ended(int is_alone);
 /* The program is about to set its counts to zero, or aside; 0 when it must not: they are other processes', too. */
 P3_HIDDEN int p3_live_reset(void);
 /* Leaves the parent's profile to the parent. */

@@ -227,10 +227,14 @@ void p3_live_forked(void) {
     child = 1;
 }
 
-void p3_live_ended(void) {
+void p3_live_ended(int is_alone) {
     if (live.header == NULL || ended)
         return;
     ended = 1;
+    if (!is_alone) {
+        __atomic_fetch_add(&live.header->ended_with_threads, 1, __ATOMIC_RELAXED);
+        return;
+    }
     if (child)
         __atomic_fetch_add(&live.header->children_ended, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&live.header->ended, 1, __ATOMIC_RELAXED);

@@ -185,7 +185,7 @@ static int complete(struct p3_file *live) {
     return failed;
 }
 
-/* Other threads are still inside functions: theirs is no normal end. Those of OpenMP that wait for work are in none. (A thread that no pthread_create() made is found only where
+/* Whether no other thread is inside functions. Those of OpenMP that wait for work are in none. (A thread that no pthread_create() made is found only where
  * others were.) */
 static int alone(void) {
     uint64_t threads = is_single() ? 1 : count_threads();
@@ -333,12 +333,13 @@ static void at_exit(void) {
     if (modules != NULL) {
         p3_signal_hold(); /* what signals ask for from now on is not done */
         at_end = 1;
-        int is_alone = alone();
-        p3_threads_end(is_alone, others_are_known());
+        /* Where a library is unloaded, no thread is in it. */
+        int is_alone = !ending || alone(), are_known = others_are_known();
+        p3_threads_end(is_alone, are_known);
         p3_walker_flush();
         write_profile();
-        if (is_alone)
-            p3_live_ended();
+        if (is_alone || (are_known && !is_unsaved()))
+            p3_live_ended(is_alone);
         if (!ending)
             let_go();
     }

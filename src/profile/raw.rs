@@ -82,6 +82,8 @@ pub struct Raw {
     pub ended: u64,
     /// How many of the children did.
     pub children_ended: u64,
+    /// How many of both ended normally while threads of theirs were inside functions: not among `ended`.
+    pub ended_with_threads: u64,
     /// How they were started: not all, where a process was killed in its first moments, or many differ.
     pub started: Vec<Started>,
     /// How many of their forked children have no file: nothing of what these counted is known.
@@ -367,6 +369,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         children,
         ended,
         children_ended: header.children_ended.get().min(ended).min(children),
+        ended_with_threads: header.ended_with_threads.get().min(runs.saturating_add(children) - ended),
         absent: header.absent.get(),
         // A pool's file has records of all that counted.
         started: if pooled { Vec::new() } else { vec![first] },

@@ -209,6 +209,7 @@ fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
         runs: most(|p| p.runs),
         children: most(|p| p.children),
         cut_short: most(|p| p.cut_short),
+        with_threads: most(|p| p.with_threads),
         children_cut_short: most(|p| p.children_cut_short),
         absent: most(|p| p.absent),
         threads: copies.iter().map(|p| p.threads).max().unwrap_or_default(),

@@ -72,6 +72,10 @@ pub struct Processes {
     pub children: u32,
     /// How many of both did not end normally: complete up to that moment.
     pub cut_short: u32,
+    /// Of those that are cut short, how many ended normally while threads of theirs were inside functions: all that these
+    /// completed is counted.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub with_threads: u32,
     /// How many of the children did not.
     #[serde(default, skip_serializing_if = "is_none")]
     pub children_cut_short: u32,
@@ -97,6 +101,7 @@ impl Processes {
             runs: number(runs),
             children: number(children),
             cut_short: number(all.saturating_sub(ended)),
+            with_threads: 0,
             children_cut_short: 0,
             absent: number(absent),
             threads: Threads::None,
@@ -127,6 +132,7 @@ impl Processes {
             children_cut_short: self
                 .children_cut_short
                 .saturating_add(other.children_cut_short),
+            with_threads: self.with_threads.saturating_add(other.with_threads),
             absent: self.absent.saturating_add(other.absent),
             threads: self.threads.max(other.threads),
         }
@@ -185,7 +191,9 @@ impl Verdict {
                 verdict.gaps.push(gap);
             }
         }
-        let cut_short = by_number(&present, |c| of(c).cut_short);
+        let cut_short = by_number(&present, |c| {
+            of(c).cut_short.saturating_sub(of(c).with_threads)
+        });
         let all: Vec<CopyId> = processes.keys().collect();
         let absent = by_number(&all, |c| of(c).absent);
         let named = [
@@ -207,6 +215,14 @@ impl Verdict {
             }
         }
         verdict.threads = lost_by_threads(manifest, processes);
+        let mut with_threads = by_number(&present, |c| of(c).with_threads);
+        with_threads.remove(&0);
+        if !with_threads.is_empty() {
+            verdict.notes.push(format!(
+                "threads were inside functions when their process ended: {}; the paths that they were on are not counted",
+                listed_numbers(&with_threads)
+            ));
+        }
         verdict
     }
 
@@ -234,6 +250,7 @@ impl Verdict {
         for p in &mut processes {
             left += p.children_cut_short;
             p.cut_short = p.cut_short.saturating_sub(p.children_cut_short);
+            p.with_threads = p.with_threads.min(p.cut_short);
             p.children = 0;
         }
         let mut verdict = Verdict::of_processes(&profile.manifest, &processes);

@@ -220,6 +220,8 @@ structures! {
         absent: U64<O>,
         /// of the children, those that ended normally
         children_ended: U64<O>,
+        /// processes and children that ended normally while other threads ran, each of which had counters of its own
+        ended_with_threads: U64<O>,
     }
 
     /// At multiples of the page. A page that begins with zeros instead was reserved and never used.

@@ -61,6 +61,7 @@ impl Copy {
                 // What a process filled before its last file are not its children.
                 let children = self.processes.children.min(self.processes.cut_short);
                 self.processes.children_cut_short = self.processes.children_cut_short.min(children);
+                self.processes.with_threads = self.processes.with_threads.min(self.processes.cut_short);
             }
         }
     }
@@ -321,6 +322,8 @@ pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
         .children
         .saturating_sub(children_ended)
         .min(processes.cut_short);
+    let with_threads = u32::try_from(raw.ended_with_threads).unwrap_or(u32::MAX);
+    processes.with_threads = with_threads.min(processes.cut_short);
     copy.processes = copy.processes.plus(processes);
     if raw.epoch > 0 || processes.cut_short > 0 {
         copy.series

@@ -239,11 +239,15 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         if self.update != Update::Thread {
             return address;
         }
-        let own = b.build_address_space_cast(
-            address,
-            self.edit.context.ptr_type(AddressSpace::from(GS)),
-            "p3.own",
-        );
+        let ty = self.edit.context.ptr_type(AddressSpace::from(GS));
+        let own = if address.is_const() {
+            b.build_address_space_cast(address, ty, "p3.own")
+        } else {
+            // LLVM would make a φ of casts of constants, and of a φ behind a switch a table of them, which it cannot
+            // write. It makes no tables of numbers that become addresses.
+            let number = b.build_ptr_to_int(address, self.i64, "p3.own");
+            b.build_int_to_ptr(number.expect("positioned"), ty, "p3.own")
+        };
         own.expect("positioned")
     }
 
