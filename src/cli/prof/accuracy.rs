@@ -7,7 +7,8 @@ use crate::base::names::parse_function_pattern;
 use crate::base::table::Layout;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
-use crate::read::analysis::accuracy;
+use crate::read::analysis::accuracy::accuracy;
+use crate::read::report::accuracy;
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ pub(super) fn run(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<O
     profile.all_are_counted()?;
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
-    let (rows, sum) = accuracy::accuracy(profile.paths()?, &selection)?;
+    let (rows, sum) = accuracy(profile.paths()?, &selection)?;
     let render = Render {
         text: || accuracy::text(&rows, &sum, layout),
         json: || accuracy::json(&rows, &sum),

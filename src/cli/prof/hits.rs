@@ -3,7 +3,8 @@
 use super::Outcome;
 use super::format::{Format, Render};
 use crate::base::error::Result;
-use crate::read::analysis::hits;
+use crate::read::analysis::hits::hits;
+use crate::read::report::hits;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -21,7 +22,7 @@ pub(super) struct HitsArgs {
 }
 
 pub(super) fn run(args: &HitsArgs) -> Result<Outcome> {
-    let row = hits::hits(&args.manifest, &args.files)?;
+    let row = hits(&args.manifest, &args.files)?;
     let render = Render {
         text: || hits::text(&row),
         json: || hits::json(&row),

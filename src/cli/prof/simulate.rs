@@ -8,6 +8,7 @@ use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::profile::verdict::Trust;
 use crate::read::analysis::simulate;
+use crate::read::report::simulated;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -66,17 +67,17 @@ pub(super) fn run(args: &SimulateArgs, trust: Trust, layout: Layout) -> Result<O
         };
         let rows = simulate::functions(&manifest, &profile, weights.as_ref(), scheme, copies)?;
         let render = Render {
-            text: || simulate::functions_text(&rows, layout),
-            json: || simulate::functions_json(&rows),
-            csv: || simulate::functions_csv(&rows),
+            text: || simulated::functions_text(&rows, layout),
+            json: || simulated::functions_json(&rows),
+            csv: || simulated::functions_csv(&rows),
         };
         return Ok(Outcome::print(render.render(args.format)).about(&profiles));
     }
     let rows = simulate::simulate(&manifest, &profile, weights.as_ref(), schemes, copies)?;
     let render = Render {
-        text: || simulate::text(&rows),
-        json: || simulate::json(&rows),
-        csv: || simulate::csv(&rows),
+        text: || simulated::text(&rows),
+        json: || simulated::json(&rows),
+        csv: || simulated::csv(&rows),
     };
     Ok(Outcome::print(render.render(args.format)).about(&profiles))
 }

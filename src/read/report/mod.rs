@@ -1,16 +1,19 @@
 //! The paths of a profile for people and programs: one file for each format.
 
+pub mod accuracy;
 pub mod coverage;
 pub mod csv;
 pub mod diff;
 pub mod edges;
 pub mod export;
 pub mod figures;
+pub mod hits;
 pub mod html;
 pub mod json;
 pub mod loops;
 mod outside;
 pub(crate) mod positions;
+pub mod simulated;
 pub mod steps;
 pub mod text;
 mod time;
