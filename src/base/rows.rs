@@ -229,6 +229,27 @@ impl<'a, R: 'a> Table<'a, R> {
         columns
     }
 
+    /// A table of Markdown.
+    pub fn markdown<Q: Borrow<R>>(&self, rows: &[Q]) -> String {
+        let rule = |c: &Column<R>| {
+            let first = rows.first().map(|row| (c.cell)(row.borrow()).align());
+            match first {
+                Some(Align::Right) => "---:",
+                _ => "---",
+            }
+        };
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let escaped = |cells: Vec<String>| cells.iter().map(|c| c.replace('|', "\\|")).collect();
+        let headings = self.columns_of_text().map(|c| c.text.to_string());
+        let rules: Vec<&str> = self.columns_of_text().map(rule).collect();
+        let mut out = line(headings.collect()) + &format!("|{}|\n", rules.join("|"));
+        out.extend(
+            rows.iter()
+                .map(|row| line(escaped(self.cells(row.borrow())))),
+        );
+        out
+    }
+
     /// One record for each row, after a heading.
     pub fn to_csv<Q: Borrow<R>>(&self, rows: impl IntoIterator<Item = Q>) -> String {
         let columns = || self.columns.iter().filter(|c| !c.csv.is_empty());

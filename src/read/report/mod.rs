@@ -22,6 +22,7 @@ pub mod words;
 
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, PathId};
+use crate::base::rows::Table;
 use crate::input::ir::{Cfg, Loc};
 use crate::paths::dag::{Path, PathEnd};
 use crate::profile::filter::{Order, Selection};
@@ -39,6 +40,19 @@ use words::Words;
 /// Whether a number is left out of JSON that has it only where it says something.
 fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
     *n == N::default()
+}
+
+/// The first columns of CSV with a row for each function, path or edge: the `function` of a row, in its profile.
+pub(crate) fn function_columns<'a, R: 'a>(
+    function: impl Fn(&R) -> (&'a Profile, FuncId) + Copy + 'a,
+) -> Table<'a, R> {
+    let entry = move |row: &R| {
+        let (profile, f) = function(row);
+        (profile.module(f).to_string(), profile.entry(f).name.clone())
+    };
+    Table::new()
+        .csv("module", move |row| entry(row).0)
+        .csv("function", move |row| entry(row).1)
 }
 
 /// A path that ran, ready to be shown.

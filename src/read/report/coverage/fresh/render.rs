@@ -2,13 +2,15 @@
 
 use super::{Fresh, NewPath, ReachedBy, SourceLine};
 use crate::base::names::printable;
+use crate::base::rows::{Cell, Table};
 use crate::base::style::BOLD;
-use crate::base::table::{self, Layout, exactly, number_of, wrapped};
+use crate::base::table::{Layout, exactly, number_of, wrapped};
 use crate::profile::Profile;
 use crate::profile::merge::origins::Origin;
 use crate::read::report::coverage::ci;
 use crate::read::report::coverage::json_path::JsonPath;
 use crate::read::report::coverage::render::place_beside;
+use crate::read::report::function_columns;
 use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
 use crate::read::report::text::headline;
@@ -189,23 +191,29 @@ pub fn github(fresh: &Fresh, sources: &Sources) -> String {
     ci::limited(annotations)
 }
 
+/// The columns of a summary, and of records.
+fn table<'a>(fresh: &'a Fresh) -> Table<'a, NewPath> {
+    let profile = fresh.profile;
+    function_columns(move |new: &NewPath| (profile, new.path.func))
+        .text("function", |new| profile.name(new.path.func))
+        .text("path", |new| Cell::Figure(format!("#{}", new.path.id)))
+        .csv("id", |new| new.path.id.to_string())
+        .both("count", "ran", |new| new.path.count)
+        .both("new_pairs", "new pairs", |new| {
+            Cell::Figure(new.pairs.to_string())
+        })
+        .csv("new_lines", |new| new.lines.len())
+        .text("new lines", |new| named(profile, &new.lines))
+        .text("reached by", |new| reached_by(&new.reached_by))
+}
+
 /// A summary for a job's page or a merge request.
 pub fn markdown(fresh: &Fresh) -> String {
-    let mut out = format!("{}\n", summary(fresh));
-    if fresh.paths.is_empty() {
-        return out;
+    let summary = summary(fresh) + "\n";
+    match fresh.paths.is_empty() {
+        true => summary,
+        false => summary + "\n" + &table(fresh).markdown(&fresh.paths),
     }
-    out += "\n| function | path | ran | new pairs | new lines | reached by |\n";
-    out += "|---|---:|---:|---:|---|---|\n";
-    for new in &fresh.paths {
-        let name = fresh.profile.name(new.path.func).replace('|', "\\|");
-        let lines = named(fresh.profile, &new.lines).replace('|', "\\|");
-        let (id, ran) = (new.path.id, exactly(new.path.count));
-        let by = reached_by(&new.reached_by).replace('|', "\\|");
-        let pairs = new.pairs;
-        let _ = writeln!(out, "| {name} | #{id} | {ran} | {pairs} | {lines} | {by} |");
-    }
-    out
 }
 
 #[derive(Serialize)]
@@ -277,24 +285,5 @@ fn json_path<'a>(words: Words<'a>, new: &'a NewPath) -> JsonNewPath<'a> {
 
 /// One record for each new path, after a heading.
 pub fn csv(fresh: &Fresh) -> String {
-    let heading = [
-        "module",
-        "function",
-        "id",
-        "count",
-        "new_pairs",
-        "new_lines",
-    ];
-    let records = fresh.paths.iter().map(|new| {
-        let line = &new.path;
-        [
-            fresh.profile.module(line.func).to_string(),
-            fresh.profile.entry(line.func).name.clone(),
-            line.id.to_string(),
-            line.count.to_string(),
-            new.pairs.to_string(),
-            new.lines.len().to_string(),
-        ]
-    });
-    table::csv(&heading, records)
+    table(fresh).to_csv(&fresh.paths)
 }
