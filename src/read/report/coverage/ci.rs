@@ -1,11 +1,12 @@
 //! The coverage report for a job of CI: annotations and a summary.
 
-use super::by_file::{in_all, shares};
+use super::columns::{Sums, columns};
 use super::headline::headline;
 use super::render::{describe_unknown, explained, left_out, of_patch, of_selection};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::base::index::FuncId;
 use crate::base::names::printable;
+use crate::base::rows::Table;
 use crate::base::table::{Layout, exactly, number_of};
 use crate::profile::Profile;
 use crate::read::report::steps::Steps;
@@ -107,19 +108,20 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
         None => headline(coverage) + "\n",
         Some(_) => String::new(),
     };
-    let mut out = headline
-        + &String::from(
-            "| file | lines | branches | pairs | paths that ran | of |\n|---|---:|---:|---:|---:|---:|\n",
-        );
-    let mut row = |name: &str, cells: [String; 5]| {
-        let name = printable(&relative(name)).replace('|', "\\|");
-        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
-    };
-    for (name, (paths, pairs)) in &coverage.files {
-        let own = coverage.lines.files.get(name);
-        row(name, shares(own, paths, pairs));
-    }
-    row("in all", in_all(coverage));
+    let files = coverage.files.iter().map(|(file, (paths, pairs))| {
+        let name = printable(&relative(file)).into_owned();
+        (
+            name,
+            Sums::new(paths, pairs, coverage.lines.files.get(file)),
+        )
+    });
+    let in_all = ("in all".to_string(), coverage.sums_in_all());
+    let table = Table::new()
+        .text("file", |r: &(String, Sums)| r.0.clone())
+        .with(columns(), |r| r.1)
+        .markdown(&files.chain([in_all]).collect::<Vec<_>>());
+    // A page has room for more words than a terminal.
+    let mut out = headline + &table.replacen("| paths |", "| paths that ran |", 1);
     let uncovered = coverage
         .rows
         .iter()

@@ -6,6 +6,7 @@ mod annotate;
 mod by_file;
 mod certain;
 mod ci;
+mod columns;
 mod counted;
 mod details;
 pub mod fresh;
