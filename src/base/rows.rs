@@ -59,8 +59,7 @@ impl Cell {
 impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
-            // Counts of executed paths fit.
-            Cell::Count(n) => s.serialize_u64(u64::try_from(*n).unwrap_or(u64::MAX)),
+            Cell::Count(n) => s.serialize_u128(*n),
             Cell::Share(share) => s.serialize_f64((share * 1e6).round() / 1e6),
             Cell::Both(both) => both.serialize(s),
             _ => s.serialize_str(&self.field()),

@@ -1,5 +1,6 @@
 //! `show --format json`: a contract with other programs.
 
+use super::figures::function_table;
 use super::is_zero;
 use super::loops::LoopRow;
 use super::steps::Steps;
@@ -7,6 +8,7 @@ use super::words::Said;
 use super::{Line, Report};
 use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::base::names::readable;
+use crate::base::rows::Record;
 use crate::copies::strategy::Scheme;
 use crate::paths::dag::{PathEnd, PathStart};
 use crate::profile::Profile;
@@ -151,10 +153,8 @@ struct Function<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "position")]
     begins: Option<(u32, u32)>,
-    /// Executed paths and instructions of it, and how many different paths.
-    executed_paths: u128,
-    executed_instructions: u128,
-    distinct: usize,
+    #[serde(flatten)]
+    totals: Record,
     /// Conditions that have no branch: number of the file, line, column.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     branchless: Vec<(u32, u32, u32)>,
@@ -212,14 +212,13 @@ pub fn render(report: &Report) -> String {
     }
     let profile = report.profile;
     let left: HashMap<FuncId, u64> = report.left.iter().copied().collect();
+    let table = function_table(report, 0);
     let function = |&f: &FuncId| Function {
         module: profile.module(f),
         name: &profile.entry(f).name,
         readable: readable(&profile.entry(f).name).into_owned(),
         begins: profile.entry(f).loc.map(|l| (l.file, l.line)),
-        executed_paths: report.by_function.get(&f).map_or(0, |of| of.paths),
-        executed_instructions: report.by_function.get(&f).map_or(0, |of| of.instructions),
-        distinct: profile.measured.distinct(f),
+        totals: table.record(&f),
         branchless: branchless(profile, f),
         status: profile.entry(f).status.to_string(),
         counted_paths: profile.number_of_counted(f).map(|n| n.to_string()),

@@ -5,8 +5,9 @@ use super::figures::{WIDE, columns_for};
 use super::steps::Steps;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
-use crate::base::style::{BOLD, DIM};
-use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent};
+use crate::base::rows::{Cell, Table};
+use crate::base::style::DIM;
+use crate::base::table::{Layout, exactly, grouped, number_of, percent};
 use crate::input::ir::{Cfg, Site};
 use crate::paths::dag::{Path, PathEnd, PathStart};
 use crate::profile::Structure;
@@ -261,21 +262,21 @@ pub(super) fn body(
 
 /// Loops by the instructions of the paths that begin at their headers: their iterations.
 pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
-    use Align::{Left, Right};
-    let kept = columns_for(layout, 5);
-    let aligns = [Right].repeat(kept).into_iter().chain([Left]);
-    let mut table = Columns::new(aligns.collect::<Vec<_>>());
-    let heading = ["share", "iterations", "entered", "mean", "paths"];
-    let heading = heading[..kept].iter().copied().chain(["loop"]);
-    table.heading(BOLD, &heading.collect::<Vec<_>>());
+    let all = report.total_instructions.max(1) as f64;
+    let columns = Table::new()
+        .text("share", |r: &LoopRow| {
+            Cell::Share(r.instructions as f64 / all)
+        })
+        .text("iterations", |r| Cell::Figure(grouped(r.iterations)))
+        .text("entered", |r| Cell::Figure(grouped(r.entries)))
+        .text("mean", |r| {
+            let mean = r.iterations as f64 / r.entries.max(1) as f64;
+            Cell::Figure(format!("{mean:.1}"))
+        })
+        .text("paths", |r| r.paths)
+        .keep_text(columns_for(layout, 5));
+    let mut table = columns.begin("loop");
     for row in report.loops.iter().take(top) {
-        let cells = [
-            percent(row.instructions as f64 / report.total_instructions.max(1) as f64),
-            grouped(row.iterations),
-            grouped(row.entries),
-            format!("{:.1}", row.iterations as f64 / row.entries.max(1) as f64),
-            exactly(row.paths as u64),
-        ];
         let place = steps.place_of(row.func, row.header);
         // What is cut out of a place tells loops apart.
         let below = layout.width < WIDE && place.len() > WIDEST_PLACE;
@@ -284,7 +285,7 @@ pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -
             0..WIDE => format!("  {place}"),
             _ => format!(" · {}", steps.loop_at(row.func, row.header)),
         };
-        table.named(cells[..kept].to_vec(), steps.name(row.func), beside);
+        table.named(columns.cells(row), steps.name(row.func), beside);
         if below {
             table.note(1, Style::new(), format!("loop at {place}"));
         }

@@ -3,7 +3,7 @@
 mod summary;
 
 use super::figures::{
-    By, NARROWEST_NAME, columns_for, function_figures, function_place, option_for_all,
+    By, NARROWEST_NAME, columns_for, function_place, function_table, option_for_all,
 };
 use super::loops;
 use super::outside;
@@ -165,7 +165,6 @@ fn render_in_a_row(
 
 /// Functions by the instructions that were executed in them.
 fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout) -> String {
-    use Align::{Left, Right};
     if let Some(time) = &report.time {
         return time::functions(report, time, steps, top, by, layout);
     }
@@ -175,15 +174,10 @@ fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout)
     if functions.is_empty() {
         return String::new();
     }
-    let kept = columns_for(layout, 4);
-    let aligns = [Right].repeat(kept).into_iter().chain([Left]);
-    let mut table = Columns::new(aligns.collect::<Vec<_>>());
-    let heading = ["share", "calls", "paths", "possible"];
-    let heading = heading[..kept].iter().copied().chain(["function"]);
-    table.heading(BOLD, &heading.collect::<Vec<_>>());
+    let columns = function_table(report, columns_for(layout, 4));
+    let mut table = columns.begin("function");
     for &f in functions.iter().take(top) {
-        let cells = function_figures(report, f)[..kept].to_vec();
-        table.named(cells, steps.name(f), function_place(report, f));
+        table.named(columns.cells(&f), steps.name(f), function_place(report, f));
     }
     if functions.len() > top {
         let more = number_of((functions.len() - top) as u64, "more function");
