@@ -67,28 +67,23 @@ impl Serialize for Cell {
     }
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_string())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
-}
-
-macro_rules! counts {
-    ($($number:ty)*) => { $(
-        impl From<$number> for Cell {
-            fn from(n: $number) -> Cell {
-                Cell::Count(n as u128)
+macro_rules! cells {
+    ($($value:ty => $cell:expr,)*) => { $(
+        impl From<$value> for Cell {
+            fn from(value: $value) -> Cell {
+                $cell(value)
             }
         }
     )* };
 }
-counts!(u32 u64 usize u128);
+cells! {
+    &str => |text: &str| Cell::Text(text.into()),
+    String => Cell::Text,
+    u32 => |n| Cell::Count(u128::from(n)),
+    u64 => |n| Cell::Count(u128::from(n)),
+    usize => |n| Cell::Count(n as u128),
+    u128 => Cell::Count,
+}
 
 impl<C: Into<Cell>> From<Option<C>> for Cell {
     fn from(cell: Option<C>) -> Cell {
@@ -96,12 +91,28 @@ impl<C: Into<Cell>> From<Option<C>> for Cell {
     }
 }
 
-/// A column: its headings, empty where a format does not have it, and its cell in a row.
+/// A column: its headings in text, CSV and JSON, empty where a format does not have it, and its cell in a row.
 struct Column<'a, R> {
-    text: &'static str,
-    csv: &'static str,
-    json: &'static str,
+    headings: [&'static str; 3],
     cell: Box<dyn Fn(&R) -> Cell + 'a>,
+}
+
+/// The place of a format in [`Column::headings`].
+const TEXT: usize = 0;
+const CSV: usize = 1;
+const JSON: usize = 2;
+
+macro_rules! add {
+    ($($(#[$doc:meta])* $name:ident($($heading:ident),*): $headings:expr,)*) => { $(
+        $(#[$doc])*
+        pub fn $name<C: Into<Cell>>(
+            self,
+            $($heading: &'static str,)*
+            cell: impl Fn(&R) -> C + 'a,
+        ) -> Self {
+            self.add($headings, move |row| cell(row).into())
+        }
+    )* };
 }
 
 /// The columns of rows `R`, in the order of each format.
@@ -117,53 +128,29 @@ impl<'a, R: 'a> Table<'a, R> {
         }
     }
 
-    /// Adds a column of text and Markdown.
-    pub fn text<C: Into<Cell>>(self, heading: &'static str, cell: impl Fn(&R) -> C + 'a) -> Self {
-        self.add([heading, "", ""], move |r| cell(r).into())
-    }
-
-    /// Adds a column of CSV.
-    pub fn csv<C: Into<Cell>>(self, key: &'static str, cell: impl Fn(&R) -> C + 'a) -> Self {
-        self.add(["", key, ""], move |r| cell(r).into())
-    }
-
-    /// Adds a key of JSON.
-    pub fn json<C: Into<Cell>>(self, key: &'static str, cell: impl Fn(&R) -> C + 'a) -> Self {
-        self.add(["", "", key], move |r| cell(r).into())
-    }
-
-    /// Adds a column of CSV that is a key of JSON.
-    pub fn data<C: Into<Cell>>(self, key: &'static str, cell: impl Fn(&R) -> C + 'a) -> Self {
-        self.add(["", key, key], move |r| cell(r).into())
-    }
-
-    /// Adds a column of CSV, which has another heading as text.
-    pub fn both<C: Into<Cell>>(
-        self,
-        key: &'static str,
-        heading: &'static str,
-        cell: impl Fn(&R) -> C + 'a,
-    ) -> Self {
-        self.add([heading, key, ""], move |r| cell(r).into())
+    add! {
+        /// Adds a column of text and Markdown.
+        text(heading): [heading, "", ""],
+        /// Adds a column of CSV.
+        csv(key): ["", key, ""],
+        /// Adds a key of JSON.
+        json(key): ["", "", key],
+        /// Adds a column of CSV that is a key of JSON.
+        data(key): ["", key, key],
+        /// Adds a column of CSV, which has another heading as text.
+        both(key, heading): [heading, key, ""],
     }
 
     fn add(mut self, headings: [&'static str; 3], cell: impl Fn(&R) -> Cell + 'a) -> Self {
-        let [text, csv, json] = headings;
         let cell = Box::new(cell);
-        self.columns.push(Column {
-            text,
-            csv,
-            json,
-            cell,
-        });
+        self.columns.push(Column { headings, cell });
         self
     }
 
     /// Adds the columns of `other`, whose rows are `part` of the rows here.
     pub fn with<P: 'a>(mut self, other: Table<'a, P>, part: impl Fn(&R) -> P + Copy + 'a) -> Self {
         for column in other.columns {
-            let headings = [column.text, column.csv, column.json];
-            self = self.add(headings, move |r| (column.cell)(&part(r)));
+            self = self.add(column.headings, move |row| (column.cell)(&part(row)));
         }
         self
     }
@@ -172,45 +159,55 @@ impl<'a, R: 'a> Table<'a, R> {
     pub fn keep_text(mut self, kept: usize) -> Self {
         let mut number = 0;
         self.columns.retain(|c| {
-            number += usize::from(!c.text.is_empty());
-            c.text.is_empty() || number <= kept
+            let is_text = !c.headings[TEXT].is_empty();
+            number += usize::from(is_text);
+            !is_text || number <= kept
         });
         self
     }
 
-    fn columns_of_text(&self) -> impl Iterator<Item = &Column<'a, R>> {
-        self.columns.iter().filter(|c| !c.text.is_empty())
+    /// The columns that a format has, each with its heading there.
+    fn columns_of(&self, format: usize) -> impl Iterator<Item = (&'static str, &Column<'a, R>)> {
+        let columns = self.columns.iter().map(move |c| (c.headings[format], c));
+        columns.filter(|(heading, _)| !heading.is_empty())
+    }
+
+    fn headings(&self, format: usize) -> Vec<&'static str> {
+        self.columns_of(format).map(|c| c.0).collect()
     }
 
     /// The cells of a row as text.
     pub fn cells(&self, row: &R) -> Vec<String> {
-        let cells = self.columns_of_text().map(|c| (c.cell)(row).shown());
+        let cells = self.columns_of(TEXT).map(|(_, c)| (c.cell)(row).shown());
         cells.collect()
     }
 
-    /// The heading of text in front of rows of cells, which are aligned like those of `first`, and a name, which is the
-    /// column `last`.
-    fn begin_like(&self, first: Option<&R>, last: Option<&str>) -> Columns {
+    /// On which side cells of text stand, like those of the first row.
+    fn aligns<Q: Borrow<R>>(&self, rows: &[Q]) -> Vec<Align> {
+        let first = rows.first().map(Borrow::borrow);
         let align = |c: &Column<R>| first.map_or(Align::Right, |row| (c.cell)(row).align());
-        let aligns = self.columns_of_text().map(align);
-        let aligns: Vec<Align> = aligns.chain(last.map(|_| Align::Left)).collect();
-        let headings = self.columns_of_text().map(|c| c.text).chain(last);
+        self.columns_of(TEXT).map(|(_, c)| align(c)).collect()
+    }
+
+    /// The heading of text over `rows`, whose column `last`, if there is one, has names.
+    fn begin_like<Q: Borrow<R>>(&self, rows: &[Q], last: Option<&str>) -> Columns {
+        let (mut aligns, mut headings) = (self.aligns(rows), self.headings(TEXT));
+        aligns.extend(last.map(|_| Align::Left));
         let mut columns = Columns::new(aligns);
-        columns.heading(BOLD, &headings.collect::<Vec<_>>());
+        columns.heading(BOLD, &headings.drain(..).chain(last).collect::<Vec<_>>());
         columns
     }
 
-    /// The heading of text in front of rows of numbers and a name, which is the column `last`.
+    /// The heading of text over rows of numbers and a name, which is the column `last`.
     pub fn begin(&self, last: &str) -> Columns {
-        self.begin_like(None, Some(last))
+        self.begin_like::<R>(&[], Some(last))
     }
 
     /// The heading and the rows as text.
     pub fn columns<Q: Borrow<R>>(&self, rows: &[Q]) -> Columns {
-        let mut columns = self.begin_like(rows.first().map(Borrow::borrow), None);
-        for row in rows {
-            columns.row(self.cells(row.borrow()));
-        }
+        let mut columns = self.begin_like(rows, None);
+        rows.iter()
+            .for_each(|row| columns.row(self.cells(row.borrow())));
         columns
     }
 
@@ -218,10 +215,9 @@ impl<'a, R: 'a> Table<'a, R> {
     pub fn columns_and_names<Q: Borrow<R>>(
         &self,
         rows: &[Q],
-        last: &str,
-        name: impl Fn(&R) -> String,
+        (last, name): (&str, impl Fn(&R) -> String),
     ) -> Columns {
-        let mut columns = self.begin_like(rows.first().map(Borrow::borrow), Some(last));
+        let mut columns = self.begin_like(rows, Some(last));
         for row in rows.iter().map(Borrow::borrow) {
             columns.named(self.cells(row), name(row), String::new());
         }
@@ -230,37 +226,31 @@ impl<'a, R: 'a> Table<'a, R> {
 
     /// A table of Markdown.
     pub fn markdown<Q: Borrow<R>>(&self, rows: &[Q]) -> String {
-        let rule = |c: &Column<R>| {
-            let first = rows.first().map(|row| (c.cell)(row.borrow()).align());
-            match first {
-                Some(Align::Right) => "---:",
-                _ => "---",
-            }
-        };
-        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let escaped = |cells: Vec<String>| cells.iter().map(|c| c.replace('|', "\\|")).collect();
-        let headings = self.columns_of_text().map(|c| c.text.to_string());
-        let rules: Vec<&str> = self.columns_of_text().map(rule).collect();
-        let mut out = line(headings.collect()) + &format!("|{}|\n", rules.join("|"));
-        out.extend(
-            rows.iter()
-                .map(|row| line(escaped(self.cells(row.borrow())))),
-        );
+        let rule = |align| if align == Align::Left { "---" } else { "---:" };
+        let rules: Vec<&str> = self.aligns(rows).into_iter().map(rule).collect();
+        let headings = self.headings(TEXT).join(" | ");
+        let mut out = format!("| {headings} |\n|{}|\n", rules.join("|"));
+        for row in rows {
+            let cells = self.cells(row.borrow()).into_iter();
+            let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+            out += &format!("| {} |\n", cells.join(" | "));
+        }
         out
     }
 
     /// One record for each row, after a heading.
     pub fn to_csv<Q: Borrow<R>>(&self, rows: impl IntoIterator<Item = Q>) -> String {
-        let columns = || self.columns.iter().filter(|c| !c.csv.is_empty());
-        let record = |row: Q| columns().map(move |c| (c.cell)(row.borrow()).field());
-        let records = rows.into_iter().map(|row| record(row).collect::<Vec<_>>());
-        table::csv(&columns().map(|c| c.csv).collect::<Vec<_>>(), records)
+        let record = |row: &R| {
+            let fields = self.columns_of(CSV).map(|(_, c)| (c.cell)(row).field());
+            fields.collect::<Vec<_>>()
+        };
+        let records = rows.into_iter().map(|row| record(row.borrow()));
+        table::csv(&self.headings(CSV), records)
     }
 
     /// The keys of a row that is an object of JSON, or a part of one (`#[serde(flatten)]`).
     pub fn record(&self, row: &R) -> Record {
-        let columns = self.columns.iter().filter(|c| !c.json.is_empty());
-        let cells = columns.map(|c| (c.json, (c.cell)(row)));
+        let cells = self.columns_of(JSON).map(|(key, c)| (key, (c.cell)(row)));
         Record(cells.filter(|(_, cell)| *cell != Cell::Empty).collect())
     }
 }

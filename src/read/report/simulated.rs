@@ -80,7 +80,7 @@ pub fn functions_text(rows: &[FunctionHits], layout: Layout) -> String {
     let mut rows: Vec<&FunctionHits> = rows.iter().collect();
     rows.sort_by(|a, b| b.instructions.total_cmp(&a.instructions));
     let name = |r: &FunctionHits| shown(&r.function);
-    let text = functions().columns_and_names(&rows, "function", name);
+    let text = functions().columns_and_names(&rows, ("function", name));
     text.render(layout)
 }
 

@@ -128,6 +128,29 @@ pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> St
     format!("{numbers}\n{below}")
 }
 
+/// [`headline`], and the steps of the path below it.
+pub fn headline_and_steps(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> String {
+    let below = steps.lines(line, layout, 4).into_iter();
+    let below: String = below.map(|step| step + "\n").collect();
+    headline(numbers, steps, line, layout) + &below
+}
+
+/// A heading and a list of `number` items under it, of which `shown` has the first `top`; `how` to see the others.
+pub(super) fn section(
+    heading: &str,
+    shown: &str,
+    number: usize,
+    top: usize,
+    how: Option<String>,
+) -> String {
+    let mut out = format!("{BOLD}{heading}{BOLD:#}\n{shown}");
+    if number > top {
+        let more = exactly((number - top) as u64);
+        let _ = writeln!(out, "  … and {more} more{}", how.unwrap_or_default());
+    }
+    out
+}
+
 /// Names of functions, one a line, of which the first `top` are shown; none is wider than the layout.
 pub fn name_lines(names: &[String], top: usize, layout: Layout) -> String {
     let room = layout.width.saturating_sub(2);

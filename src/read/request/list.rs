@@ -11,7 +11,7 @@ use crate::paths::function::Paths;
 use crate::profile::Profile;
 use crate::profile::measurement::PathProfile;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::headline;
+use crate::read::report::text::headline_and_steps;
 use crate::read::report::{Line, function_columns, lines};
 use crate::read::source::Sources;
 use serde::Serialize;
@@ -170,10 +170,7 @@ pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String
                 State::DidNotRun => "  did not run  ".to_string(),
                 State::NotSelected => "  not selected before  ".to_string(),
             };
-            out += &headline(&numbers, &steps, line, layout);
-            for step in steps.lines(line, layout, 4) {
-                out += &(step + "\n");
-            }
+            out += &headline_and_steps(&numbers, &steps, line, layout);
         }
         let rest = row.number - row.lines.len() as u64;
         if rest > 0 {

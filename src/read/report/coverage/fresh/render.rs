@@ -13,7 +13,7 @@ use crate::read::report::coverage::render::place_beside;
 use crate::read::report::function_columns;
 use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::headline;
+use crate::read::report::text::headline_and_steps;
 use crate::read::report::words::Words;
 use crate::read::source::Sources;
 use serde::Serialize;
@@ -72,10 +72,7 @@ pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> Str
 fn described(fresh: &Fresh, steps: &Steps, new: &NewPath, layout: Layout) -> String {
     let line = &new.path;
     let numbers = format!("  {} ×  ", exactly(line.count));
-    let mut out = headline(&numbers, steps, line, layout);
-    for step in steps.lines(line, layout, 4) {
-        out += &(step + "\n");
-    }
+    let mut out = headline_and_steps(&numbers, steps, line, layout);
     for said in details(fresh, steps, new) {
         out += &(wrapped(&said, layout.width, 4) + "\n");
     }
