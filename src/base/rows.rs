@@ -2,7 +2,7 @@
 //! and JSON.
 
 use super::style::BOLD;
-use super::table::{self, Align, Columns, exactly, percent, roughly};
+use super::table::{self, Align, Columns, grouped, percent, roughly};
 use serde::{Serialize, Serializer};
 use std::borrow::Borrow;
 
@@ -15,22 +15,24 @@ pub enum Cell {
     Text(String),
     /// A number in the words for people.
     Figure(String),
-    /// A count, with all digits.
+    /// A count.
     Count(u128),
     /// A number of possible paths: only roughly of interest to people, and a string in JSON, since it exceeds what JSON
     /// numbers hold exactly in many readers.
     Possible(u128),
     /// A share of one: percent for people, six digits for programs.
     Share(f64),
-    /// How many there are and how many there are of all, for JSON.
+    /// Two numbers, like those that ran and all, for JSON.
     Both([u64; 2]),
+    /// An object, for JSON.
+    Object(Record),
 }
 
 impl Cell {
     /// The cell for people.
     fn shown(&self) -> String {
         match self {
-            Cell::Count(n) => exactly(*n),
+            Cell::Count(n) => grouped(*n),
             Cell::Possible(n) => roughly(*n),
             Cell::Share(share) => percent(*share),
             _ => self.field(),
@@ -45,6 +47,7 @@ impl Cell {
             Cell::Count(n) | Cell::Possible(n) => n.to_string(),
             Cell::Share(share) => format!("{share:.6}"),
             Cell::Both([some, all]) => format!("{some} {all}"),
+            Cell::Object(_) => unreachable!("only JSON has objects"),
         }
     }
 
@@ -62,6 +65,7 @@ impl Serialize for Cell {
             Cell::Count(n) => s.serialize_u128(*n),
             Cell::Share(share) => s.serialize_f64((share * 1e6).round() / 1e6),
             Cell::Both(both) => both.serialize(s),
+            Cell::Object(record) => record.serialize(s),
             _ => s.serialize_str(&self.field()),
         }
     }
@@ -139,6 +143,8 @@ impl<'a, R: 'a> Table<'a, R> {
         data(key): ["", key, key],
         /// Adds a column of CSV, which has another heading as text.
         both(key, heading): [heading, key, ""],
+        /// Adds a key of JSON, which has another heading as text.
+        shown(key, heading): [heading, "", key],
     }
 
     fn add(mut self, headings: [&'static str; 3], cell: impl Fn(&R) -> Cell + 'a) -> Self {
@@ -157,12 +163,9 @@ impl<'a, R: 'a> Table<'a, R> {
 
     /// Leaves out all but the first `kept` columns of text.
     pub fn keep_text(mut self, kept: usize) -> Self {
-        let mut number = 0;
-        self.columns.retain(|c| {
-            let is_text = !c.headings[TEXT].is_empty();
-            number += usize::from(is_text);
-            !is_text || number <= kept
-        });
+        let text = |c: &&mut Column<R>| !c.headings[TEXT].is_empty();
+        let others = self.columns.iter_mut().filter(text).skip(kept);
+        others.for_each(|c| c.headings[TEXT] = "");
         self
     }
 
@@ -256,7 +259,8 @@ impl<'a, R: 'a> Table<'a, R> {
 }
 
 /// The keys of a row and its cells.
-pub struct Record(Vec<(&'static str, Cell)>);
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record(pub Vec<(&'static str, Cell)>);
 
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
