@@ -3,12 +3,12 @@
 mod new;
 
 use super::Outcome;
-use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::base::error::{Error, Result};
 use crate::base::names::{first_names, parse_function_pattern, printable};
 use crate::base::table::{Layout, grouped, percent};
 use crate::profile::filter::Selection;
+use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
 use crate::read::report::coverage::{

@@ -1,12 +1,12 @@
 //! `p3-prof html`.
 
 use super::Outcome;
-use super::several::libraries_left_out;
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::base::error::{Error, Result};
 use crate::base::names::{parse_function_pattern, printable};
 use crate::cli::ForceArgs;
 use crate::profile::filter::Selection;
+use crate::profile::several::libraries_left_out;
 use crate::profile::verdict::Trust;
 use crate::read::report::html::{self, PARTS, Page};
 use crate::write::output::{Destination, check_folder, write_files};

@@ -2,10 +2,10 @@
 
 use super::Outcome;
 use super::format::{Format, Render};
-use super::several::{self, Several};
 use super::sources::SourceArgs;
 use crate::base::error::Result;
 use crate::base::table::Layout;
+use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
 use crate::read::request::{self, Empty, Request, Target};
 use clap::Args;

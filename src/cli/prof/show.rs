@@ -2,7 +2,6 @@
 
 use super::estimate_request::EstimateRequest;
 use super::format::{Format, Render};
-use super::several::{self, Several};
 use super::sources::SourceArgs;
 use super::{Outcome, estimates, samples};
 use crate::base::error::{Error, Result};
@@ -10,9 +9,10 @@ use crate::base::names::parse_function_pattern;
 use crate::base::table::Layout;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
+use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
 use crate::read::report::figures::By;
-use crate::read::report::{Report, csv, edges, json, text};
+use crate::read::report::{Report, csv, edges, json, programs, text};
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -146,7 +146,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     let mut outcome = printed.about_unless_summarised(args.format, &profile);
     if args.format == Format::Text && !parts.is_empty() {
         outcome.text += "\n";
-        outcome.text += &several::list_programs(&parts, layout)?;
+        outcome.text += &programs::text(&parts, layout)?;
     }
     outcome.warnings.extend(warnings);
     outcome.warnings.extend(notes);

@@ -13,6 +13,7 @@ pub mod json;
 pub mod loops;
 mod outside;
 pub(crate) mod positions;
+pub mod programs;
 pub mod simulated;
 pub mod steps;
 pub mod text;

@@ -1,6 +1,5 @@
 //! `p3-prof coverage --new`.
 
-use super::several::Part;
 use super::{CoverageArgs, CoverageFormat, Outcome, SHOWN};
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, PathId, TiVec};
@@ -8,6 +7,7 @@ use crate::base::table::{Layout, number_of};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::merge::origins::find_origins;
+use crate::profile::several::Part;
 use crate::profile::union::is_residual;
 use crate::profile::verdict::Trust;
 use crate::read::report::coverage::Scope;
