@@ -1,6 +1,6 @@
 //! `p3-prof accuracy`.
 
-use super::format::{Format, Render};
+use super::format::Format;
 use super::{Outcome, estimates};
 use crate::base::error::Result;
 use crate::base::names::parse_function_pattern;
@@ -41,10 +41,10 @@ pub(super) fn run(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<O
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let (rows, sum) = accuracy(profile.paths()?, &selection)?;
-    let render = Render {
-        text: || accuracy::text(&rows, &sum, layout),
-        json: || accuracy::json(&rows, &sum),
-        csv: || accuracy::csv(&rows),
+    let printed = match args.format {
+        Format::Text => accuracy::text(&rows, &sum, layout),
+        Format::Json => accuracy::json(&rows, &sum),
+        Format::Csv => accuracy::csv(&rows),
     };
-    Ok(Outcome::print(render.render(args.format)).about(&[&profile]))
+    Ok(Outcome::print(printed).about(&[&profile]))
 }

@@ -1,7 +1,7 @@
 //! `p3-prof hits`.
 
 use super::Outcome;
-use super::format::{Format, Render};
+use super::format::Format;
 use crate::base::error::Result;
 use crate::read::analysis::hits::hits;
 use crate::read::report::hits;
@@ -23,10 +23,10 @@ pub(super) struct HitsArgs {
 
 pub(super) fn run(args: &HitsArgs) -> Result<Outcome> {
     let row = hits(&args.manifest, &args.files)?;
-    let render = Render {
-        text: || hits::text(&row),
-        json: || hits::json(&row),
-        csv: || hits::csv(&row),
+    let printed = match args.format {
+        Format::Text => hits::text(&row),
+        Format::Json => hits::json(&row),
+        Format::Csv => hits::csv(&row),
     };
-    Ok(Outcome::print(render.render(args.format)))
+    Ok(Outcome::print(printed))
 }
