@@ -267,3 +267,33 @@ impl Serialize for Record {
         s.collect_map(self.0.iter().map(|(key, cell)| (key, cell)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A column is in the formats that it has a heading for; what is empty is no key of JSON.
+    #[test]
+    fn column_has_one_form_for_each_format() {
+        let third = |r: &(&str, u64)| (r.1 > 0).then_some(Cell::Share(1.0 / 3.0));
+        let table = Table::new()
+            .both("symbol", "function", |r: &(&str, u64)| r.0)
+            .data("share", third)
+            .shown("possible", "of", |r| Cell::Possible(r.1.into()))
+            .csv("possible", |r| r.1);
+        let rows = [("a|b", 2_500_000), ("c", 0)];
+        let csv = "symbol,share,possible\na|b,0.333333,2500000\nc,,0\n";
+        assert_eq!(table.to_csv(&rows), csv);
+        let json = rows.map(|row| serde_json::to_string(&table.record(&row)).unwrap());
+        let expected = [
+            r#"{"share":0.333333,"possible":"2500000"}"#,
+            r#"{"possible":"0"}"#,
+        ];
+        assert_eq!(json, expected);
+        let markdown = "| function | of |\n|---|---:|\n| a\\|b | 2.5e6 |\n| c | 0 |\n";
+        assert_eq!(table.markdown(&rows), markdown);
+        let text = anstream::adapter::strip_str(&table.columns(&rows).to_string()).to_string();
+        assert_eq!(text, "function     of\na|b       2.5e6\nc             0\n");
+        assert_eq!(table.keep_text(1).cells(&rows[1]), ["c"]);
+    }
+}
