@@ -62,7 +62,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     } else {
         check_folder(&args.output)?;
-        ours(&args.output)?;
+        refuse_other_files(&args.output)?;
     }
     let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
     let shown = if args.single {
@@ -91,7 +91,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
 }
 
 /// A folder with files of someone else's is not written to.
-fn ours(folder: &Path) -> Result<()> {
+fn refuse_other_files(folder: &Path) -> Result<()> {
     let Ok(entries) = folder.read_dir() else {
         return Ok(());
     };

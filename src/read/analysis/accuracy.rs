@@ -74,7 +74,7 @@ pub fn accuracy(
         Ok(FunctionAccuracy {
             module: profile.module(f).to_string(),
             name: profile.entry(f).name.clone(),
-            accuracy: of_paths(&structure, &paths),
+            accuracy: measure_accuracy(&structure, &paths),
         })
     });
     let mut rows: Vec<FunctionAccuracy> = rows.collect::<Result<_>>()?;
@@ -85,7 +85,7 @@ pub fn accuracy(
 }
 
 /// The answer for one function. O(E · (length of a path) + total path length).
-fn of_paths(structure: &Structure, paths: &[Ran]) -> Accuracy {
+fn measure_accuracy(structure: &Structure, paths: &[Ran]) -> Accuracy {
     let dag = &structure.paths.dag;
     let edges = add_up(dag, paths);
     let id = |path: &[EdgeId]| structure.paths.id(path);
@@ -176,7 +176,7 @@ mod tests {
             edges,
         });
         let ran: Vec<Ran> = ran.collect();
-        of_paths(&Structure { cfg: graph, paths }, &ran)
+        measure_accuracy(&Structure { cfg: graph, paths }, &ran)
     }
 
     /// Two diamonds in a row. Correlated branches leave nothing definite, and nothing right where

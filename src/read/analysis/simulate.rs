@@ -73,7 +73,7 @@ pub fn simulate(
         rows.extend(
             copies
                 .iter()
-                .map(|&k| row(&ground, &paths, &inputs, scheme, k)),
+                .map(|&k| simulate_scheme(&ground, &paths, &inputs, scheme, k)),
         );
     }
     Ok(rows)
@@ -136,7 +136,7 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
         ));
     }
     let functions: Vec<FuncId> = profile.functions().collect();
-    let ran = functions.into_par_iter().map(|f| ran(profile, f));
+    let ran = functions.into_par_iter().map(|f| read_function(profile, f));
     let mut ground = Ground {
         cfgs: Vec::new(),
         paths: Vec::new(),
@@ -164,7 +164,7 @@ struct OneFunction {
     local_flow: TiVec<EdgeId, u64>,
 }
 
-fn ran(profile: &Profile, f: FuncId) -> Result<OneFunction> {
+fn read_function(profile: &Profile, f: FuncId) -> Result<OneFunction> {
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
         return Ok(OneFunction {
@@ -205,7 +205,7 @@ fn versions_flow(local: &Local, ran: &[Ran]) -> TiVec<EdgeId, u64> {
     local.flow(ran.iter().map(|p| (&p.edges[..], p.count)))
 }
 
-fn row(
+fn simulate_scheme(
     ground: &Ground,
     paths: &[Option<Measuring>],
     inputs: &[FunctionInput],

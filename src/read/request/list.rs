@@ -73,7 +73,7 @@ pub(crate) fn list<'a>(
                 f,
                 number,
                 total: paths.numbering.total(),
-                lines: shown(profile, f, &ids)?,
+                lines: look_up_paths(profile, f, &ids)?,
             });
         }
     }
@@ -121,7 +121,7 @@ fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) ->
     found
 }
 
-fn shown(profile: PathProfile, f: FuncId, ids: &[PathId]) -> Result<Vec<Shown>> {
+fn look_up_paths(profile: PathProfile, f: FuncId, ids: &[PathId]) -> Result<Vec<Shown>> {
     let structure = profile.structure(f)?;
     let counted = profile.counted_paths(f, &structure)?;
     let count = |id: &PathId| {

@@ -2,7 +2,9 @@
 
 use super::columns::{Sums, columns};
 use super::headline::headline;
-use super::render::{describe_unknown, explained, left_out, of_patch, of_selection};
+use super::render::{
+    describe_excluded, describe_patch, describe_selection, describe_unknown, explain_uncovered,
+};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::base::index::FuncId;
 use crate::base::names::printable;
@@ -23,11 +25,11 @@ pub fn github(coverage: &Coverage, sources: &Sources) -> String {
     let steps = Steps::new(coverage.profile, sources, false);
     let rows = coverage.rows.iter();
     let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
-    limited(all.map(|(row, uncovered)| annotation(&steps, row, uncovered)))
+    limit_annotations(all.map(|(row, uncovered)| annotation(&steps, row, uncovered)))
 }
 
 /// As many annotations as GitHub shows of a step, and how many are left out.
-pub(super) fn limited(mut annotations: impl Iterator<Item = String>) -> String {
+pub(super) fn limit_annotations(mut annotations: impl Iterator<Item = String>) -> String {
     let mut text: String = annotations.by_ref().take(ANNOTATIONS).collect();
     let more = annotations.count();
     if more > 0 {
@@ -47,7 +49,7 @@ fn annotation(steps: &Steps, row: &FunctionCoverage, uncovered: &Uncovered) -> S
     let parts = said.iter().find(|s| Some(s.block) == uncovered.shown);
     let parts = parts.or(said.first());
     let rows = steps.rows_with(&uncovered.path, uncovered.shown);
-    let text = explained(steps, uncovered, &rows, Layout::default()).join("\n");
+    let text = explain_uncovered(steps, uncovered, &rows, Layout::default()).join("\n");
     let title = format!("{}: a path that did not run", steps.name(row.f));
     warning(
         profile,
@@ -70,14 +72,14 @@ pub(super) fn warning(
     let (file, line) = place.unwrap_or_else(begins);
     format!(
         "::warning file={},line={line},title={}::{}\n",
-        property(&relative(&file)),
-        property(title),
-        data(text)
+        escape_property(&path_in_repository(&file)),
+        escape_property(title),
+        escape_data(text)
     )
 }
 
 /// A file below the repository, or else the working folder, by its path there: annotations know no other.
-fn relative(file: &str) -> String {
+fn path_in_repository(file: &str) -> String {
     let here = || std::env::current_dir().ok();
     let root = repository().or_else(here).unwrap_or_default();
     let below = std::path::Path::new(file).strip_prefix(&root);
@@ -85,15 +87,15 @@ fn relative(file: &str) -> String {
 }
 
 /// Text as workflow commands have it.
-fn data(text: &str) -> String {
+fn escape_data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
 /// Likewise in a property.
-fn property(text: &str) -> String {
-    data(&printable(text))
+fn escape_property(text: &str) -> String {
+    escape_data(&printable(text))
         .replace(':', "%3A")
         .replace(',', "%2C")
 }
@@ -109,7 +111,7 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
         Some(_) => String::new(),
     };
     let files = coverage.files.iter().map(|(file, (paths, pairs))| {
-        let name = printable(&relative(file)).into_owned();
+        let name = printable(&path_in_repository(file)).into_owned();
         (
             name,
             Sums::new(paths, pairs, coverage.lines.files.get(file)),
@@ -144,13 +146,21 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
         let _ = write!(out, "\n{unknown}");
     }
     if coverage.excluded > 0 {
-        let _ = write!(out, "\n{}", left_out(coverage.excluded));
+        let _ = write!(out, "\n{}", describe_excluded(coverage.excluded));
     }
     if !coverage.selection.is_empty() {
-        let _ = write!(out, "\n{}", of_selection(coverage).replace('\n', "  \n"));
+        let _ = write!(
+            out,
+            "\n{}",
+            describe_selection(coverage).replace('\n', "  \n")
+        );
     }
     if let Some(patch) = &coverage.patch {
-        let _ = write!(out, "\n{}", of_patch(patch, &unasked).replace('\n', "  \n"));
+        let _ = write!(
+            out,
+            "\n{}",
+            describe_patch(patch, &unasked).replace('\n', "  \n")
+        );
     }
     out
 }

@@ -94,7 +94,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
         let rows = steps.rows_of_each(shown);
         for (uncovered, rows) in row.uncovered.iter().zip(&rows) {
-            for line in explained(&steps, uncovered, rows, inner) {
+            for line in explain_uncovered(&steps, uncovered, rows, inner) {
                 let text = line.trim_start();
                 let indent = INDENT + line.len() - text.len();
                 table.note(0, Style::new(), wrapped(text, layout.width, indent));
@@ -154,13 +154,13 @@ fn notes(
         out += &describe_unknown(coverage);
     }
     if coverage.excluded > 0 {
-        out += &left_out(coverage.excluded);
+        out += &describe_excluded(coverage.excluded);
     }
     if !coverage.selection.is_empty() {
-        out += &of_selection(coverage);
+        out += &describe_selection(coverage);
     }
     if let Some(patch) = &coverage.patch {
-        out += &of_patch(patch, unasked);
+        out += &describe_patch(patch, unasked);
     } else {
         out += &coverage.out_of_scope.describe();
     }
@@ -189,7 +189,7 @@ fn notes(
 }
 
 /// That all numbers are of selected paths, and how many functions have none.
-pub(super) fn of_selection(coverage: &Coverage) -> String {
+pub(super) fn describe_selection(coverage: &Coverage) -> String {
     let said = coverage.profile.said_selection().unwrap_or_default();
     let mut out = format!("{}\n", printable(&said));
     if coverage.unselected > 0 {
@@ -223,12 +223,15 @@ pub(super) fn describe_unknown(coverage: &Coverage) -> String {
 }
 
 /// How many paths markers leave out.
-pub(super) fn left_out(paths: u128) -> String {
+pub(super) fn describe_excluded(paths: u128) -> String {
     format!("{} excluded by markers\n", number_of(paths, "path"))
 }
 
 /// Which lines these paths run through.
-pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unasked>>) -> String {
+pub(super) fn describe_patch(
+    patch: &PatchLines,
+    unasked: &BTreeMap<String, Vec<Unasked>>,
+) -> String {
     let n = |n: usize| exactly(n as u64);
     let names = || {
         let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
@@ -284,7 +287,7 @@ pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unaske
 }
 
 /// Which path did not run, in steps; and which executed one is next to it, and where they part.
-pub(super) fn explained(
+pub(super) fn explain_uncovered(
     steps: &Steps,
     uncovered: &Uncovered,
     rows: &[Row],
@@ -385,7 +388,7 @@ struct Headline {
 }
 
 impl Headline {
-    fn of(coverage: &Coverage) -> Headline {
+    fn new(coverage: &Coverage) -> Headline {
         let both = |n: Paths| [n.executed as u64, n.feasible as u64];
         Headline {
             lines: both(coverage.lines.lines()),
@@ -420,7 +423,7 @@ struct JsonLines<'a> {
 }
 
 impl JsonLines<'_> {
-    fn of(sums: &SourceSums) -> JsonLines<'_> {
+    fn new(sums: &SourceSums) -> JsonLines<'_> {
         JsonLines {
             missing_lines: &sums.missing,
             missing_branches: &sums.missing_branches,
@@ -490,14 +493,14 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
             &paths.1,
             coverage.lines.files.get(file),
         )),
-        own: coverage.lines.files.get(file).map(JsonLines::of),
+        own: coverage.lines.files.get(file).map(JsonLines::new),
         details: details.of(file),
     });
     let json = Json {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
         total: columns.record(&Sums::new(&coverage.total, &coverage.total_pairs, None)),
-        headline: Headline::of(coverage),
+        headline: Headline::new(coverage),
         verdict: coverage.profile.verdict.status(),
         incomplete: coverage
             .profile
@@ -528,7 +531,7 @@ fn json_function<'a>(
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
         sums: columns.record(&coverage.sums(row)),
-        own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
+        own: coverage.lines.functions.get(&row.f).map(JsonLines::new),
         contradictory: row.contradictory,
         contradictory_near: row.contradictory_near,
         uncovered: row.uncovered.iter().map(path).collect(),

@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
-use crate::read::report::diff::{Diff, compare, matched};
+use crate::read::report::diff::{Diff, compare, match_functions};
 
 /// Compares the functions that `selection` and `scope` admit. O(executed paths + blocks), and the length of the paths
 /// that ran in one only.
@@ -30,7 +30,7 @@ pub fn versus<'a>(
         scope.retain_admitted(profile, &mut functions);
         functions
     };
-    let matched = matched(&then, &wanted(&then), &now, &wanted(&now));
+    let matched = match_functions(&then, &wanted(&then), &now, &wanted(&now));
     // Changes of shares are no matter here, however large.
     compare([then, now], matched, f64::INFINITY, 1)
 }

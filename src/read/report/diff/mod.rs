@@ -106,7 +106,7 @@ pub fn diff<'a>(
     least: f64,
 ) -> Result<Diff<'a>> {
     let (earlier, later) = (selection.profiled(&before), selection.profiled(&after));
-    let matched = matched(&before, &earlier, &after, &later);
+    let matched = match_functions(&before, &earlier, &after, &later);
     // Functions that somebody chose say nothing of the programs.
     let chosen = selection.function.is_some();
     let unrelated = matched.count_if_unrelated().filter(|_| !chosen);
@@ -148,7 +148,7 @@ pub(super) fn compare<'a>(
     let (mut gone, mut here) = (Vec::new(), Vec::new());
     for pair in matched.pairs {
         let counted = known_paths(profiles, pair)?;
-        for found in paths(profiles, pair, totals) {
+        for found in join_paths(profiles, pair, totals) {
             let sides = [found.before, found.after].map(|f| f.map_or(0, |f| f.count));
             let ranges = [0, 1].map(|side: usize| counted[side].range(found.id, sides[side]));
             if ranges.iter().any(|r| r.may_have_run()) {
@@ -194,7 +194,11 @@ fn is_steady(was: Frequency, is: Frequency, least: f64) -> bool {
 }
 
 /// The paths of one function in either profile, by id.
-fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -> Vec<InEither> {
+fn join_paths(
+    profiles: [PathProfile; 2],
+    pair: (FuncId, FuncId),
+    totals: [f64; 2],
+) -> Vec<InEither> {
     let counts = |side: usize, f: FuncId| {
         let counts = profiles[side].counts(f).iter();
         counts.map(move |&(id, count)| {
@@ -304,7 +308,12 @@ impl Matched {
 
 /// Matches functions of `before`, those of `earlier`, with those of `after`, those of `later`: each with one at most.
 /// O(blocks).
-pub fn matched(before: &Profile, earlier: &[FuncId], after: &Profile, later: &[FuncId]) -> Matched {
+pub fn match_functions(
+    before: &Profile,
+    earlier: &[FuncId],
+    after: &Profile,
+    later: &[FuncId],
+) -> Matched {
     let index = Index::of_same_program(before, &Build::of_manifest(&after.manifest));
     let mut known = HashSet::new();
     let mut matched = Matched {

@@ -141,7 +141,7 @@ impl StepColumns {
             let told = [step.outcome.as_str(), &step.note];
             let told: Vec<&str> = told.into_iter().filter(|t| !t.is_empty()).collect();
             let mut lines = vec![row("", "")];
-            lines.extend(broken(&told.join("  "), self.width, below + 2));
+            lines.extend(break_words(&told.join("  "), self.width, below + 2));
             return lines;
         }
         if is_note_below {
@@ -152,7 +152,7 @@ impl StepColumns {
 }
 
 /// `text` in lines of at most `width` columns behind an indentation; words without room on a line go on in the next.
-fn broken(text: &str, width: usize, indent: usize) -> Vec<String> {
+fn break_words(text: &str, width: usize, indent: usize) -> Vec<String> {
     let indent = " ".repeat(indent.min(width / 2));
     let mut lines = Vec::new();
     for line in wrapped(text, width, indent.len()).lines() {

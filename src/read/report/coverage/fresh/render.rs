@@ -33,7 +33,7 @@ fn summary(fresh: &Fresh) -> String {
 }
 
 /// `lines 7, 9-12 of a.c; line 3 of b.h`.
-fn named(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
+fn describe_lines(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
     let lines: Vec<SourceLine> = lines.iter().copied().collect();
     let of_file = |lines: &[SourceLine]| {
         let ranges = lines.chunk_by(|a, b| a.1 + 1 == b.1);
@@ -55,11 +55,11 @@ pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> Str
     let steps = Steps::new(fresh.profile, sources, layout.full);
     let summary = wrapped(&summary(fresh), layout.width, 0);
     let mut out = format!("{BOLD}{summary}{BOLD:#}\n");
-    if let Some(by) = in_common(fresh) {
+    if let Some(by) = find_common_reason(fresh) {
         out += &(wrapped(&format!("all reached by {by}"), layout.width, 0) + "\n");
     }
     for new in fresh.paths.iter().take(top) {
-        out += &described(fresh, &steps, new, layout);
+        out += &describe_path(fresh, &steps, new, layout);
     }
     if fresh.paths.len() > top {
         let more = exactly((fresh.paths.len() - top) as u64);
@@ -69,7 +69,7 @@ pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> Str
 }
 
 /// A path, its steps, and what is new on it.
-fn described(fresh: &Fresh, steps: &Steps, new: &NewPath, layout: Layout) -> String {
+fn describe_path(fresh: &Fresh, steps: &Steps, new: &NewPath, layout: Layout) -> String {
     let line = &new.path;
     let numbers = format!("  {} ×  ", exactly(line.count));
     let mut out = headline_and_steps(&numbers, steps, line, layout);
@@ -97,20 +97,20 @@ fn details(fresh: &Fresh, steps: &Steps, new: &NewPath) -> Vec<String> {
         news.push(format!("{} of edges", number_of(new.pairs as u64, "pair")));
     }
     if !new.lines.is_empty() {
-        news.push(named(fresh.profile, &new.lines));
+        news.push(describe_lines(fresh.profile, &new.lines));
     }
     if !news.is_empty() {
         said.push(format!("also new: {}", news.join("; ")));
     }
     let by = reached_by(&new.reached_by);
-    if !by.is_empty() && in_common(fresh).is_none() {
+    if !by.is_empty() && find_common_reason(fresh).is_none() {
         said.push(format!("reached by {by}"));
     }
     said
 }
 
 /// What took all of several new paths: of that each path by itself says nothing.
-fn in_common(fresh: &Fresh) -> Option<String> {
+fn find_common_reason(fresh: &Fresh) -> Option<String> {
     let [first, more @ ..] = &fresh.paths[..] else {
         return None;
     };
@@ -124,7 +124,7 @@ const NAMED: usize = 3;
 
 /// `test parse_1 (-v in.txt), …; in a.p3prof, b.p3prof`; empty where nothing is known.
 fn reached_by(by: &ReachedBy) -> String {
-    let mut runs: Vec<String> = by.runs.iter().take(NAMED).map(run).collect();
+    let mut runs: Vec<String> = by.runs.iter().take(NAMED).map(describe_run).collect();
     if by.runs.len() > NAMED {
         let more = exactly((by.runs.len() - NAMED) as u64);
         runs.push(format!("{more} more"));
@@ -139,7 +139,7 @@ fn reached_by(by: &ReachedBy) -> String {
 }
 
 /// `test parse_1 (-v in.txt)`, or `run with -v in.txt`.
-fn run(origin: &Origin) -> String {
+fn describe_run(origin: &Origin) -> String {
     let arguments = match &origin.arguments[..] {
         [] => None,
         [only] if only.is_empty() => Some("without arguments".to_string()),
@@ -185,7 +185,7 @@ pub fn github(fresh: &Fresh, sources: &Sources) -> String {
             rows.join("\n").trim_end(),
         )
     });
-    ci::limited(annotations)
+    ci::limit_annotations(annotations)
 }
 
 /// The columns of a summary, and of records.
@@ -200,7 +200,7 @@ fn table<'a>(fresh: &'a Fresh) -> Table<'a, NewPath> {
             Cell::Figure(new.pairs.to_string())
         })
         .csv("new_lines", |new| new.lines.len())
-        .text("new lines", |new| named(profile, &new.lines))
+        .text("new lines", |new| describe_lines(profile, &new.lines))
         .text("reached by", |new| reached_by(&new.reached_by))
 }
 

@@ -75,7 +75,7 @@ pub fn github(versus: &Diff, sources: &Sources) -> String {
         let text = format!("#{}{}\n{rows}", line.id, steps.start(line));
         ci::warning(versus.after, line.func, None, &title, text.trim_end())
     });
-    ci::limited(lost)
+    ci::limit_annotations(lost)
 }
 
 /// A summary for a job's page or a merge request.
