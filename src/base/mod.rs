@@ -10,6 +10,6 @@ pub mod error;
 pub mod index;
 pub mod llvm;
 pub(crate) mod names;
-pub mod rows;
+pub(crate) mod rows;
 pub(crate) mod style;
 pub mod table;

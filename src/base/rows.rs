@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 
 /// What a row has in a column.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// Nothing: JSON has no such key.
     Empty,
     /// Words, which text aligns to the left.
@@ -109,7 +109,7 @@ const JSON: usize = 2;
 macro_rules! add {
     ($($(#[$doc:meta])* $name:ident($($heading:ident),*): $headings:expr,)*) => { $(
         $(#[$doc])*
-        pub fn $name<C: Into<Cell>>(
+        pub(crate) fn $name<C: Into<Cell>>(
             self,
             $($heading: &'static str,)*
             cell: impl Fn(&R) -> C + 'a,
@@ -120,13 +120,13 @@ macro_rules! add {
 }
 
 /// The columns of rows `R`, in the order of each format.
-pub struct Table<'a, R> {
+pub(crate) struct Table<'a, R> {
     columns: Vec<Column<'a, R>>,
 }
 
 impl<'a, R: 'a> Table<'a, R> {
     /// A table without columns.
-    pub fn new() -> Table<'a, R> {
+    pub(crate) fn new() -> Table<'a, R> {
         Table {
             columns: Vec::new(),
         }
@@ -154,7 +154,11 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// Adds the columns of `other`, whose rows are `part` of the rows here.
-    pub fn with<P: 'a>(mut self, other: Table<'a, P>, part: impl Fn(&R) -> P + Copy + 'a) -> Self {
+    pub(crate) fn with<P: 'a>(
+        mut self,
+        other: Table<'a, P>,
+        part: impl Fn(&R) -> P + Copy + 'a,
+    ) -> Self {
         for column in other.columns {
             self = self.add(column.headings, move |row| (column.cell)(&part(row)));
         }
@@ -162,7 +166,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// Leaves out all but the first `kept` columns of text.
-    pub fn keep_text(mut self, kept: usize) -> Self {
+    pub(crate) fn keep_text(mut self, kept: usize) -> Self {
         let text = |c: &&mut Column<R>| !c.headings[TEXT].is_empty();
         let others = self.columns.iter_mut().filter(text).skip(kept);
         others.for_each(|c| c.headings[TEXT] = "");
@@ -180,7 +184,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// The cells of a row as text.
-    pub fn cells(&self, row: &R) -> Vec<String> {
+    pub(crate) fn cells(&self, row: &R) -> Vec<String> {
         let cells = self.columns_of(TEXT).map(|(_, c)| (c.cell)(row).shown());
         cells.collect()
     }
@@ -202,12 +206,12 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// The heading of text over rows of numbers and a name, which is the column `last`.
-    pub fn begin(&self, last: &str) -> Columns {
+    pub(crate) fn begin(&self, last: &str) -> Columns {
         self.begin_like::<R>(&[], Some(last))
     }
 
     /// The heading and the rows as text.
-    pub fn columns<Q: Borrow<R>>(&self, rows: &[Q]) -> Columns {
+    pub(crate) fn columns<Q: Borrow<R>>(&self, rows: &[Q]) -> Columns {
         let mut columns = self.begin_like(rows, None);
         rows.iter()
             .for_each(|row| columns.row(self.cells(row.borrow())));
@@ -215,7 +219,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// The heading and the rows as text, each with its name in the column `last`.
-    pub fn columns_and_names<Q: Borrow<R>>(
+    pub(crate) fn columns_and_names<Q: Borrow<R>>(
         &self,
         rows: &[Q],
         (last, name): (&str, impl Fn(&R) -> String),
@@ -228,7 +232,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// A table of Markdown.
-    pub fn markdown<Q: Borrow<R>>(&self, rows: &[Q]) -> String {
+    pub(crate) fn markdown<Q: Borrow<R>>(&self, rows: &[Q]) -> String {
         let rule = |align| if align == Align::Left { "---" } else { "---:" };
         let rules: Vec<&str> = self.aligns(rows).into_iter().map(rule).collect();
         let headings = self.headings(TEXT).join(" | ");
@@ -242,7 +246,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// One record for each row, after a heading.
-    pub fn to_csv<Q: Borrow<R>>(&self, rows: impl IntoIterator<Item = Q>) -> String {
+    pub(crate) fn to_csv<Q: Borrow<R>>(&self, rows: impl IntoIterator<Item = Q>) -> String {
         let record = |row: &R| {
             let fields = self.columns_of(CSV).map(|(_, c)| (c.cell)(row).field());
             fields.collect::<Vec<_>>()
@@ -252,7 +256,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// The keys of a row that is an object of JSON, or a part of one (`#[serde(flatten)]`).
-    pub fn record(&self, row: &R) -> Record {
+    pub(crate) fn record(&self, row: &R) -> Record {
         let cells = self.columns_of(JSON).map(|(key, c)| (key, (c.cell)(row)));
         Record(cells.filter(|(_, cell)| *cell != Cell::Empty).collect())
     }
@@ -260,7 +264,7 @@ impl<'a, R: 'a> Table<'a, R> {
 
 /// The keys of a row and its cells.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record(pub Vec<(&'static str, Cell)>);
+pub(crate) struct Record(pub(crate) Vec<(&'static str, Cell)>);
 
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
@@ -283,7 +287,7 @@ mod tests {
             .csv("possible", |r| r.1);
         let rows = [("a|b", 2_500_000), ("c", 0)];
         let csv = "symbol,share,possible\na|b,0.333333,2500000\nc,,0\n";
-        assert_eq!(table.to_csv(&rows), csv);
+        assert_eq!(table.to_csv(rows), csv);
         let json = rows.map(|row| serde_json::to_string(&table.record(&row)).unwrap());
         let expected = [
             r#"{"share":0.333333,"possible":"2500000"}"#,

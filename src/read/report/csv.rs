@@ -47,9 +47,9 @@ pub fn render(report: &Report) -> String {
     }
     if profile.is_selective() {
         table = table
-            .csv("state", |l| match profile.runs_at_least(l.func, l.id) {
-                true => "ran-at-least",
-                false => "ran",
+            .csv("state", |l| {
+                let is_least = profile.runs_at_least(l.func, l.id);
+                if is_least { "ran-at-least" } else { "ran" }
             })
             .csv("known", |l| profile.is_known(l.func, l.id).to_string());
     }

@@ -135,18 +135,19 @@ pub fn headline_and_steps(numbers: &str, steps: &Steps, line: &Line, layout: Lay
     headline(numbers, steps, line, layout) + &below
 }
 
-/// A heading and a list of `number` items under it, of which `shown` has the first `top`; `how` to see the others.
+/// How many items there are and what they are, over `shown`, which has the first `top` of them; `how` to see the others.
 pub(super) fn section(
-    heading: &str,
-    shown: &str,
-    number: usize,
+    (number, noun): (usize, &str),
+    what: &str,
     top: usize,
-    how: Option<String>,
+    how: &str,
+    shown: &str,
 ) -> String {
-    let mut out = format!("{BOLD}{heading}{BOLD:#}\n{shown}");
+    let heading = number_of(number as u64, noun);
+    let mut out = format!("{BOLD}{heading} {what}{BOLD:#}\n{shown}");
     if number > top {
         let more = exactly((number - top) as u64);
-        let _ = writeln!(out, "  … and {more} more{}", how.unwrap_or_default());
+        let _ = writeln!(out, "  … and {more} more{how}");
     }
     out
 }

@@ -33,13 +33,12 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         if changes.is_empty() {
             continue;
         }
-        let heading = format!("{} {what}", number_of(changes.len() as u64, "path"));
         let of = sources[usize::from(std::ptr::eq(profile, diff.before))];
         let steps = Steps::new(profile, of, layout.full);
         let lines = changes.iter().take(top);
         let lines = lines.map(|c| headline_and_steps(&numbers(c), &steps, &c.line, layout));
         let lines: String = lines.collect();
-        out += &section(&heading, &lines, changes.len(), top, None);
+        out += &section((changes.len(), "path"), what, top, "", &lines);
     }
     let functions = [
         (
@@ -50,14 +49,8 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         ("only in the later profile", &diff.only_after),
     ];
     for (what, names) in functions.iter().filter(|(_, n)| !n.is_empty()) {
-        let heading = format!("{} {what}", number_of(names.len() as u64, "function"));
-        out += &section(
-            &heading,
-            &name_lines(names, top, layout),
-            names.len(),
-            top,
-            None,
-        );
+        let lines = name_lines(names, top, layout);
+        out += &section((names.len(), "function"), what, top, "", &lines);
     }
     if diff.unselected > 0 {
         let paths = number_of(diff.unselected as u64, "path");

@@ -207,10 +207,10 @@ fn table<'a>(fresh: &'a Fresh) -> Table<'a, NewPath> {
 /// A summary for a job's page or a merge request.
 pub fn markdown(fresh: &Fresh) -> String {
     let summary = summary(fresh) + "\n";
-    match fresh.paths.is_empty() {
-        true => summary,
-        false => summary + "\n" + &table(fresh).markdown(&fresh.paths),
+    if fresh.paths.is_empty() {
+        return summary;
     }
+    summary + "\n" + &table(fresh).markdown(&fresh.paths)
 }
 
 #[derive(Serialize)]

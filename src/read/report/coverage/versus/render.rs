@@ -39,26 +39,24 @@ pub fn text(versus: &Diff, sources: &Sources, top: usize, layout: Layout) -> Str
     let steps = Steps::new(versus.after, sources, layout.full);
     let both = number_of(versus.in_both() as u64, "path");
     let mut out = format!("{both} ran in both\n");
-    let how = |number: usize| Some(format!(" (--top {number})"));
+    let how = |number: usize| format!(" (--top {number})");
     if versus.unselected > 0 {
         let paths = number_of(versus.unselected as u64, "path");
         let _ = writeln!(out, "{paths} ran in one and not selected in the other");
     }
     for (what, paths) in paths_of_one(versus) {
         let number = paths.len();
-        let heading = format!("{} {what}", number_of(number as u64, "path"));
         let line = |c: &Change| {
             let numbers = format!("  {} ×  ", exactly(c.line.count));
             headline_and_steps(&numbers, &steps, &c.line, layout)
         };
         let lines: String = paths.iter().take(top).map(line).collect();
-        out += &section(&heading, &lines, number, top, how(number));
+        out += &section((number, "path"), what, top, &how(number), &lines);
     }
     for (what, names) in functions(versus).iter().filter(|(_, n)| !n.is_empty()) {
         let number = names.len();
-        let heading = format!("{} {what}", number_of(number as u64, "function"));
         let lines = name_lines(names, top, layout);
-        out += &section(&heading, &lines, number, top, how(number));
+        out += &section((number, "function"), what, top, &how(number), &lines);
     }
     out
 }
@@ -146,9 +144,8 @@ fn paths<'a>(words: Words<'a>, changes: &'a [Change]) -> Vec<JsonPath<'a>> {
 
 /// One record for each path that ran in one profile alone, after a heading.
 pub fn csv(versus: &Diff) -> String {
-    let kinds = [("now", &versus.appeared), ("before", &versus.vanished)];
-    let paths = kinds.into_iter();
-    let paths = paths.flat_map(|(ran, paths)| paths.iter().map(move |c| (ran, &c.line)));
+    let kinds = [("now", &versus.appeared), ("before", &versus.vanished)].into_iter();
+    let paths = kinds.flat_map(|(ran, paths)| paths.iter().map(move |c| (ran, &c.line)));
     Table::new()
         .csv("ran", |r: &(&str, &Line)| r.0)
         .with(
