@@ -10,6 +10,7 @@
 //! base/style                  styles of printed text
 //! base/names                  symbols and file names as people and formats take them
 //! base/table                  columns for people, CSV for programs
+//! base/rows                   tables as data: columns that know their text, CSV, Markdown and JSON
 //! estimates/data              estimates as profiles hold them: the kinds, and what each says
 //! input/load                  files, folders, magic numbers -> bytes, kind, content hash
 //! input/engine                programs for each LLVM, and which of them reads the inputs

@@ -10,5 +10,6 @@ pub mod error;
 pub mod index;
 pub mod llvm;
 pub(crate) mod names;
+pub(crate) mod rows;
 pub(crate) mod style;
 pub mod table;

@@ -17,6 +17,7 @@ pub mod matching;
 pub mod measurement;
 pub mod merge;
 pub mod raw;
+pub mod several;
 pub mod union;
 pub mod verdict;
 pub mod verify;

@@ -1,13 +1,14 @@
 //! `p3-prof accuracy`.
 
-use super::format::{Format, Render};
+use super::format::Format;
 use super::{Outcome, estimates};
 use crate::base::error::Result;
 use crate::base::names::parse_function_pattern;
 use crate::base::table::Layout;
 use crate::profile::filter::Selection;
 use crate::profile::verdict::Trust;
-use crate::read::analysis::accuracy;
+use crate::read::analysis::accuracy::accuracy;
+use crate::read::report::accuracy;
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;
@@ -39,11 +40,11 @@ pub(super) fn run(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<O
     profile.all_are_counted()?;
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
-    let (rows, sum) = accuracy::accuracy(profile.paths()?, &selection)?;
-    let render = Render {
-        text: || accuracy::text(&rows, &sum, layout),
-        json: || accuracy::json(&rows, &sum),
-        csv: || accuracy::csv(&rows),
+    let (rows, sum) = accuracy(profile.paths()?, &selection)?;
+    let printed = match args.format {
+        Format::Text => accuracy::text(&rows, &sum, layout),
+        Format::Json => accuracy::json(&rows, &sum),
+        Format::Csv => accuracy::csv(&rows),
     };
-    Ok(Outcome::print(render.render(args.format)).about(&[&profile]))
+    Ok(Outcome::print(printed).about(&[&profile]))
 }

@@ -3,12 +3,12 @@
 mod new;
 
 use super::Outcome;
-use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::base::error::{Error, Result};
 use crate::base::names::{first_names, parse_function_pattern, printable};
 use crate::base::table::{Layout, grouped, percent};
 use crate::profile::filter::Selection;
+use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
 use crate::read::report::coverage::{
@@ -142,118 +142,165 @@ pub(super) struct CoverageArgs {
 
 /// Shows what ran of what control flow allows, or what ran of it now and then.
 pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
-    if let Some(least) = args.fail_under.filter(|n| !(0.0..=100.0).contains(n)) {
-        let message = format!("--fail-under {least}: give a share from 0 to 100");
-        return Err(Error::Usage(message));
-    }
-    let layout = Layout {
-        full: args.full,
-        ..layout
-    };
-    let Several {
-        mut profile,
-        mut notes,
-        parts,
-    } = several::read(&args.profiles, trust)?;
-    notes.extend(several::libraries_left_out(&profile, "the report"));
-    let sources = args.sources.mark_and_rename(&mut profile, &args.markers);
-    let mut scope = Scope {
-        file: args.file.clone(),
-        exclude: args.exclude.clone(),
-        all: args.all,
-        root: coverage::common_folder(&profile, args.all),
-        touched: None,
-        markers: sources.markers(),
-        never_ran: args.never_ran,
-        keeps_left_out: false,
-    };
-    if let Some(patch) = &args.patch {
-        let parsed = Patch::parse(&content(patch)?, patch)?;
-        scope.touched = Some(Touched::find(
-            &parsed,
-            patch,
-            &profile.manifest.files,
-            &sources,
-        )?);
-    }
-    if let Some(wanted) = args.annotate {
-        let mut outcome = print_sources(args, wanted, &profile, &scope, &sources, layout)?;
-        outcome.warnings.extend(notes);
-        return Ok(outcome);
-    }
-    if let Some(earlier) = &args.new {
-        let mut outcome = new::run(
-            args, earlier, &profile, &parts, &scope, &sources, trust, layout,
-        )?;
-        outcome.warnings.extend(notes);
-        return Ok(outcome);
-    }
-    if let Some(base) = &args.diff {
-        let mut base = trust.read(base)?;
-        args.sources.rename(&mut base);
-        return against(args, &profile, &base, &scope, &sources, layout);
-    }
-    let text = args.format == CoverageFormat::Text;
-    let explains =
-        args.function.is_some() || args.patch.is_some() || args.format == CoverageFormat::Github;
-    let nearest = args.nearest.unwrap_or(if explains { EXPLAINED } else { 0 });
-    let top = args.top.or((text && !args.never_ran).then_some(SHOWN));
-    let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
-    let covered = coverage::coverage(profile.paths()?, &selection, &scope, args.sort, nearest)?;
-    if covered.in_scope == 0 && args.patch.is_none() {
-        return Err(nothing_in_scope(&profile, "function"));
-    }
-    let alone = args.measure.filter(|_| args.fail_under.is_none());
-    let mut outcome = Outcome::print(match args.format {
-        CoverageFormat::Text => match alone {
-            Some(measured) => {
-                let (numbers, what) = measured.of(&covered);
-                coverage::headline_of(what, &numbers) + "\n"
-            }
-            None => coverage::text(&covered, &sources, layout),
-        },
-        CoverageFormat::Json => {
-            let details = Details::find(&profile, &sources, &selection, &scope)?;
-            coverage::json(&covered, &details, &sources)
-        }
-        CoverageFormat::Csv => coverage::csv(&covered),
-        CoverageFormat::Github => coverage::github(&covered, &sources),
-        CoverageFormat::Markdown => coverage::markdown(&covered, &sources),
-    });
-    judge(args, &covered, &mut outcome);
+    let (request, notes) = Request::resolve(args, trust, layout)?;
+    let mut outcome = request.answer()?;
     outcome.warnings.extend(notes);
-    let unknown = "lines and branches are not known";
-    outcome
-        .warnings
-        .extend(profile.describe_missing_lines(unknown));
-    let has_notes = match args.format {
-        CoverageFormat::Text => alone.is_none(),
-        CoverageFormat::Markdown => true,
-        _ => false,
-    };
-    let outcome = if has_notes {
-        outcome.about_apart_from_selection(&profile)
-    } else {
-        outcome.about(&[&profile])
-    };
-    Ok(outcome.told_by(&sources))
+    Ok(outcome)
 }
 
-/// The sources in scope with executions.
-fn print_sources(
-    args: &CoverageArgs,
-    wanted: Annotate,
-    profile: &Profile,
-    scope: &Scope,
-    sources: &Sources,
+/// What is asked, and of what.
+struct Request<'a> {
+    args: &'a CoverageArgs,
+    profile: Profile,
+    /// The profiles by themselves, where there are several.
+    parts: Vec<Part>,
+    sources: Sources,
+    scope: Scope,
+    trust: Trust,
     layout: Layout,
-) -> Result<Outcome> {
-    let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
-    let text = coverage::annotated(profile, sources, &selection, scope, wanted, layout)?;
-    if text.is_empty() {
-        return Err(nothing_in_scope(profile, "line"));
+}
+
+impl Request<'_> {
+    /// Reads what the arguments name. Also returns what there is to say of programs that are in no number.
+    fn resolve(
+        args: &CoverageArgs,
+        trust: Trust,
+        layout: Layout,
+    ) -> Result<(Request<'_>, Vec<String>)> {
+        if let Some(least) = args.fail_under.filter(|n| !(0.0..=100.0).contains(n)) {
+            let message = format!("--fail-under {least}: give a share from 0 to 100");
+            return Err(Error::Usage(message));
+        }
+        let several = several::read(&args.profiles, trust)?;
+        let (mut profile, mut notes) = (several.profile, several.notes);
+        notes.extend(several::libraries_left_out(&profile, "the report"));
+        let sources = args.sources.mark_and_rename(&mut profile, &args.markers);
+        let mut scope = Scope {
+            file: args.file.clone(),
+            exclude: args.exclude.clone(),
+            all: args.all,
+            root: coverage::common_folder(&profile, args.all),
+            touched: None,
+            markers: sources.markers(),
+            never_ran: args.never_ran,
+            keeps_left_out: false,
+        };
+        if let Some(patch) = &args.patch {
+            let parsed = Patch::parse(&read_bytes(patch)?, patch)?;
+            let files = &profile.manifest.files;
+            scope.touched = Some(Touched::find(&parsed, patch, files, &sources)?);
+        }
+        let full = args.full;
+        let request = Request {
+            args,
+            profile,
+            parts: several.parts,
+            sources,
+            scope,
+            trust,
+            layout: Layout { full, ..layout },
+        };
+        Ok((request, notes))
     }
-    Ok(Outcome::print(text).about(&[profile]).told_by(sources))
+
+    fn answer(&self) -> Result<Outcome> {
+        match (self.args.annotate, &self.args.new, &self.args.diff) {
+            (Some(wanted), ..) => self.print_sources(wanted),
+            (_, Some(earlier), _) => self.list_new(earlier),
+            (.., Some(base)) => self.compare_with(base),
+            _ => self.print_numbers(),
+        }
+    }
+
+    /// The functions that are asked for, in all of `profiles`.
+    fn select(&self, top: Option<usize>, profiles: &[&Profile]) -> Result<Selection> {
+        Selection::new(self.args.function.as_ref(), top, profiles)
+    }
+
+    /// What ran of what control flow allows.
+    fn print_numbers(&self) -> Result<Outcome> {
+        let Request {
+            args,
+            profile,
+            sources,
+            scope,
+            layout,
+            ..
+        } = self;
+        let text = args.format == CoverageFormat::Text;
+        let explains = args.function.is_some()
+            || args.patch.is_some()
+            || args.format == CoverageFormat::Github;
+        let nearest = args.nearest.unwrap_or(if explains { EXPLAINED } else { 0 });
+        let top = args.top.or((text && !args.never_ran).then_some(SHOWN));
+        let selection = self.select(top, &[profile])?;
+        let covered = coverage::coverage(profile.paths()?, &selection, scope, args.sort, nearest)?;
+        if covered.in_scope == 0 && args.patch.is_none() {
+            return Err(nothing_in_scope(profile, "function"));
+        }
+        let alone = args.measure.filter(|_| args.fail_under.is_none());
+        let mut outcome = Outcome::print(match args.format {
+            CoverageFormat::Text => match alone {
+                Some(measured) => {
+                    let (numbers, what) = measured.numbers_of(&covered);
+                    coverage::headline_of(what, &numbers) + "\n"
+                }
+                None => coverage::text(&covered, sources, *layout),
+            },
+            CoverageFormat::Json => {
+                let details = Details::find(profile, sources, &selection, scope)?;
+                coverage::json(&covered, &details, sources)
+            }
+            CoverageFormat::Csv => coverage::csv(&covered),
+            CoverageFormat::Github => coverage::github(&covered, sources),
+            CoverageFormat::Markdown => coverage::markdown(&covered, sources),
+        });
+        judge(args, &covered, &mut outcome);
+        let unknown = "lines and branches are not known";
+        let missing = profile.describe_missing_lines(unknown);
+        outcome.warnings.extend(missing);
+        let has_notes = match args.format {
+            CoverageFormat::Text => alone.is_none(),
+            CoverageFormat::Markdown => true,
+            _ => false,
+        };
+        let outcome = if has_notes {
+            outcome.about_apart_from_selection(profile)
+        } else {
+            outcome.about(&[profile])
+        };
+        Ok(outcome.told_by(sources))
+    }
+
+    /// The sources in scope with executions.
+    fn print_sources(&self, wanted: Annotate) -> Result<Outcome> {
+        let (profile, sources) = (&self.profile, &self.sources);
+        let selection = self.select(None, &[profile])?;
+        let (scope, layout) = (&self.scope, self.layout);
+        let text = coverage::annotated(profile, sources, &selection, scope, wanted, layout)?;
+        if text.is_empty() {
+            return Err(nothing_in_scope(profile, "line"));
+        }
+        Ok(Outcome::print(text).about(&[profile]).told_by(sources))
+    }
+
+    /// What ran only now, and what only in the earlier profile `base`.
+    fn compare_with(&self, base: &Path) -> Result<Outcome> {
+        let (profile, sources) = (&self.profile, &self.sources);
+        let mut base = self.trust.read(base)?;
+        self.args.sources.rename(&mut base);
+        let selection = self.select(None, &[profile, &base])?;
+        let found = versus::versus(profile.paths()?, base.paths()?, &selection, &self.scope)?;
+        let top = self.args.top.unwrap_or(SHOWN);
+        let outcome = Outcome::print(match self.args.format {
+            CoverageFormat::Text => versus::text(&found, sources, top, self.layout),
+            CoverageFormat::Json => versus::json(&found, sources),
+            CoverageFormat::Csv => versus::csv(&found),
+            CoverageFormat::Github => versus::github(&found, sources),
+            CoverageFormat::Markdown => versus::markdown(&found),
+        });
+        Ok(outcome.about(&[profile, &base]).told_by(sources))
+    }
 }
 
 /// The error where no `what` is in scope.
@@ -267,7 +314,7 @@ fn nothing_in_scope(profile: &Profile, what: &str) -> Error {
 }
 
 /// The bytes of a file, or of standard input.
-fn content(file: &Path) -> Result<Vec<u8>> {
+fn read_bytes(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = if file == Path::new("-") {
         std::io::stdin().read_to_end(&mut bytes).map(|_| ())
@@ -280,7 +327,7 @@ fn content(file: &Path) -> Result<Vec<u8>> {
 
 impl Measured {
     /// What ran of it, and what it is called.
-    fn of(self, covered: &Coverage) -> (Paths, &'static str) {
+    fn numbers_of(self, covered: &Coverage) -> (Paths, &'static str) {
         match self {
             Measured::Paths => (covered.total, "paths"),
             Measured::Pairs => (covered.total_pairs, "pairs of edges"),
@@ -293,7 +340,7 @@ impl Measured {
 
 /// Whether less ran than `--fail-under` asks for.
 fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
-    let (total, what) = args.measure.unwrap_or(Measured::Paths).of(covered);
+    let (total, what) = args.measure.unwrap_or(Measured::Paths).numbers_of(covered);
     let what = match args.measure {
         // "paths near those that ran ran"
         Some(Measured::Near) => "near paths",
@@ -338,26 +385,4 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
         let said = format!("{share} of {what} ran, less than --fail-under {least}");
         outcome.find(said);
     }
-}
-
-/// What ran only now, and what only in `base`.
-fn against(
-    args: &CoverageArgs,
-    profile: &Profile,
-    base: &Profile,
-    scope: &Scope,
-    sources: &Sources,
-    layout: Layout,
-) -> Result<Outcome> {
-    let selection = Selection::new(args.function.as_ref(), None, &[profile, base])?;
-    let found = versus::versus(profile.paths()?, base.paths()?, &selection, scope)?;
-    let top = args.top.unwrap_or(SHOWN);
-    let outcome = Outcome::print(match args.format {
-        CoverageFormat::Text => versus::text(&found, sources, top, layout),
-        CoverageFormat::Json => versus::json(&found, sources),
-        CoverageFormat::Csv => versus::csv(&found),
-        CoverageFormat::Github => versus::github(&found, sources),
-        CoverageFormat::Markdown => versus::markdown(&found),
-    });
-    Ok(outcome.about(&[profile, base]).told_by(sources))
 }

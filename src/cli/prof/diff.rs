@@ -1,7 +1,7 @@
 //! `p3-prof diff`.
 
 use super::Outcome;
-use super::format::{Format, Render};
+use super::format::Format;
 use super::sources::SourceArgs;
 use crate::base::error::{Error, Result};
 use crate::base::names::parse_function_pattern;
@@ -44,10 +44,10 @@ pub(super) fn run(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outco
     let selection = Selection::new(args.function.as_ref(), None, &[&a, &b])?;
     let diff = diff::diff(a.paths()?, b.paths()?, &selection, args.least / 100.0)?;
     let (of_a, of_b) = (args.sources.find(&a), args.sources.find(&b));
-    let render = Render {
-        text: || diff::text(&diff, args.top, [&of_b, &of_a], layout),
-        json: || diff::json(&diff),
-        csv: || diff::csv(&diff),
+    let printed = match args.format {
+        Format::Text => diff::text(&diff, args.top, [&of_b, &of_a], layout),
+        Format::Json => diff::json(&diff),
+        Format::Csv => diff::csv(&diff),
     };
     let unrelated = diff.unrelated.map(|[both, all]| {
         let verb = if both == 1 { "is" } else { "are" };
@@ -55,7 +55,7 @@ pub(super) fn run(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outco
         format!("these are profiles of different programs: {both} of {all} {verb} in both")
     });
     Ok(Outcome {
-        text: render.render(args.format),
+        text: printed,
         found: diff.found(),
         warnings: unrelated.into_iter().collect(),
         ..Outcome::default()

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::estimate_request::EstimateRequest;
-use super::format::{Format, Render};
+use super::format::Format;
 use crate::base::error::Result;
 use crate::estimates::data::Estimated;
 use crate::estimates::shadow::profile::BurstProfile;
@@ -54,12 +54,12 @@ fn show_sampled(
         Report::new(profile, selection)
     };
     let report = report.told_by(request.sources.find(profile.profile));
-    let render = Render {
-        text: || text(&report, request.layout),
-        json: || json(&report),
-        csv: || csv(&report),
+    let printed = match request.format {
+        Format::Text => text(&report, request.layout),
+        Format::Json => json(&report),
+        Format::Csv => csv(&report),
     };
-    let printed = Outcome::print(render.render(request.format));
+    let printed = Outcome::print(printed);
     let outcome = printed.about_unless_summarised(request.format, profile.profile);
     Ok(outcome.told_by(&report.sources))
 }
@@ -70,18 +70,13 @@ fn show_bursts(
     selection: &Selection,
 ) -> Result<Outcome> {
     let (profile, layout) = (bursts.profile, request.layout);
-    let render = Render {
-        text: || {
-            if request.bursts {
-                return Ok(shadow::bursts_text(bursts, layout));
-            }
-            let sources = request.sources.find(profile);
-            shadow::text(bursts, selection, sources, layout)
-        },
-        json: || shadow::json(bursts, selection),
-        csv: || shadow::csv(bursts, selection),
+    let printed = match request.format {
+        Format::Text if request.bursts => Ok(shadow::bursts_text(bursts, layout)),
+        Format::Text => shadow::text(bursts, selection, request.sources.find(profile), layout),
+        Format::Json => shadow::json(bursts, selection),
+        Format::Csv => shadow::csv(bursts, selection),
     };
-    let printed = Outcome::print(render.render(request.format)?);
+    let printed = Outcome::print(printed?);
     Ok(printed.about_unless_summarised(request.format, profile))
 }
 
@@ -107,10 +102,10 @@ pub(super) fn compare_with_exact(
     exact: &Profile,
 ) -> Result<Outcome> {
     let figures = against::against(profile.bursts()?, exact.paths()?)?;
-    let render = Render {
-        text: || against::text(&figures),
-        json: || against::json(&figures),
-        csv: || against::csv(&figures),
+    let printed = match format {
+        Format::Text => against::text(&figures),
+        Format::Json => against::json(&figures),
+        Format::Csv => against::csv(&figures),
     };
-    Ok(Outcome::print(render.render(format)).about(&[profile, exact]))
+    Ok(Outcome::print(printed).about(&[profile, exact]))
 }

@@ -1,6 +1,5 @@
 //! `p3-prof export`.
 
-use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use super::{Outcome, estimates};
 use crate::base::error::{Error, Result};
@@ -10,6 +9,7 @@ use crate::cli::values::exporter;
 use crate::profile::filter::Selection;
 use crate::profile::locate::locate;
 use crate::profile::measurement::Measurement;
+use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
 use crate::read::report::export::{Asked, Exporter, Weigh, Writer, Written, describe_left_out};
 use crate::write::output::{Content, Destination, Mark};
@@ -99,7 +99,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let several = if args.is_of_several() {
         several::read(std::slice::from_ref(&args.file), trust)?
     } else {
-        Several::of_one(trust.read(&args.file)?)
+        Several::from_one(trust.read(&args.file)?)
     };
     let read = several.files();
     let Several {

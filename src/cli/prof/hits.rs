@@ -1,9 +1,10 @@
 //! `p3-prof hits`.
 
 use super::Outcome;
-use super::format::{Format, Render};
+use super::format::Format;
 use crate::base::error::Result;
-use crate::read::analysis::hits;
+use crate::read::analysis::hits::hits;
+use crate::read::report::hits;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -21,11 +22,11 @@ pub(super) struct HitsArgs {
 }
 
 pub(super) fn run(args: &HitsArgs) -> Result<Outcome> {
-    let row = hits::hits(&args.manifest, &args.files)?;
-    let render = Render {
-        text: || hits::text(&row),
-        json: || hits::json(&row),
-        csv: || hits::csv(&row),
+    let row = hits(&args.manifest, &args.files)?;
+    let printed = match args.format {
+        Format::Text => hits::text(&row),
+        Format::Json => hits::json(&row),
+        Format::Csv => hits::csv(&row),
     };
-    Ok(Outcome::print(render.render(args.format)))
+    Ok(Outcome::print(printed))
 }

@@ -1,12 +1,12 @@
 //! `p3-prof html`.
 
 use super::Outcome;
-use super::several::libraries_left_out;
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::base::error::{Error, Result};
 use crate::base::names::{parse_function_pattern, printable};
 use crate::cli::ForceArgs;
 use crate::profile::filter::Selection;
+use crate::profile::several::libraries_left_out;
 use crate::profile::verdict::Trust;
 use crate::read::report::html::{self, PARTS, Page};
 use crate::write::output::{Destination, check_folder, write_files};
@@ -62,7 +62,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     } else {
         check_folder(&args.output)?;
-        ours(&args.output)?;
+        refuse_other_files(&args.output)?;
     }
     let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
     let shown = if args.single {
@@ -91,7 +91,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
 }
 
 /// A folder with files of someone else's is not written to.
-fn ours(folder: &Path) -> Result<()> {
+fn refuse_other_files(folder: &Path) -> Result<()> {
     let Ok(entries) = folder.read_dir() else {
         return Ok(());
     };

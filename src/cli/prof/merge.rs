@@ -7,9 +7,9 @@ use crate::cli::ForceArgs;
 use crate::profile::merge::{
     FailureMode, Merged, Program, Programs, merge_one, merge_programs, summary,
 };
+use crate::profile::several::is_baseline;
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, file};
-use crate::project::unlinked::is_baseline;
 use crate::write::output::{Destination, check_folder};
 use clap::Args;
 use std::path::{Path, PathBuf};

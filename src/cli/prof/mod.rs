@@ -16,7 +16,6 @@ mod merge;
 mod outcome;
 mod paths;
 mod samples;
-mod several;
 mod show;
 mod simulate;
 mod sources;

@@ -1,11 +1,11 @@
 //! `p3-prof paths`: what a selection is, without rewriting anything.
 
 use super::Outcome;
-use super::format::{Format, Render};
-use super::several::{self, Several};
+use super::format::Format;
 use super::sources::SourceArgs;
 use crate::base::error::Result;
 use crate::base::table::Layout;
+use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
 use crate::read::request::{self, Empty, Request, Target};
 use clap::Args;
@@ -46,12 +46,12 @@ pub(super) fn run(args: &PathsArgs, trust: Trust, layout: Layout) -> Result<Outc
     let is_text = args.format == Format::Text;
     let top = args.top.unwrap_or(if is_text { SHOWN } else { 1000 });
     let listed = request::list(profile.paths()?, &target, &asked, top)?;
-    let render = Render {
-        text: || request::text(&listed, &sources, layout),
-        json: || request::json(&listed),
-        csv: || request::csv(&listed),
+    let printed = match args.format {
+        Format::Text => request::text(&listed, &sources, layout),
+        Format::Json => request::json(&listed),
+        Format::Csv => request::csv(&listed),
     };
-    let mut outcome = Outcome::print(render.render(args.format));
+    let mut outcome = Outcome::print(printed);
     outcome.warnings.extend(lines);
     outcome.warnings.extend(notes);
     Ok(outcome.about(&[&profile]).told_by(&sources))

@@ -1,8 +1,7 @@
 //! `p3-prof show`.
 
 use super::estimate_request::EstimateRequest;
-use super::format::{Format, Render};
-use super::several::{self, Several};
+use super::format::Format;
 use super::sources::SourceArgs;
 use super::{Outcome, estimates, samples};
 use crate::base::error::{Error, Result};
@@ -10,9 +9,10 @@ use crate::base::names::parse_function_pattern;
 use crate::base::table::Layout;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
+use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
 use crate::read::report::figures::By;
-use crate::read::report::{Report, csv, edges, json, text};
+use crate::read::report::{Report, csv, edges, json, programs, text};
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -115,12 +115,12 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     }
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
-        let render = Render {
-            text: || edges::text(&profile, &counts, layout),
-            json: || edges::json(&profile, &counts),
-            csv: || edges::csv(&counts),
+        let printed = match args.format {
+            Format::Text => edges::text(&profile, &counts, layout),
+            Format::Json => edges::json(&profile, &counts),
+            Format::Csv => edges::csv(&counts),
         };
-        let mut outcome = Outcome::print(render.render(args.format)).about(&[&profile]);
+        let mut outcome = Outcome::print(printed).about(&[&profile]);
         outcome.warnings.extend(notes);
         return Ok(outcome);
     }
@@ -137,16 +137,16 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     if args.by == Some(ByArg::Loop) {
         report = report.with_loops(profile.paths()?)?;
     }
-    let render = Render {
-        text: || text::render(&report, args.by.into(), layout),
-        json: || json::render(&report),
-        csv: || csv::render(&report),
+    let printed = match args.format {
+        Format::Text => text::render(&report, args.by.into(), layout),
+        Format::Json => json::render(&report),
+        Format::Csv => csv::render(&report),
     };
-    let printed = Outcome::print(render.render(args.format));
+    let printed = Outcome::print(printed);
     let mut outcome = printed.about_unless_summarised(args.format, &profile);
     if args.format == Format::Text && !parts.is_empty() {
         outcome.text += "\n";
-        outcome.text += &several::list_programs(&parts, layout)?;
+        outcome.text += &programs::text(&parts, layout)?;
     }
     outcome.warnings.extend(warnings);
     outcome.warnings.extend(notes);

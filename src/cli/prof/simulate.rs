@@ -1,13 +1,14 @@
 //! `p3-prof simulate`.
 
 use super::Outcome;
-use super::format::{Format, Render};
+use super::format::Format;
 use crate::base::error::{Error, Result};
 use crate::base::table::Layout;
 use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::profile::verdict::Trust;
 use crate::read::analysis::simulate;
+use crate::read::report::simulated;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -65,18 +66,18 @@ pub(super) fn run(args: &SimulateArgs, trust: Trust, layout: Layout) -> Result<O
             return Err(Error::Usage(message.into()));
         };
         let rows = simulate::functions(&manifest, &profile, weights.as_ref(), scheme, copies)?;
-        let render = Render {
-            text: || simulate::functions_text(&rows, layout),
-            json: || simulate::functions_json(&rows),
-            csv: || simulate::functions_csv(&rows),
+        let printed = match args.format {
+            Format::Text => simulated::functions_text(&rows, layout),
+            Format::Json => simulated::functions_json(&rows),
+            Format::Csv => simulated::functions_csv(&rows),
         };
-        return Ok(Outcome::print(render.render(args.format)).about(&profiles));
+        return Ok(Outcome::print(printed).about(&profiles));
     }
     let rows = simulate::simulate(&manifest, &profile, weights.as_ref(), schemes, copies)?;
-    let render = Render {
-        text: || simulate::text(&rows),
-        json: || simulate::json(&rows),
-        csv: || simulate::csv(&rows),
+    let printed = match args.format {
+        Format::Text => simulated::text(&rows),
+        Format::Json => simulated::json(&rows),
+        Format::Csv => simulated::csv(&rows),
     };
-    Ok(Outcome::print(render.render(args.format)).about(&profiles))
+    Ok(Outcome::print(printed).about(&profiles))
 }

@@ -1,11 +1,12 @@
 //! `p3-prof union`: profiles of programs that share functions into one.
 
-use super::{Outcome, several};
+use super::Outcome;
 use crate::base::error::Result;
 use crate::base::names::printable;
 use crate::base::table::{exactly, number_of};
 use crate::cli::ForceArgs;
 use crate::profile::locate::has_never_run;
+use crate::profile::several;
 use crate::profile::union::{Union, union};
 use crate::profile::verdict::{Trust, functions};
 use crate::profile::{Profile, file};
@@ -78,7 +79,7 @@ fn read(files: &[PathBuf], trust: Trust) -> Result<(Vec<Profile>, Vec<&PathBuf>)
     let is_idle = |file: &PathBuf| idle.len() < files.len() && idle.contains(&file);
     let read = |file: &PathBuf| {
         if is_idle(file) {
-            several::never_ran(file)
+            several::read_without_profile(file)
         } else {
             trust.read(file)
         }

@@ -9,12 +9,12 @@ use crate::paths::random_cfg::cfg;
 use crate::profile::filter::Selection;
 use crate::profile::manifest::Status;
 use crate::profile::{Profile, made};
-use crate::read::analysis::accuracy;
-use crate::read::analysis::hits::{self, Hits};
+use crate::read::analysis::accuracy::accuracy;
+use crate::read::analysis::hits::Hits;
 use crate::read::report::export::{Asked, EXPORTERS, Weigh, Writer};
 use crate::read::report::figures::By;
 use crate::read::report::{Report, csv, edges, json, text};
-use crate::read::report::{coverage, diff};
+use crate::read::report::{accuracy, coverage, diff, hits};
 use crate::read::source::{Search, Sources};
 use regex::Regex;
 
@@ -240,7 +240,7 @@ fn analyses() {
         &crate::read::report::coverage::Scope::default(),
     );
     let counts = counts.unwrap();
-    let (rows, sum) = accuracy::accuracy(paths, &Selection::default()).unwrap();
+    let (rows, sum) = accuracy(paths, &Selection::default()).unwrap();
     let changes = diff::diff(paths, later.paths().unwrap(), &top(None), 0.01).unwrap();
     let hits = Hits {
         scheme: Scheme::P3,

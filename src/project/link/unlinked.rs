@@ -11,6 +11,7 @@ use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use crate::input::load::container::{self, Embedded};
 use crate::profile::manifest::Manifest;
+pub use crate::profile::several::UNLINKED as FOLDER;
 use crate::project::cc::Language;
 use crate::project::cc::arguments::CommandLine;
 use crate::project::cc::clang::Compiler;
@@ -23,13 +24,10 @@ use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The folder of notes and manifests in a build's output folder.
-pub const FOLDER: &str = ".p3-unlinked";
 /// In it: a note for each object.
 const OBJECTS: &str = "objects";
 /// In it: a note for each program.
@@ -374,10 +372,4 @@ fn read_embedded(object: &Path) -> Option<Embedded> {
     let bytes = std::fs::read(object).ok()?;
     let embedded = container::embedded(&bytes).ok();
     embedded.filter(|e| !e.flags.is_empty())
-}
-
-/// Whether a program's folder is one of those that `update` makes.
-pub fn is_baseline(folder: &Path) -> bool {
-    let mut names = folder.components().map(|c| c.as_os_str());
-    names.any(|n| n == OsStr::new(FOLDER))
 }

@@ -10,14 +10,11 @@
 
 use crate::base::error::Result;
 use crate::base::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
-use crate::base::names::shown;
-use crate::base::table::{self, Align, Columns, Layout, exactly};
 use crate::paths::dag::Dag;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{add_up, hottest};
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};
-use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -77,7 +74,7 @@ pub fn accuracy(
         Ok(FunctionAccuracy {
             module: profile.module(f).to_string(),
             name: profile.entry(f).name.clone(),
-            accuracy: of_paths(&structure, &paths),
+            accuracy: measure_accuracy(&structure, &paths),
         })
     });
     let mut rows: Vec<FunctionAccuracy> = rows.collect::<Result<_>>()?;
@@ -88,7 +85,7 @@ pub fn accuracy(
 }
 
 /// The answer for one function. O(E · (length of a path) + total path length).
-fn of_paths(structure: &Structure, paths: &[Ran]) -> Accuracy {
+fn measure_accuracy(structure: &Structure, paths: &[Ran]) -> Accuracy {
     let dag = &structure.paths.dag;
     let edges = add_up(dag, paths);
     let id = |path: &[EdgeId]| structure.paths.id(path);
@@ -158,44 +155,6 @@ fn right(dag: &Dag, edges: &TiSlice<EdgeId, u64>, paths: &[Ran]) -> u64 {
         .sum()
 }
 
-/// For programs.
-pub fn json(rows: &[FunctionAccuracy], sum: &Accuracy) -> String {
-    serde_json::json!({ "functions": rows, "program": sum }).to_string() + "\n"
-}
-
-/// One record for each function.
-pub fn csv(rows: &[FunctionAccuracy]) -> String {
-    let heading = ["module", "function", "flow", "right", "overlap", "definite"];
-    table::csv(&heading, rows.iter().map(record))
-}
-
-fn record(r: &FunctionAccuracy) -> Vec<String> {
-    let a = r.accuracy;
-    let figures = [a.flow, a.right, a.overlap, a.definite].map(|n| n.to_string());
-    [vec![r.module.clone(), r.name.clone()], figures.into()].concat()
-}
-
-/// For people.
-pub fn text(rows: &[FunctionAccuracy], sum: &Accuracy, layout: Layout) -> String {
-    use Align::{Left, Right};
-    let mut table = Columns::new([Right, Right, Right, Right, Left]);
-    let heading = ["paths", "right", "overlap", "definite", "function"];
-    table.heading(Style::new(), &heading);
-    for r in rows {
-        table.named(r.accuracy.cells(), shown(&r.name), String::new());
-    }
-    table.named(sum.cells(), "all".into(), String::new());
-    table.render(layout)
-}
-
-impl Accuracy {
-    fn cells(&self) -> [String; 4] {
-        let [right, overlap, definite] = [self.right, self.overlap, self.definite]
-            .map(|n| format!("{:.1}%", n as f64 / self.flow.max(1) as f64 * 100.0));
-        [exactly(self.flow), right, overlap, definite]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,7 +176,7 @@ mod tests {
             edges,
         });
         let ran: Vec<Ran> = ran.collect();
-        of_paths(&Structure { cfg: graph, paths }, &ran)
+        measure_accuracy(&Structure { cfg: graph, paths }, &ran)
     }
 
     /// Two diamonds in a row. Correlated branches leave nothing definite, and nothing right where

@@ -3,12 +3,10 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, TiVec, ti_vec};
-use crate::base::table::{self, Align, Columns, exactly};
 use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::profile::merge::Programs;
 use crate::profile::merge::gather::{Seen, check, each_file, read};
-use anstyle::Style;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -51,28 +49,4 @@ pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
         k: manifest.copies,
         probe_hits,
     })
-}
-
-/// For programs: as the rows of [`super::simulate::json`].
-pub fn json(hits: &Hits) -> String {
-    serde_json::json!({ "rows": [hits] }).to_string() + "\n"
-}
-
-/// One record for each copy.
-pub fn csv(hits: &Hits) -> String {
-    let (scheme, k) = (hits.scheme.to_string(), hits.k.to_string());
-    let copies = hits.probe_hits.iter().enumerate();
-    let record =
-        |(copy, n): (usize, &u64)| [scheme.clone(), k.clone(), copy.to_string(), n.to_string()];
-    table::csv(&["scheme", "k", "copy", "probe_hits"], copies.map(record))
-}
-
-/// For people.
-pub fn text(hits: &Hits) -> String {
-    let mut table = Columns::new([Align::Right; 2]);
-    table.heading(Style::new(), &["copy", "probe hits"]);
-    for (copy, n) in hits.probe_hits.iter().enumerate() {
-        table.row([copy.to_string(), exactly(*n)]);
-    }
-    table.to_string()
 }

@@ -2,7 +2,6 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec, ti_vec};
-use crate::base::table::{self, Align, Columns, exactly};
 use crate::copies::partition::{Local, Part};
 use crate::copies::plan::Op;
 use crate::copies::plan::build::{FunctionCode, function_code};
@@ -16,7 +15,6 @@ use crate::profile::manifest::{FunctionEntry, Manifest};
 use crate::profile::matching::{Build, Known};
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, Ran, Structure};
-use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -24,9 +22,7 @@ use std::sync::Arc;
 
 mod functions;
 
-pub use functions::{
-    FunctionHits, csv as functions_csv, functions, json as functions_json, text as functions_text,
-};
+pub use functions::{FunctionHits, functions};
 
 /// The hits of one scheme and number of copies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -77,7 +73,7 @@ pub fn simulate(
         rows.extend(
             copies
                 .iter()
-                .map(|&k| row(&ground, &paths, &inputs, scheme, k)),
+                .map(|&k| simulate_scheme(&ground, &paths, &inputs, scheme, k)),
         );
     }
     Ok(rows)
@@ -140,7 +136,7 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
         ));
     }
     let functions: Vec<FuncId> = profile.functions().collect();
-    let ran = functions.into_par_iter().map(|f| ran(profile, f));
+    let ran = functions.into_par_iter().map(|f| read_function(profile, f));
     let mut ground = Ground {
         cfgs: Vec::new(),
         paths: Vec::new(),
@@ -168,7 +164,7 @@ struct OneFunction {
     local_flow: TiVec<EdgeId, u64>,
 }
 
-fn ran(profile: &Profile, f: FuncId) -> Result<OneFunction> {
+fn read_function(profile: &Profile, f: FuncId) -> Result<OneFunction> {
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
         return Ok(OneFunction {
@@ -209,7 +205,7 @@ fn versions_flow(local: &Local, ran: &[Ran]) -> TiVec<EdgeId, u64> {
     local.flow(ran.iter().map(|p| (&p.edges[..], p.count)))
 }
 
-fn row(
+fn simulate_scheme(
     ground: &Ground,
     paths: &[Option<Measuring>],
     inputs: &[FunctionInput],
@@ -286,80 +282,6 @@ fn local_flow_of<'a>(
     }
 }
 
-impl SchemeHits {
-    fn slowest(&self) -> (u64, u64) {
-        let max = |hits: &TiSlice<CopyId, u64>| hits.iter().copied().max().unwrap_or(0);
-        (max(&self.probe_hits), max(&self.label_hits))
-    }
-}
-
-/// For programs.
-pub fn json(rows: &[SchemeHits]) -> String {
-    serde_json::json!({ "rows": rows }).to_string() + "\n"
-}
-
-/// One record for each scheme, number of copies and copy.
-pub fn csv(rows: &[SchemeHits]) -> String {
-    let mut records = Vec::new();
-    for r in rows {
-        for copy in r.probe_hits.keys() {
-            let (k, number) = (u64::from(r.k), copy.0.into());
-            let (probes, labels) = (r.probe_hits[copy], r.label_hits[copy]);
-            let numbers = [k, number, probes, labels, r.instructions[copy]];
-            let numbers = numbers.map(|n| n.to_string());
-            records.push([vec![r.scheme.to_string()], numbers.into()].concat());
-        }
-    }
-    table::csv(
-        &[
-            "scheme",
-            "k",
-            "copy",
-            "probe_hits",
-            "label_hits",
-            "instructions",
-        ],
-        records,
-    )
-}
-
-/// For people: the slowest copy of each, and what it saves over the first sequential row.
-pub fn text(rows: &[SchemeHits]) -> String {
-    use Align::{Left, Right};
-    let mut table = Columns::new([Left, Right, Right, Right, Right, Right]);
-    let heading = [
-        "scheme",
-        "k",
-        "probe hits",
-        "to sbl",
-        "label hits",
-        "to sbl",
-    ];
-    table.heading(Style::new(), &heading);
-    let base = rows.iter().find(|r| r.scheme == Scheme::Sbl);
-    let (base_probes, base_labels) = base.map_or((0, 0), SchemeHits::slowest);
-    for r in rows {
-        let (probes, labels) = r.slowest();
-        table.row([
-            r.scheme.to_string(),
-            r.k.to_string(),
-            exactly(probes),
-            change(base_probes, probes),
-            exactly(labels),
-            change(base_labels, labels),
-        ]);
-    }
-    format!("of the slowest copy, beside sbl's\n{table}")
-}
-
-/// By how much `hits` are more than `base`, if that is known.
-fn change(base: u64, hits: u64) -> String {
-    if base == 0 {
-        return String::new();
-    }
-    format!("{:+.1}%", (hits as f64 / base as f64 - 1.0) * 100.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -400,30 +322,6 @@ mod tests {
             }]));
         assert!(!fits(|functions| functions.clear()));
         assert!(!fits(|f| f.push(f[FuncId(0)].clone())));
-    }
-
-    #[test]
-    fn rows_for_people_and_programs() {
-        let row = |scheme, probes: &[u64], labels: &[u64], instructions: &[u64]| SchemeHits {
-            scheme,
-            k: probes.len() as u32,
-            probe_hits: probes.to_vec().into(),
-            label_hits: labels.to_vec().into(),
-            instructions: instructions.to_vec().into(),
-        };
-        let rows = [
-            row(Scheme::Sbl, &[40], &[0], &[53]),
-            row(Scheme::P3, &[10, 30], &[5, 2], &[23, 30]),
-        ];
-        let lines: Vec<String> = text(&rows).lines().skip(2).map(str::to_string).collect();
-        let words = |l: &String| l.split_whitespace().map(str::to_string).collect::<Vec<_>>();
-        assert_eq!(words(&lines[0]), ["sbl", "1", "40", "+0.0%", "0"]);
-        assert_eq!(words(&lines[1]), ["p3", "2", "30", "-25.0%", "5"]);
-        let expected = "scheme,k,copy,probe_hits,label_hits,instructions\n\
-                        sbl,1,0,40,0,53\np3,2,0,10,5,23\np3,2,1,30,2,30\n";
-        assert_eq!(csv(&rows), expected);
-        let json: serde_json::Value = serde_json::from_str(&json(&rows)).unwrap();
-        assert_eq!(json["rows"][1]["probe_hits"], serde_json::json!([10, 30]));
     }
 
     /// Statements of all functions are the probes of their copy; where nothing is in versions that take

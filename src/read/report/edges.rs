@@ -9,7 +9,7 @@ use super::json::{About, about};
 use super::words::site;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, TiVec};
-use crate::base::table;
+use crate::base::rows::Table;
 use crate::input::ir::Loc;
 use crate::profile::filter::Selection;
 use crate::profile::flow::{EdgeCount, Flow, flow};
@@ -206,27 +206,18 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
     let edges = functions
         .iter()
         .flat_map(|f| f.edges.iter().map(move |e| (f, e)));
-    let heading = [
-        "module", "function", "src", "succ", "dst", "count", "least", "most", "file", "line",
-        "to_file", "to_line",
-    ];
-    table::csv(&heading, edges.map(|(f, e)| record(f, e)))
-}
-
-fn record(f: &FunctionEdges, e: &Edge) -> [String; 12] {
-    let number = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
-    [
-        f.module.clone(),
-        f.name.clone(),
-        e.src.to_string(),
-        e.succ.to_string(),
-        e.dst.to_string(),
-        e.count.to_string(),
-        number(e.least),
-        number(e.most),
-        e.file.clone().unwrap_or_default(),
-        number(e.line.map(u64::from)),
-        e.to_file.clone().unwrap_or_default(),
-        number(e.to_line.map(u64::from)),
-    ]
+    Table::new()
+        .csv("module", |r: &(&FunctionEdges, &Edge)| r.0.module.clone())
+        .csv("function", |r| r.0.name.clone())
+        .csv("src", |r| r.1.src.to_string())
+        .csv("succ", |r| r.1.succ)
+        .csv("dst", |r| r.1.dst.to_string())
+        .csv("count", |r| r.1.count)
+        .csv("least", |r| r.1.least)
+        .csv("most", |r| r.1.most)
+        .csv("file", |r| r.1.file.clone())
+        .csv("line", |r| r.1.line)
+        .csv("to_file", |r| r.1.to_file.clone())
+        .csv("to_line", |r| r.1.to_line)
+        .to_csv(edges)
 }

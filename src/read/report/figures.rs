@@ -1,9 +1,10 @@
-//! What tables of functions have in common: their figures, and how many columns there is room for.
+//! What tables of functions have in common: their columns, and how many columns there is room for.
 
 use super::Report;
 use super::positions::join_positions;
 use crate::base::index::FuncId;
-use crate::base::table::{Layout, grouped, percent, roughly};
+use crate::base::rows::{Cell, Table};
+use crate::base::table::{Layout, grouped};
 
 /// The name in a headline is not made narrower.
 pub(super) const NARROWEST_NAME: usize = 8;
@@ -44,16 +45,33 @@ pub(super) fn option_for_all(by: By, number: usize) -> String {
     }
 }
 
-/// What a row of the table has of function `f`: its share of instructions, calls, paths, possible paths.
-pub(super) fn function_figures(report: &Report, f: FuncId) -> [String; 4] {
-    let totals = report.by_function.get(&f).copied().unwrap_or_default();
-    let at_least = if totals.is_partial { "≥" } else { "" };
-    [
-        percent(totals.instructions as f64 / report.total_instructions.max(1) as f64),
-        format!("{at_least}{}", grouped(totals.calls)),
-        grouped(totals.distinct as u64),
-        roughly(totals.possible),
-    ]
+/// The columns of functions, of which text has the first `kept`.
+pub(super) fn function_table<'a>(report: &'a Report, kept: usize) -> Table<'a, FuncId> {
+    let totals = |f: &FuncId| report.by_function.get(f).copied().unwrap_or_default();
+    let share = move |f: &FuncId| {
+        let all = report.total_instructions.max(1) as f64;
+        Cell::Share(totals(f).instructions as f64 / all)
+    };
+    let calls = move |f: &FuncId| {
+        let at_least = if totals(f).is_partial { "≥" } else { "" };
+        Cell::Figure(format!("{at_least}{}", grouped(totals(f).calls)))
+    };
+    let mut table = Table::new()
+        .json("executed_paths", move |f: &FuncId| totals(f).paths)
+        .json("executed_instructions", move |f| totals(f).instructions);
+    table = match &report.time {
+        None => table.text("share", share),
+        Some(time) => table
+            .text("instrs", share)
+            .text("time", |f| Cell::Share(time.share(time.amount_in(*f)))),
+    };
+    table
+        .text("calls", calls)
+        .shown("distinct", "paths", move |f| totals(f).distinct)
+        .text("possible", move |f| {
+            Cell::Possible(totals(f).possible.into())
+        })
+        .keep_text(kept)
 }
 
 /// Where a function begins.

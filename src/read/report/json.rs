@@ -1,21 +1,21 @@
 //! `show --format json`: a contract with other programs.
 
-use super::is_zero;
-use super::loops::LoopRow;
-use super::steps::Steps;
+use super::figures::function_table;
+use super::loops;
 use super::words::Said;
 use super::{Line, Report};
 use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::base::names::readable;
+use crate::base::rows::{Cell, Record, Table};
 use crate::copies::strategy::Scheme;
 use crate::paths::dag::{PathEnd, PathStart};
 use crate::profile::Profile;
 use crate::profile::known::KnownAgain;
 use crate::profile::verdict::Violation;
+use crate::read::analysis::samples::Amount;
 use crate::read::analysis::samples::time::Time;
 use serde::Serialize;
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -25,50 +25,12 @@ struct Shown<'a> {
     functions: Vec<Function<'a>>,
     /// With --by loop: those that went round, those with most instructions first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    loops: Vec<Loop<'a>>,
+    loops: Vec<Record>,
     /// With --perf: what was sampled, and code that is not in the profile, by image.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<Timed<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    outside: Option<Vec<Outside<'a>>>,
-}
-
-/// What ran of a loop.
-#[derive(Serialize)]
-struct Loop<'a> {
-    module: &'a str,
-    /// The symbol of its function.
-    function: &'a str,
-    /// Its name, which no other loop of the function has.
-    name: String,
-    /// The block that its back edges lead to.
-    header: BlockId,
-    /// Where the source begins it: number of the file, and line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "position")]
-    begins: Option<(u32, u32)>,
-    iterations: u64,
-    /// How often it was entered from outside.
-    entries: u64,
-    /// Instructions of all iterations but the first of each entry, and their share of all executed instructions of the
-    /// program.
-    instructions: u128,
-    instruction_share: f64,
-    /// How many different paths begin at its header.
-    paths: usize,
-    /// How often a copy of its test failed before the header.
-    #[serde(skip_serializing_if = "is_zero")]
-    not_entered: u64,
-    /// Entries with one iteration, two, and more: the least and the most that agree with the counts of all paths.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trips: Option<TripBounds>,
-}
-
-#[derive(Serialize)]
-struct TripBounds {
-    once: [u64; 2],
-    twice: [u64; 2],
-    more: [u64; 2],
+    outside: Option<Vec<Record>>,
 }
 
 /// The samples of a profiler.
@@ -76,14 +38,6 @@ struct TripBounds {
 struct Timed<'a> {
     event: &'a str,
     samples: u64,
-}
-
-/// Code that is not in the profile.
-#[derive(Serialize)]
-struct Outside<'a> {
-    name: &'a str,
-    samples: u64,
-    time_share: f64,
 }
 
 /// The whole profile, whatever was selected.
@@ -151,10 +105,8 @@ struct Function<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "position")]
     begins: Option<(u32, u32)>,
-    /// Executed paths and instructions of it, and how many different paths.
-    executed_paths: u128,
-    executed_instructions: u128,
-    distinct: usize,
+    #[serde(flatten)]
+    totals: Record,
     /// Conditions that have no branch: number of the file, line, column.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     branchless: Vec<(u32, u32, u32)>,
@@ -212,14 +164,13 @@ pub fn render(report: &Report) -> String {
     }
     let profile = report.profile;
     let left: HashMap<FuncId, u64> = report.left.iter().copied().collect();
+    let table = function_table(report, 0);
     let function = |&f: &FuncId| Function {
         module: profile.module(f),
         name: &profile.entry(f).name,
         readable: readable(&profile.entry(f).name).into_owned(),
         begins: profile.entry(f).loc.map(|l| (l.file, l.line)),
-        executed_paths: report.by_function.get(&f).map_or(0, |of| of.paths),
-        executed_instructions: report.by_function.get(&f).map_or(0, |of| of.instructions),
-        distinct: profile.measured.distinct(f),
+        totals: table.record(&f),
         branchless: branchless(profile, f),
         status: profile.entry(f).status.to_string(),
         counted_paths: profile.number_of_counted(f).map(|n| n.to_string()),
@@ -242,41 +193,11 @@ pub fn render(report: &Report) -> String {
         program,
         files,
         functions,
-        loops: loops(report),
+        loops: loops::records(report),
         time: report.time.as_ref().map(timed),
         outside: report.time.as_ref().map(outside),
     };
     serde_json::to_string(&shown).expect("a report serialises") + "\n"
-}
-
-fn loops<'a>(report: &Report<'a>) -> Vec<Loop<'a>> {
-    let profile = report.profile;
-    let steps = Steps::new(profile, &report.sources, true);
-    let row = |row: &LoopRow| {
-        let both = |range: &RangeInclusive<u64>| [*range.start(), *range.end()];
-        let share = row.instructions as f64 / report.total_instructions.max(1) as f64;
-        Loop {
-            module: profile.module(row.func),
-            function: &profile.entry(row.func).name,
-            name: steps.loop_at(row.func, row.header),
-            header: row.header,
-            begins: steps
-                .loop_loc(row.func, row.header)
-                .map(|l| (l.file, l.line)),
-            iterations: row.iterations,
-            entries: row.entries,
-            instructions: row.instructions,
-            instruction_share: rounded(share),
-            paths: row.paths,
-            not_entered: row.not_entered,
-            trips: row.trips.as_ref().map(|trips| TripBounds {
-                once: both(&trips.once),
-                twice: both(&trips.twice),
-                more: both(&trips.more),
-            }),
-        }
-    };
-    report.loops.iter().map(row).collect()
 }
 
 fn timed(time: &Time) -> Timed<'_> {
@@ -286,14 +207,13 @@ fn timed(time: &Time) -> Timed<'_> {
     }
 }
 
-fn outside(time: &Time) -> Vec<Outside<'_>> {
-    let outside = time.outside.iter();
-    let row = outside.map(|(name, amount)| Outside {
-        name,
-        samples: amount.samples,
-        time_share: rounded(time.share(*amount)),
-    });
-    row.collect()
+/// Code that is not in the profile.
+fn outside(time: &Time) -> Vec<Record> {
+    let table = Table::new()
+        .json("name", |r: &(String, Amount)| r.0.clone())
+        .json("samples", |r| r.1.samples)
+        .json("time_share", |r| Cell::Share(time.share(r.1)));
+    time.outside.iter().map(|r| table.record(r)).collect()
 }
 
 fn sampled_lines(time: &Time, f: FuncId) -> Vec<(u32, u32, u64)> {

@@ -5,9 +5,10 @@ use super::figures::{WIDE, columns_for};
 use super::steps::Steps;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
-use crate::base::style::{BOLD, DIM};
-use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent};
-use crate::input::ir::{Cfg, Site};
+use crate::base::rows::{Cell, Record, Table};
+use crate::base::style::DIM;
+use crate::base::table::{Layout, exactly, number_of, percent};
+use crate::input::ir::{Cfg, Loc, Site};
 use crate::paths::dag::{Path, PathEnd, PathStart};
 use crate::profile::Structure;
 use crate::profile::measurement::PathProfile;
@@ -259,23 +260,58 @@ pub(super) fn body(
     inside
 }
 
+/// The columns of loops.
+fn table<'a>(report: &'a Report, steps: &'a Steps) -> Table<'a, LoopRow> {
+    let profile = report.profile;
+    let all = report.total_instructions.max(1) as f64;
+    let share = move |r: &LoopRow| Cell::Share(r.instructions as f64 / all);
+    let position = |l: Loc| Cell::Both([l.file.into(), l.line.into()]);
+    let both = |range: &RangeInclusive<u64>| Cell::Both([*range.start(), *range.end()]);
+    let trips = move |trips: &Trips| {
+        let bounds = [
+            ("once", &trips.once),
+            ("twice", &trips.twice),
+            ("more", &trips.more),
+        ];
+        Cell::Object(Record(bounds.map(|(key, range)| (key, both(range))).into()))
+    };
+    Table::new()
+        .json("module", |r: &LoopRow| profile.module(r.func).to_string())
+        .json("function", |r| profile.entry(r.func).name.clone())
+        // No other loop of the function has this name.
+        .json("name", |r| steps.loop_at(r.func, r.header))
+        .json("header", |r| r.header.0)
+        .json("position", move |r| {
+            steps.loop_loc(r.func, r.header).map(position)
+        })
+        .text("share", share)
+        .shown("iterations", "iterations", |r| r.iterations)
+        .shown("entries", "entered", |r| r.entries)
+        .text("mean", |r| {
+            let mean = r.iterations as f64 / r.entries.max(1) as f64;
+            Cell::Figure(format!("{mean:.1}"))
+        })
+        .json("instructions", |r| r.instructions)
+        .json("instruction_share", share)
+        .shown("paths", "paths", |r| r.paths)
+        .json("not_entered", |r| {
+            (r.not_entered > 0).then_some(r.not_entered)
+        })
+        .json("trips", move |r| r.trips.as_ref().map(trips))
+}
+
+/// For programs: each loop.
+pub(super) fn records(report: &Report) -> Vec<Record> {
+    let steps = Steps::new(report.profile, &report.sources, true);
+    let table = table(report, &steps);
+    report.loops.iter().map(|row| table.record(row)).collect()
+}
+
 /// Loops by the instructions of the paths that begin at their headers: their iterations.
 pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
-    use Align::{Left, Right};
-    let kept = columns_for(layout, 5);
-    let aligns = [Right].repeat(kept).into_iter().chain([Left]);
-    let mut table = Columns::new(aligns.collect::<Vec<_>>());
-    let heading = ["share", "iterations", "entered", "mean", "paths"];
-    let heading = heading[..kept].iter().copied().chain(["loop"]);
-    table.heading(BOLD, &heading.collect::<Vec<_>>());
+    let columns = table(report, steps).keep_text(columns_for(layout, 5));
+    let mut table = columns.begin("loop");
     for row in report.loops.iter().take(top) {
-        let cells = [
-            percent(row.instructions as f64 / report.total_instructions.max(1) as f64),
-            grouped(row.iterations),
-            grouped(row.entries),
-            format!("{:.1}", row.iterations as f64 / row.entries.max(1) as f64),
-            exactly(row.paths as u64),
-        ];
         let place = steps.place_of(row.func, row.header);
         // What is cut out of a place tells loops apart.
         let below = layout.width < WIDE && place.len() > WIDEST_PLACE;
@@ -284,7 +320,7 @@ pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -
             0..WIDE => format!("  {place}"),
             _ => format!(" · {}", steps.loop_at(row.func, row.header)),
         };
-        table.named(cells[..kept].to_vec(), steps.name(row.func), beside);
+        table.named(columns.cells(row), steps.name(row.func), beside);
         if below {
             table.note(1, Style::new(), format!("loop at {place}"));
         }

@@ -1,16 +1,20 @@
 //! The paths of a profile for people and programs: one file for each format.
 
+pub mod accuracy;
 pub mod coverage;
 pub mod csv;
 pub mod diff;
 pub mod edges;
 pub mod export;
 pub mod figures;
+pub mod hits;
 pub mod html;
 pub mod json;
 pub mod loops;
 mod outside;
 pub(crate) mod positions;
+pub mod programs;
+pub mod simulated;
 pub mod steps;
 pub mod text;
 mod time;
@@ -19,6 +23,7 @@ pub mod words;
 
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, PathId};
+use crate::base::rows::Table;
 use crate::input::ir::{Cfg, Loc};
 use crate::paths::dag::{Path, PathEnd};
 use crate::profile::filter::{Order, Selection};
@@ -36,6 +41,19 @@ use words::Words;
 /// Whether a number is left out of JSON that has it only where it says something.
 fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
     *n == N::default()
+}
+
+/// The first columns of CSV with a row for each function, path or edge: the `function` of a row, in its profile.
+pub(crate) fn function_columns<'a, R: 'a>(
+    function: impl Fn(&R) -> (&'a Profile, FuncId) + Copy + 'a,
+) -> Table<'a, R> {
+    let entry = move |row: &R| {
+        let (profile, f) = function(row);
+        (profile.module(f).to_string(), profile.entry(f).name.clone())
+    };
+    Table::new()
+        .csv("module", move |row| entry(row).0)
+        .csv("function", move |row| entry(row).1)
 }
 
 /// A path that ran, ready to be shown.
@@ -163,7 +181,7 @@ impl<'a> Report<'a> {
         let lines = lines(profile, &hottest)?;
         Ok(Report {
             lines,
-            left: left(profile, &functions)?,
+            left: count_abandoned(profile, &functions)?,
             by_function: ran.iter().copied().zip(totals.iter().copied()).collect(),
             calls: calls.collect(),
             loops: Vec::new(),
@@ -251,7 +269,7 @@ pub(crate) fn rank_by_instructions(
 }
 
 /// The functions with activations that were left before their end, and how many.
-fn left(profile: &Profile, functions: &[FuncId]) -> Result<Vec<(FuncId, u64)>> {
+fn count_abandoned(profile: &Profile, functions: &[FuncId]) -> Result<Vec<(FuncId, u64)>> {
     let entered = |f: &&FuncId| profile.entries[**f].is_some_and(|n| n > 0);
     let entered: Vec<FuncId> = functions.iter().filter(entered).copied().collect();
     let left = entered.par_iter().map(|&f| {
@@ -307,7 +325,7 @@ fn totals(profile: PathProfile, f: FuncId) -> Result<(Totals, Option<outside::Ca
 
 /// The instructions that were executed on each of `paths`. O(total path length).
 fn work(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<u128>> {
-    let groups = by_function(paths);
+    let groups = group_by_function(paths);
     let groups = groups.par_iter().map(|group| {
         let structure = profile.structure(paths[group[0]].0)?;
         let work = |&i: &usize| {
@@ -329,7 +347,7 @@ fn work(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<u128>>
 }
 
 /// Positions of paths, those of one function together.
-fn by_function(paths: &[(FuncId, PathId, u64)]) -> Vec<Vec<usize>> {
+fn group_by_function(paths: &[(FuncId, PathId, u64)]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..paths.len()).collect();
     order.sort_by_key(|&i| paths[i].0);
     let groups = order.chunk_by(|&a, &b| paths[a].0 == paths[b].0);
@@ -338,7 +356,7 @@ fn by_function(paths: &[(FuncId, PathId, u64)]) -> Vec<Vec<usize>> {
 
 /// The lines of `paths`; a function's structure is built once.
 pub(crate) fn lines(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<Line>> {
-    let groups = by_function(paths);
+    let groups = group_by_function(paths);
     let groups = groups.par_iter().map(|group| {
         let structure = profile.structure(paths[group[0]].0)?;
         let line = |&i: &usize| Ok((i, line(profile, &structure, paths[i])?));

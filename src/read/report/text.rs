@@ -3,7 +3,7 @@
 mod summary;
 
 use super::figures::{
-    By, NARROWEST_NAME, columns_for, function_figures, function_place, option_for_all,
+    By, NARROWEST_NAME, columns_for, function_place, function_table, option_for_all,
 };
 use super::loops;
 use super::outside;
@@ -128,6 +128,30 @@ pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> St
     format!("{numbers}\n{below}")
 }
 
+/// [`headline`], and the steps of the path below it.
+pub fn headline_and_steps(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> String {
+    let below = steps.lines(line, layout, 4).into_iter();
+    let below: String = below.map(|step| step + "\n").collect();
+    headline(numbers, steps, line, layout) + &below
+}
+
+/// How many items there are and what they are, over `shown`, which has the first `top` of them; `how` to see the others.
+pub(super) fn section(
+    (number, noun): (usize, &str),
+    what: &str,
+    top: usize,
+    how: &str,
+    shown: &str,
+) -> String {
+    let heading = number_of(number as u64, noun);
+    let mut out = format!("{BOLD}{heading} {what}{BOLD:#}\n{shown}");
+    if number > top {
+        let more = exactly((number - top) as u64);
+        let _ = writeln!(out, "  … and {more} more{how}");
+    }
+    out
+}
+
 /// Names of functions, one a line, of which the first `top` are shown; none is wider than the layout.
 pub fn name_lines(names: &[String], top: usize, layout: Layout) -> String {
     let room = layout.width.saturating_sub(2);
@@ -165,7 +189,6 @@ fn render_in_a_row(
 
 /// Functions by the instructions that were executed in them.
 fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout) -> String {
-    use Align::{Left, Right};
     if let Some(time) = &report.time {
         return time::functions(report, time, steps, top, by, layout);
     }
@@ -175,15 +198,10 @@ fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout)
     if functions.is_empty() {
         return String::new();
     }
-    let kept = columns_for(layout, 4);
-    let aligns = [Right].repeat(kept).into_iter().chain([Left]);
-    let mut table = Columns::new(aligns.collect::<Vec<_>>());
-    let heading = ["share", "calls", "paths", "possible"];
-    let heading = heading[..kept].iter().copied().chain(["function"]);
-    table.heading(BOLD, &heading.collect::<Vec<_>>());
+    let columns = function_table(report, columns_for(layout, 4));
+    let mut table = columns.begin("function");
     for &f in functions.iter().take(top) {
-        let cells = function_figures(report, f)[..kept].to_vec();
-        table.named(cells, steps.name(f), function_place(report, f));
+        table.named(columns.cells(&f), steps.name(f), function_place(report, f));
     }
     if functions.len() > top {
         let more = number_of((functions.len() - top) as u64, "more function");

@@ -1,12 +1,12 @@
 //! Time beside instructions, where samples of a profiler are given.
 
-use super::figures::{By, NARROWEST_NAME, WIDE, function_figures, function_place, option_for_all};
+use super::figures::{By, NARROWEST_NAME, WIDE, function_place, function_table, option_for_all};
 use super::steps::Steps;
 use super::{Line, Report};
 use crate::base::index::FuncId;
 use crate::base::names::printable;
-use crate::base::style::{BOLD, DIM};
-use crate::base::table::{Align, Columns, Layout, display_width, exactly, number_of, percent};
+use crate::base::style::DIM;
+use crate::base::table::{Columns, Layout, display_width, exactly, number_of, percent};
 use crate::read::analysis::samples::Amount;
 use crate::read::analysis::samples::time::Time;
 use std::cmp::Reverse;
@@ -54,26 +54,20 @@ pub(super) fn functions(
     by: By,
     layout: Layout,
 ) -> String {
-    use Align::{Left, Right};
     let weight = |f: &FuncId| time.amount_in(*f).weight;
     let instructions = |f: &FuncId| report.by_function.get(f).map_or(0, |t| t.instructions);
     let shown = |f: &&FuncId| report.by_function.contains_key(f) || weight(f) > 0;
     let mut functions: Vec<FuncId> = report.functions.iter().filter(shown).copied().collect();
     functions.sort_by_key(|f| (Reverse(weight(f)), Reverse(instructions(f)), *f));
     // Possible paths are the widest column and the least of use here.
-    let kept = if layout.width < WIDE { 2 } else { 4 };
-    let aligns = [Right].repeat(kept + 1).into_iter().chain([Left]);
-    let mut table = Columns::new(aligns.collect::<Vec<_>>());
-    let heading = ["instrs", "time", "calls", "paths", "possible"];
-    let heading = heading[..=kept].iter().copied().chain(["function"]);
-    table.heading(BOLD, &heading.collect::<Vec<_>>());
+    let kept = if layout.width < WIDE { 3 } else { 5 };
+    let columns = function_table(report, kept);
+    let mut table = columns.begin("function");
     for &f in functions.iter().take(top) {
-        let mut cells = function_figures(report, f)[..kept].to_vec();
-        cells.insert(1, percent(time.share(time.amount_in(f))));
-        table.named(cells, steps.name(f), function_place(report, f));
+        table.named(columns.cells(&f), steps.name(f), function_place(report, f));
     }
     let row = |table: &mut Columns, amount: Amount, name: String| {
-        let mut cells = vec![String::new(); kept + 1];
+        let mut cells = vec![String::new(); kept];
         cells[1] = percent(time.share(amount));
         table.named(cells, name, String::new());
     };

@@ -5,14 +5,14 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, PathId};
 use crate::base::names::readable;
 use crate::base::style::BOLD;
-use crate::base::table::{self, Layout, exactly, number_of};
+use crate::base::table::{Layout, exactly, number_of};
 use crate::copies::selection::{Asked, Selection};
 use crate::paths::function::Paths;
 use crate::profile::Profile;
 use crate::profile::measurement::PathProfile;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::headline;
-use crate::read::report::{Line, lines};
+use crate::read::report::text::headline_and_steps;
+use crate::read::report::{Line, function_columns, lines};
 use crate::read::source::Sources;
 use serde::Serialize;
 use std::fmt::Write;
@@ -73,7 +73,7 @@ pub(crate) fn list<'a>(
                 f,
                 number,
                 total: paths.numbering.total(),
-                lines: shown(profile, f, &ids)?,
+                lines: look_up_paths(profile, f, &ids)?,
             });
         }
     }
@@ -121,7 +121,7 @@ fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) ->
     found
 }
 
-fn shown(profile: PathProfile, f: FuncId, ids: &[PathId]) -> Result<Vec<Shown>> {
+fn look_up_paths(profile: PathProfile, f: FuncId, ids: &[PathId]) -> Result<Vec<Shown>> {
     let structure = profile.structure(f)?;
     let counted = profile.counted_paths(f, &structure)?;
     let count = |id: &PathId| {
@@ -170,10 +170,7 @@ pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String
                 State::DidNotRun => "  did not run  ".to_string(),
                 State::NotSelected => "  not selected before  ".to_string(),
             };
-            out += &headline(&numbers, &steps, line, layout);
-            for step in steps.lines(line, layout, 4) {
-                out += &(step + "\n");
-            }
+            out += &headline_and_steps(&numbers, &steps, line, layout);
         }
         let rest = row.number - row.lines.len() as u64;
         if rest > 0 {
@@ -246,23 +243,15 @@ pub(crate) fn json(listed: &Listed) -> String {
 
 /// One record for each path that is listed, after a heading.
 pub(crate) fn csv(listed: &Listed) -> String {
-    let heading = ["module", "function", "id", "count", "state"];
-    let records = listed.rows.iter().flat_map(|row| {
-        row.lines.iter().map(move |Shown { line, state }| {
-            let state = match state {
-                State::Ran => "ran",
-                State::RanAtLeast => "ran-at-least",
-                State::DidNotRun => "did-not-run",
-                State::NotSelected => "not-selected",
-            };
-            [
-                listed.profile.module(row.f).to_string(),
-                listed.profile.entry(row.f).name.clone(),
-                line.id.to_string(),
-                line.count.to_string(),
-                state.to_string(),
-            ]
+    let rows = listed.rows.iter().flat_map(|row| &row.lines);
+    function_columns(|r: &Shown| (listed.profile, r.line.func))
+        .csv("id", |r| r.line.id.to_string())
+        .csv("count", |r| r.line.count)
+        .csv("state", |r| match r.state {
+            State::Ran => "ran",
+            State::RanAtLeast => "ran-at-least",
+            State::DidNotRun => "did-not-run",
+            State::NotSelected => "not-selected",
         })
-    });
-    table::csv(&heading, records)
+        .to_csv(rows)
 }

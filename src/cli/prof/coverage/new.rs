@@ -1,55 +1,46 @@
 //! `p3-prof coverage --new`.
 
-use super::several::Part;
-use super::{CoverageArgs, CoverageFormat, Outcome, SHOWN};
+use super::{CoverageArgs, CoverageFormat, Outcome, Request, SHOWN};
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, PathId, TiVec};
-use crate::base::table::{Layout, number_of};
+use crate::base::table::number_of;
 use crate::profile::Profile;
-use crate::profile::filter::Selection;
 use crate::profile::merge::origins::find_origins;
+use crate::profile::several::Part;
 use crate::profile::union::is_residual;
 use crate::profile::verdict::Trust;
-use crate::read::report::coverage::Scope;
 use crate::read::report::coverage::fresh::{self, Fresh};
 use crate::read::request::{Earlier, Seen, Spec, Target};
-use crate::read::source::Sources;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 /// The known paths of each function, and a line where some cannot be compared.
 type KnownAndNotes = (TiVec<FuncId, BTreeMap<PathId, u64>>, Vec<String>);
 
-/// Shows what ran for the first time in `profile`, the union of `parts` where there are several.
-#[expect(clippy::too_many_arguments, reason = "what coverage has read already")]
-pub(super) fn run(
-    args: &CoverageArgs,
-    earlier: &[PathBuf],
-    profile: &Profile,
-    parts: &[Part],
-    scope: &Scope,
-    sources: &Sources,
-    trust: Trust,
-    layout: Layout,
-) -> Result<Outcome> {
-    let (known, notes) = if earlier.is_empty() {
-        (known_by_selection(profile, parts)?, Vec::new())
-    } else {
-        known_by_profiles(args, profile, earlier, trust)?
-    };
-    let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
-    let mut found = fresh::find_new(profile.paths()?, &known, &selection, scope)?;
-    find_who_reached(&mut found, profile, parts)?;
-    let mut outcome = Outcome::print(match args.format {
-        CoverageFormat::Text => fresh::text(&found, sources, args.top.unwrap_or(SHOWN), layout),
-        CoverageFormat::Json => fresh::json(&found, sources),
-        CoverageFormat::Csv => fresh::csv(&found),
-        CoverageFormat::Github => fresh::github(&found, sources),
-        CoverageFormat::Markdown => fresh::markdown(&found),
-    });
-    judge(args, &found, &mut outcome);
-    outcome.warnings.extend(notes);
-    Ok(outcome.about_apart_from_selection(profile).told_by(sources))
+impl Request<'_> {
+    /// What ran for the first time, and is in none of the `earlier` profiles or what a build named.
+    pub(super) fn list_new(&self, earlier: &[PathBuf]) -> Result<Outcome> {
+        let (profile, sources, parts) = (&self.profile, &self.sources, &self.parts);
+        let (known, notes) = if earlier.is_empty() {
+            (known_by_selection(profile, parts)?, Vec::new())
+        } else {
+            known_by_profiles(self.args, profile, earlier, self.trust)?
+        };
+        let selection = self.select(None, &[profile])?;
+        let mut found = fresh::find_new(profile.paths()?, &known, &selection, &self.scope)?;
+        find_who_reached(&mut found, profile, parts)?;
+        let top = self.args.top.unwrap_or(SHOWN);
+        let mut outcome = Outcome::print(match self.args.format {
+            CoverageFormat::Text => fresh::text(&found, sources, top, self.layout),
+            CoverageFormat::Json => fresh::json(&found, sources),
+            CoverageFormat::Csv => fresh::csv(&found),
+            CoverageFormat::Github => fresh::github(&found, sources),
+            CoverageFormat::Markdown => fresh::markdown(&found),
+        });
+        judge(self.args, &found, &mut outcome);
+        outcome.warnings.extend(notes);
+        Ok(outcome.about_apart_from_selection(profile).told_by(sources))
+    }
 }
 
 /// What the selections of the builds left out as known. A union of programs may be one of all paths, so its parts say

@@ -3,8 +3,6 @@
 use super::{Ground, local_flow_of};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, FuncId};
-use crate::base::names::shown;
-use crate::base::table::{self, Align, Columns, Layout, exactly};
 use crate::copies::hot::instructions_in_versions;
 use crate::copies::partition::Part;
 use crate::copies::plan::build::function_code;
@@ -12,7 +10,6 @@ use crate::copies::strategy::Scheme;
 use crate::paths::function::Counted;
 use crate::profile::Profile;
 use crate::profile::manifest::Manifest;
-use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -124,7 +121,7 @@ fn versions(part: Part, has_any: bool) -> Versions {
 
 impl Versions {
     /// As people and JSON have it.
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Versions::None => "none",
             Versions::Loops => "loops",
@@ -133,61 +130,4 @@ impl Versions {
             Versions::Warm => "warm",
         }
     }
-}
-
-const COLUMNS: [&str; 7] = [
-    "function",
-    "copy",
-    "versions",
-    "paths",
-    "hashed",
-    "statements",
-    "instructions",
-];
-
-impl FunctionHits {
-    fn numbers(&self) -> [u64; 4] {
-        let instructions = self.instructions.round() as u64;
-        [self.paths, self.hashed, self.statements, instructions]
-    }
-}
-
-/// For people: those first that take most.
-pub fn text(rows: &[FunctionHits], layout: Layout) -> String {
-    let mut table = Columns::new(
-        [
-            vec![Align::Left; 2],
-            vec![Align::Right; 4],
-            vec![Align::Left],
-        ]
-        .concat(),
-    );
-    let [function, columns @ ..] = COLUMNS;
-    table.heading(Style::new(), &[&columns[..], &[function]].concat());
-    let mut rows: Vec<&FunctionHits> = rows.iter().collect();
-    rows.sort_by(|a, b| b.instructions.total_cmp(&a.instructions));
-    for r in rows {
-        let about = [r.copy.0.to_string(), r.versions.name().into()];
-        let cells = [about.to_vec(), r.numbers().map(exactly).to_vec()].concat();
-        table.named(cells, shown(&r.function), String::new());
-    }
-    table.render(layout)
-}
-
-/// For programs.
-pub fn json(rows: &[FunctionHits]) -> String {
-    serde_json::json!({ "functions": rows }).to_string() + "\n"
-}
-
-/// One record for each function and copy.
-pub fn csv(rows: &[FunctionHits]) -> String {
-    let record = |r: &FunctionHits| {
-        let about = [
-            r.function.clone(),
-            r.copy.0.to_string(),
-            r.versions.name().into(),
-        ];
-        [about.to_vec(), r.numbers().map(|n| n.to_string()).to_vec()].concat()
-    };
-    table::csv(&COLUMNS, rows.iter().map(record))
 }

@@ -1,11 +1,14 @@
 //! The coverage report for a job of CI: annotations and a summary.
 
-use super::by_file::{in_all, shares};
+use super::columns::{Sums, columns};
 use super::headline::headline;
-use super::render::{describe_unknown, explained, left_out, of_patch, of_selection};
+use super::render::{
+    describe_excluded, describe_patch, describe_selection, describe_unknown, explain_uncovered,
+};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::base::index::FuncId;
 use crate::base::names::printable;
+use crate::base::rows::Table;
 use crate::base::table::{Layout, exactly, number_of};
 use crate::profile::Profile;
 use crate::read::report::steps::Steps;
@@ -22,11 +25,11 @@ pub fn github(coverage: &Coverage, sources: &Sources) -> String {
     let steps = Steps::new(coverage.profile, sources, false);
     let rows = coverage.rows.iter();
     let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
-    limited(all.map(|(row, uncovered)| annotation(&steps, row, uncovered)))
+    limit_annotations(all.map(|(row, uncovered)| annotation(&steps, row, uncovered)))
 }
 
 /// As many annotations as GitHub shows of a step, and how many are left out.
-pub(super) fn limited(mut annotations: impl Iterator<Item = String>) -> String {
+pub(super) fn limit_annotations(mut annotations: impl Iterator<Item = String>) -> String {
     let mut text: String = annotations.by_ref().take(ANNOTATIONS).collect();
     let more = annotations.count();
     if more > 0 {
@@ -46,7 +49,7 @@ fn annotation(steps: &Steps, row: &FunctionCoverage, uncovered: &Uncovered) -> S
     let parts = said.iter().find(|s| Some(s.block) == uncovered.shown);
     let parts = parts.or(said.first());
     let rows = steps.rows_with(&uncovered.path, uncovered.shown);
-    let text = explained(steps, uncovered, &rows, Layout::default()).join("\n");
+    let text = explain_uncovered(steps, uncovered, &rows, Layout::default()).join("\n");
     let title = format!("{}: a path that did not run", steps.name(row.f));
     warning(
         profile,
@@ -69,14 +72,14 @@ pub(super) fn warning(
     let (file, line) = place.unwrap_or_else(begins);
     format!(
         "::warning file={},line={line},title={}::{}\n",
-        property(&relative(&file)),
-        property(title),
-        data(text)
+        escape_property(&path_in_repository(&file)),
+        escape_property(title),
+        escape_data(text)
     )
 }
 
 /// A file below the repository, or else the working folder, by its path there: annotations know no other.
-fn relative(file: &str) -> String {
+fn path_in_repository(file: &str) -> String {
     let here = || std::env::current_dir().ok();
     let root = repository().or_else(here).unwrap_or_default();
     let below = std::path::Path::new(file).strip_prefix(&root);
@@ -84,15 +87,15 @@ fn relative(file: &str) -> String {
 }
 
 /// Text as workflow commands have it.
-fn data(text: &str) -> String {
+fn escape_data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
 /// Likewise in a property.
-fn property(text: &str) -> String {
-    data(&printable(text))
+fn escape_property(text: &str) -> String {
+    escape_data(&printable(text))
         .replace(':', "%3A")
         .replace(',', "%2C")
 }
@@ -107,19 +110,20 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
         None => headline(coverage) + "\n",
         Some(_) => String::new(),
     };
-    let mut out = headline
-        + &String::from(
-            "| file | lines | branches | pairs | paths that ran | of |\n|---|---:|---:|---:|---:|---:|\n",
-        );
-    let mut row = |name: &str, cells: [String; 5]| {
-        let name = printable(&relative(name)).replace('|', "\\|");
-        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
-    };
-    for (name, (paths, pairs)) in &coverage.files {
-        let own = coverage.lines.files.get(name);
-        row(name, shares(own, paths, pairs));
-    }
-    row("in all", in_all(coverage));
+    let files = coverage.files.iter().map(|(file, (paths, pairs))| {
+        let name = printable(&path_in_repository(file)).into_owned();
+        (
+            name,
+            Sums::new(paths, pairs, coverage.lines.files.get(file)),
+        )
+    });
+    let in_all = ("in all".to_string(), coverage.sums_in_all());
+    let table = Table::new()
+        .text("file", |r: &(String, Sums)| r.0.clone())
+        .with(columns(), |r| r.1)
+        .markdown(&files.chain([in_all]).collect::<Vec<_>>());
+    // A page has room for more words than a terminal.
+    let mut out = headline + &table.replacen("| paths |", "| paths that ran |", 1);
     let uncovered = coverage
         .rows
         .iter()
@@ -142,13 +146,21 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
         let _ = write!(out, "\n{unknown}");
     }
     if coverage.excluded > 0 {
-        let _ = write!(out, "\n{}", left_out(coverage.excluded));
+        let _ = write!(out, "\n{}", describe_excluded(coverage.excluded));
     }
     if !coverage.selection.is_empty() {
-        let _ = write!(out, "\n{}", of_selection(coverage).replace('\n', "  \n"));
+        let _ = write!(
+            out,
+            "\n{}",
+            describe_selection(coverage).replace('\n', "  \n")
+        );
     }
     if let Some(patch) = &coverage.patch {
-        let _ = write!(out, "\n{}", of_patch(patch, &unasked).replace('\n', "  \n"));
+        let _ = write!(
+            out,
+            "\n{}",
+            describe_patch(patch, &unasked).replace('\n', "  \n")
+        );
     }
     out
 }

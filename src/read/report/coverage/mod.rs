@@ -6,9 +6,11 @@ mod annotate;
 mod by_file;
 mod certain;
 mod ci;
+mod columns;
 mod counted;
 mod details;
 pub mod fresh;
+mod function;
 mod headline;
 mod json_path;
 mod nearest;
@@ -29,29 +31,20 @@ pub use annotate::{Annotate, annotated};
 pub use ci::{github, markdown};
 pub use details::Details;
 pub use headline::{LineSums, SourceSums, headline_of};
-pub use patch::Touched;
+pub use patch::{PatchLines, Touched};
 pub use render::{csv, json, text};
 use scope::LeftOut;
 pub use scope::{Scope, Sort, common_folder};
 
 use crate::base::error::Result;
-use crate::base::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
-use crate::paths::dag::Dag;
+use crate::base::index::{BlockId, FuncId, PathId};
+use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::manifest::Status;
 use crate::profile::measurement::PathProfile;
-use crate::profile::{Profile, Structure};
-use crate::read::analysis::contradiction::{Contradictions, count_all_but};
-use crate::read::report::positions::base_name;
-use crate::read::report::{Decision, Line, line};
-use counted::Counted;
+use crate::read::report::{Decision, Line};
 use rayon::prelude::*;
-use serde::Serialize;
-use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::Range;
-use std::path::Path;
-use through::Through;
+use std::collections::{BTreeMap, HashSet};
 
 /// Numbers of paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,6 +89,7 @@ pub struct Near {
 }
 
 /// The coverage of one function.
+#[derive(Default)]
 pub struct FunctionCoverage {
     /// The function.
     pub f: FuncId,
@@ -164,32 +158,6 @@ pub struct Coverage<'a> {
     pub patch: Option<PatchLines>,
 }
 
-/// The lines that a patch touched.
-#[derive(Serialize)]
-pub struct PatchLines {
-    /// Those in files of the program.
-    pub lines: usize,
-    /// Those of them with code, in scope.
-    pub code: usize,
-    /// Those of them that ran.
-    pub ran: usize,
-    /// Those of them of which it is not known whether they ran.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unknown: usize,
-    /// Files of the patch that are none of the program's.
-    #[serde(rename = "other_files")]
-    pub elsewhere: Vec<String>,
-    /// Hunks that only remove lines.
-    pub removals: usize,
-    /// Where conditions on these lines have no branch, as `file:line`: no path tells their outcome.
-    pub branchless: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(n: &usize) -> bool {
-    *n == 0
-}
-
 /// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
 /// executed paths' length; the search for uncovered ones is bounded.
 ///
@@ -215,10 +183,10 @@ pub fn coverage<'a>(
     let counted = touched.map_or(selected, |_| wanted.clone());
     let rows = wanted
         .into_par_iter()
-        .map(|f| row(paths, f, scope, nearest));
+        .map(|f| function::cover(paths, f, scope, nearest));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
     let lines = LineSums::new(profile, &counted, scope)?;
-    let patch = touched.map(|t| patch_lines(profile, t, &rows, &lines));
+    let patch = touched.map(|t| PatchLines::new(profile, t, &rows, &lines));
     let mut near = Paths::default();
     rows.iter().for_each(|r| near.add(&r.near));
     let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
@@ -275,245 +243,9 @@ fn file(profile: &Profile, f: FuncId) -> String {
     }
 }
 
-fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result<FunctionCoverage> {
-    let touched = scope.touched.as_ref();
-    let blocks = touched.map(|t| t.blocks(&profile, f, &scope.markers));
-    let excluded = scope.excluded(&profile, f);
-    let entry = profile.entry(f);
-    if entry.status.is_skipped() {
-        let paths = crate::paths::function::Paths::new(&entry.cfg());
-        let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
-        return Ok(FunctionCoverage {
-            f,
-            paths: through.paths(&[]),
-            pairs: pairs::pairs(&paths.dag, |b| entry.is_generated(b), &[], &through, None),
-            near: Paths::default(),
-            excluded: left_out(&paths.dag, blocks.as_ref(), &excluded),
-            contradictory: 0,
-            contradictory_near: 0,
-            ran: false,
-            uncovered: Vec::new(),
-            more_uncovered: 0,
-            never_ran: false,
-        });
-    }
-    let structure = profile.structure(f)?;
-    let executed = profile.ran(f, &structure)?;
-    let dag = &structure.paths.dag;
-    let counted = Counted::new(profile, f, &structure)?;
-    let through = Through::inside(dag, blocks.as_ref(), &excluded, counted.inside(dag));
-    let is_everything = blocks.is_none() && excluded.iter().next().is_none() && counted.are_all();
-    let contradictions = Contradictions::new(entry);
-    let is_counted = |id| counted.contain(&structure.paths, id);
-    let is_possible = |id| is_counted(id) && contradictions.allow(&structure.paths, id);
-    // Looking at each edge of each is dear, and nothing is left out where all paths are asked for.
-    let mut near = if is_everything {
-        nearest::nearest(&structure.paths, &executed, usize::MAX)
-    } else {
-        nearest::admitted(&structure.paths, &executed, &through)
-    };
-    near.retain(|path| is_counted(path.id));
-    let admits = |id| {
-        let edges = structure.paths.decode(id);
-        is_counted(id) && edges.is_some_and(|edges| through.admits(&edges))
-    };
-    let of_function = (&structure.paths, entry);
-    let possible = steered::possible(near, of_function, &contradictions, &executed, admits);
-    let (mut near, contradictory_near) = (possible.near, possible.contradictory);
-    let next = near.len() as u128;
-    let decisions = LazyCell::new(|| never::decisions(dag, entry, &executed));
-    let never_taken =
-        |touched: &Touched| never::never_taken(dag, &decisions, |b| touched.decides(entry, b));
-    if let Some(touched) = touched.filter(|_| nearest > 0) {
-        let search = never::Search {
-            entry,
-            paths: &structure.paths,
-            executed: &executed,
-            excluded: &excluded,
-            inside: counted.inside(dag),
-        };
-        near = search.put_first(&never_taken(touched), near, is_possible);
-    }
-    let mut more_uncovered = 0;
-    let uncovered = match nearest {
-        0 => Vec::new(),
-        n => {
-            if near.is_empty() && !is_everything {
-                near.extend(nearest::first_not_run(
-                    &structure.paths,
-                    &executed,
-                    &through,
-                    is_possible,
-                ));
-            }
-            more_uncovered = near.len().saturating_sub(n);
-            let never = touched.map_or(Vec::new(), never_taken);
-            uncovered(
-                profile,
-                f,
-                &structure,
-                &never,
-                &decisions,
-                near.into_iter().take(n),
-            )?
-        }
-    };
-    let mut paths = counted.without_unselected(through.paths(&executed), &executed, &through);
-    let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
-    let is_missing = |id| !ids.contains(&id) && admits(id);
-    let all_missing = count_all_but(ids.iter().copied());
-    let count_missing = |range: Range<u64>| {
-        if is_everything {
-            all_missing(range)
-        } else {
-            range.filter(|id| is_missing(PathId(*id))).count() as u64
-        }
-    };
-    let impossible = contradictions.count(&structure.paths, count_missing);
-    paths.feasible -= u128::from(impossible.all);
-    // Where nothing ran, nothing is one decision away.
-    let next = if paths.executed == 0 { 0 } else { next };
-    Ok(FunctionCoverage {
-        f,
-        contradictory: impossible.by_source,
-        contradictory_near,
-        paths,
-        pairs: pairs::pairs(
-            dag,
-            |b| entry.is_generated(b),
-            &executed,
-            &through,
-            counted.certain(),
-        ),
-        near: Paths {
-            executed: paths.executed,
-            feasible: paths.executed + next,
-        },
-        excluded: left_out(dag, blocks.as_ref(), &excluded),
-        ran: paths.executed > 0,
-        uncovered,
-        more_uncovered,
-        never_ran: false,
-    })
-}
-
-/// How many paths markers leave out.
-fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, excluded: &IdSet<BlockId>) -> u128 {
-    let all = Through::new(dag, blocks, &IdSet::with_capacity(0));
-    all.number() - Through::new(dag, blocks, excluded).number()
-}
-
-impl Coverage<'_> {
-    /// The files of a patch that may be sources of the program by their extension, if the profile has no file of the
-    /// patch. A patch of other files, like pages, has none. O(files).
-    pub fn missed_sources(&self) -> Vec<&str> {
-        let Some(patch) = self.patch.as_ref().filter(|patch| patch.lines == 0) else {
-            return Vec::new();
-        };
-        let extension = |file: &str| Path::new(file).extension().map(|e| e.to_owned());
-        let files = self.profile.manifest.files.iter();
-        let known: HashSet<_> = files.filter_map(|f| extension(f)).collect();
-        let elsewhere = patch.elsewhere.iter().map(String::as_str);
-        let may_be_source = |f: &&str| extension(f).is_some_and(|e| known.contains(&e));
-        elsewhere.filter(may_be_source).collect()
-    }
-}
-
 impl FunctionCoverage {
     /// Whether markers leave out all of it.
     pub fn is_left_out(&self) -> bool {
         self.paths.feasible == 0 && self.excluded > 0
     }
-}
-
-/// What became of the lines of a patch in all functions, those too of functions that were skipped.
-fn patch_lines(
-    profile: &Profile,
-    touched: &Touched,
-    rows: &[FunctionCoverage],
-    lines: &LineSums,
-) -> PatchLines {
-    let name = |file: u32| profile.manifest.files[file as usize].as_str();
-    let known = lines.files.iter().flat_map(|(file, sums)| {
-        let all = sums.known.iter().chain(&sums.unknown);
-        all.map(move |line| (file.as_str(), *line))
-    });
-    let mut code: BTreeSet<(&str, u32)> = known.collect();
-    let ran = lines.lines().executed as usize;
-    for row in rows {
-        let entry = profile.entry(row.f);
-        if entry.status.is_skipped() {
-            let spans = entry.succs.keys().flat_map(|b| entry.spans(b));
-            let touched = spans.filter(|span| touched.contains(span.loc));
-            code.extend(touched.map(|span| (name(span.loc.file), span.loc.line)));
-        }
-    }
-    PatchLines {
-        lines: touched.number(),
-        code: code.len(),
-        ran,
-        unknown: lines.count_unknown() as usize,
-        elsewhere: touched.elsewhere.clone(),
-        removals: touched.removals,
-        branchless: branchless_places(profile, touched, rows),
-    }
-}
-
-/// Where functions choose without a branch on touched lines: each line once, ascending.
-fn branchless_places(
-    profile: &Profile,
-    touched: &Touched,
-    rows: &[FunctionCoverage],
-) -> Vec<String> {
-    let sites = |row: &FunctionCoverage| profile.entry(row.f).branchless_sites();
-    let locs = rows.iter().flat_map(sites).map(|site| site.loc);
-    let on_touched = locs.filter(|loc| touched.contains(*loc));
-    let lines: BTreeSet<(u32, u32)> = on_touched.map(|loc| touched.place(loc)).collect();
-    let name = |file: u32| base_name(&profile.manifest.files[file as usize]);
-    let place = |(file, line): (u32, u32)| format!("{}:{line}", name(file));
-    lines.into_iter().map(place).collect()
-}
-
-fn uncovered(
-    profile: PathProfile,
-    f: FuncId,
-    structure: &Structure,
-    never_taken: &[EdgeId],
-    decisions: &TiSlice<EdgeId, u64>,
-    found: impl Iterator<Item = nearest::NotRun>,
-) -> Result<Vec<Uncovered>> {
-    let dag = &structure.paths.dag;
-    let described = found.map(|found| {
-        let path = line(&profile, structure, (f, found.id, 0))?;
-        let edges = profile.decode(f, structure, found.id)?;
-        let never = edges.iter().find(|e| never_taken.contains(e));
-        let new = never::asked(dag, profile.entry(f), &edges).filter(|e| decisions[*e] == 0);
-        let new_edges = found.new_edges.max(new.count() as u32);
-        let parts = found.near.and_then(|n| n.common.checked_sub(1));
-        Ok(Uncovered {
-            shown: never
-                .and_then(|e| dag.block(dag.edge(*e).src))
-                .or(parts.map(|i| path.path.blocks[i])),
-            path,
-            near: found
-                .near
-                .map(|n| near(profile, f, structure, n))
-                .transpose()?,
-            new_edges,
-        })
-    });
-    described.collect()
-}
-
-/// An executed path that was found, described.
-fn near(profile: PathProfile, f: FuncId, structure: &Structure, n: nearest::Near) -> Result<Near> {
-    let path = line(&profile, structure, (f, n.id, n.count))?;
-    let last = n.common.checked_sub(1).map(|i| path.path.blocks[i]);
-    let parts = path.decisions.into_iter().find(|d| Some(d.block) == last);
-    Ok(Near {
-        id: n.id,
-        count: n.count,
-        common: n.common,
-        parts,
-    })
 }

@@ -1,14 +1,18 @@
 //! The lines of a program that a patch touches: its files, found among those that were compiled.
 
+use super::{FunctionCoverage, LineSums};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, FuncId, IdSet};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::manifest::FunctionEntry;
+use crate::read::report::is_zero;
+use crate::read::report::positions::base_name;
 use crate::read::source::Sources;
 use crate::read::source::markers::Markers;
 use crate::read::source::patch::{Patch, PatchedFile};
-use std::collections::{BTreeMap, BTreeSet};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 /// Lines of a profile's files that a patch touched.
@@ -173,4 +177,91 @@ fn unlike(file: &PatchedFile, f: u32, sources: &Sources) -> Option<u32> {
         text.line(**line).map(|l| l.trim_end_matches('\r')) != Some(added.as_str())
     };
     file.added.iter().find(differs).map(|(line, _)| *line)
+}
+
+/// The lines that a patch touched.
+#[derive(Serialize)]
+pub struct PatchLines {
+    /// Those in files of the program.
+    pub lines: usize,
+    /// Those of them with code, in scope.
+    pub code: usize,
+    /// Those of them that ran.
+    pub ran: usize,
+    /// Those of them of which it is not known whether they ran.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unknown: usize,
+    /// Files of the patch that are none of the program's.
+    #[serde(rename = "other_files")]
+    pub elsewhere: Vec<String>,
+    /// Hunks that only remove lines.
+    pub removals: usize,
+    /// Where conditions on these lines have no branch, as `file:line`: no path tells their outcome.
+    pub branchless: Vec<String>,
+}
+
+/// What became of the lines of a patch in all functions, those too of functions that were skipped.
+impl PatchLines {
+    pub(super) fn new(
+        profile: &Profile,
+        touched: &Touched,
+        rows: &[FunctionCoverage],
+        lines: &LineSums,
+    ) -> PatchLines {
+        let name = |file: u32| profile.manifest.files[file as usize].as_str();
+        let known = lines.files.iter().flat_map(|(file, sums)| {
+            let all = sums.known.iter().chain(&sums.unknown);
+            all.map(move |line| (file.as_str(), *line))
+        });
+        let mut code: BTreeSet<(&str, u32)> = known.collect();
+        let ran = lines.lines().executed as usize;
+        for row in rows {
+            let entry = profile.entry(row.f);
+            if entry.status.is_skipped() {
+                let spans = entry.succs.keys().flat_map(|b| entry.spans(b));
+                let touched = spans.filter(|span| touched.contains(span.loc));
+                code.extend(touched.map(|span| (name(span.loc.file), span.loc.line)));
+            }
+        }
+        PatchLines {
+            lines: touched.number(),
+            code: code.len(),
+            ran,
+            unknown: lines.count_unknown() as usize,
+            elsewhere: touched.elsewhere.clone(),
+            removals: touched.removals,
+            branchless: branchless_places(profile, touched, rows),
+        }
+    }
+}
+
+/// Where functions choose without a branch on touched lines: each line once, ascending.
+fn branchless_places(
+    profile: &Profile,
+    touched: &Touched,
+    rows: &[FunctionCoverage],
+) -> Vec<String> {
+    let sites = |row: &FunctionCoverage| profile.entry(row.f).branchless_sites();
+    let locs = rows.iter().flat_map(sites).map(|site| site.loc);
+    let on_touched = locs.filter(|loc| touched.contains(*loc));
+    let lines: BTreeSet<(u32, u32)> = on_touched.map(|loc| touched.place(loc)).collect();
+    let name = |file: u32| base_name(&profile.manifest.files[file as usize]);
+    let place = |(file, line): (u32, u32)| format!("{}:{line}", name(file));
+    lines.into_iter().map(place).collect()
+}
+
+impl super::Coverage<'_> {
+    /// The files of a patch that may be sources of the program by their extension, if the profile has no file of the
+    /// patch. A patch of other files, like pages, has none. O(files).
+    pub fn missed_sources(&self) -> Vec<&str> {
+        let Some(patch) = self.patch.as_ref().filter(|patch| patch.lines == 0) else {
+            return Vec::new();
+        };
+        let extension = |file: &str| Path::new(file).extension().map(|e| e.to_owned());
+        let files = self.profile.manifest.files.iter();
+        let known: HashSet<_> = files.filter_map(|f| extension(f)).collect();
+        let elsewhere = patch.elsewhere.iter().map(String::as_str);
+        let may_be_source = |f: &&str| extension(f).is_some_and(|e| known.contains(&e));
+        elsewhere.filter(may_be_source).collect()
+    }
 }

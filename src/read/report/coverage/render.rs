@@ -1,22 +1,24 @@
 //! The coverage report as text, JSON and CSV.
 
-use super::by_file::{by_file, heads, shares};
+use super::by_file::by_file;
+use super::columns::{Sums, columns};
 use super::details::{Details, FileDetails};
 use super::headline::{SourceSums, headline, verdict_note, wrapped_note};
 use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{NAMED_FUNCTIONS, printable, readable};
-use crate::base::style::{BOLD, WARN};
-use crate::base::table::{self, Align, Columns, Layout, exactly, number_of, times, wrapped};
+use crate::base::rows::{Record, Table};
+use crate::base::style::WARN;
+use crate::base::table::{Layout, exactly, number_of, times, wrapped};
 use crate::input::ir::Loc;
 use crate::paths::dag::PathStart;
 use crate::profile::Profile;
-use crate::read::report::is_zero;
 use crate::read::report::positions::base_name;
 use crate::read::report::steps::{Row, Steps, text as text_of_rows};
 use crate::read::report::words::{Said, Words};
 use crate::read::report::{Line, Step};
+use crate::read::report::{function_columns, is_zero};
 use crate::read::source::Sources;
 use anstyle::Style;
 use serde::Serialize;
@@ -38,7 +40,6 @@ impl Paths {
 
 /// For people, with decisions told by `sources`.
 pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
-    use Align::{Left, Right};
     let steps = Steps::new(coverage.profile, sources, layout.full);
     let unasked = coverage.lines.unasked.resolve(steps.words());
     let notes = notes(coverage, &unasked, &steps, layout);
@@ -62,8 +63,8 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     let by_file = wrapped_note(&verdict_note(coverage.profile), layout)
         + &wrapped_note(&coverage.optimised, layout)
         + &by_file;
-    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
-    table.heading(BOLD, &heads("function: missing"));
+    let columns = columns();
+    let mut table = columns.begin("function: missing");
     let inner = Layout {
         width: layout.width.saturating_sub(INDENT),
         ..layout
@@ -85,14 +86,15 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             .map(|own| own.missing_text(unasked));
         let home = own.map(|_| format!("  {}", base_name(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
-        table.named_over_list(shares(own, &row.paths, &row.pairs), name, INDENT, note);
+        let cells = columns.cells(&coverage.sums(row));
+        table.named_over_list(cells, name, INDENT, note);
         if let Some(text) = contradictory(row) {
             table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
         }
         let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
         let rows = steps.rows_of_each(shown);
         for (uncovered, rows) in row.uncovered.iter().zip(&rows) {
-            for line in explained(&steps, uncovered, rows, inner) {
+            for line in explain_uncovered(&steps, uncovered, rows, inner) {
                 let text = line.trim_start();
                 let indent = INDENT + line.len() - text.len();
                 table.note(0, Style::new(), wrapped(text, layout.width, indent));
@@ -152,13 +154,13 @@ fn notes(
         out += &describe_unknown(coverage);
     }
     if coverage.excluded > 0 {
-        out += &left_out(coverage.excluded);
+        out += &describe_excluded(coverage.excluded);
     }
     if !coverage.selection.is_empty() {
-        out += &of_selection(coverage);
+        out += &describe_selection(coverage);
     }
     if let Some(patch) = &coverage.patch {
-        out += &of_patch(patch, unasked);
+        out += &describe_patch(patch, unasked);
     } else {
         out += &coverage.out_of_scope.describe();
     }
@@ -187,7 +189,7 @@ fn notes(
 }
 
 /// That all numbers are of selected paths, and how many functions have none.
-pub(super) fn of_selection(coverage: &Coverage) -> String {
+pub(super) fn describe_selection(coverage: &Coverage) -> String {
     let said = coverage.profile.said_selection().unwrap_or_default();
     let mut out = format!("{}\n", printable(&said));
     if coverage.unselected > 0 {
@@ -221,12 +223,15 @@ pub(super) fn describe_unknown(coverage: &Coverage) -> String {
 }
 
 /// How many paths markers leave out.
-pub(super) fn left_out(paths: u128) -> String {
+pub(super) fn describe_excluded(paths: u128) -> String {
     format!("{} excluded by markers\n", number_of(paths, "path"))
 }
 
 /// Which lines these paths run through.
-pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unasked>>) -> String {
+pub(super) fn describe_patch(
+    patch: &PatchLines,
+    unasked: &BTreeMap<String, Vec<Unasked>>,
+) -> String {
     let n = |n: usize| exactly(n as u64);
     let names = || {
         let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
@@ -282,7 +287,7 @@ pub(super) fn of_patch(patch: &PatchLines, unasked: &BTreeMap<String, Vec<Unaske
 }
 
 /// Which path did not run, in steps; and which executed one is next to it, and where they part.
-pub(super) fn explained(
+pub(super) fn explain_uncovered(
     steps: &Steps,
     uncovered: &Uncovered,
     rows: &[Row],
@@ -354,7 +359,7 @@ fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
 struct Json<'a> {
     functions: Vec<JsonFunction<'a>>,
     files: Vec<JsonFile<'a>>,
-    total: Numbers,
+    total: Record,
     /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
     headline: Headline,
     /// The verdict on the profile: `ok`, `incomplete` or `violations`.
@@ -383,7 +388,7 @@ struct Headline {
 }
 
 impl Headline {
-    fn of(coverage: &Coverage) -> Headline {
+    fn new(coverage: &Coverage) -> Headline {
         let both = |n: Paths| [n.executed as u64, n.feasible as u64];
         Headline {
             lines: both(coverage.lines.lines()),
@@ -393,21 +398,11 @@ impl Headline {
     }
 }
 
-/// Numbers of feasible paths exceed what JSON numbers hold exactly in many readers.
-#[derive(Serialize)]
-struct Numbers {
-    executed: u64,
-    feasible: String,
-    /// Pairs of edges in turn.
-    executed_pairs: u64,
-    pairs: String,
-}
-
 #[derive(Serialize)]
 struct JsonFile<'a> {
     file: &'a str,
     #[serde(flatten)]
-    paths: Numbers,
+    sums: Record,
     #[serde(flatten)]
     own: Option<JsonLines<'a>>,
     /// Conditions that were never evaluated, on lines that ran.
@@ -417,11 +412,9 @@ struct JsonFile<'a> {
     details: Option<&'a FileDetails>,
 }
 
-/// Lines and branches: those that ran, and all; and the lines that are missing of each.
+/// The lines that are missing, and those with a way out that is.
 #[derive(Serialize)]
 struct JsonLines<'a> {
-    lines: [u64; 2],
-    branches: [u64; 2],
     missing_lines: &'a [u32],
     missing_branches: &'a [u32],
     /// Other lines with code: those of which it is not known whether they ran.
@@ -430,11 +423,8 @@ struct JsonLines<'a> {
 }
 
 impl JsonLines<'_> {
-    fn of(sums: &SourceSums) -> JsonLines<'_> {
-        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+    fn new(sums: &SourceSums) -> JsonLines<'_> {
         JsonLines {
-            lines: both(sums.lines),
-            branches: both(sums.branches),
             missing_lines: &sums.missing,
             missing_branches: &sums.missing_branches,
             unknown_lines: &sums.unknown,
@@ -450,7 +440,7 @@ struct JsonFunction<'a> {
     file: String,
     status: String,
     #[serde(flatten)]
-    paths: Numbers,
+    sums: Record,
     #[serde(flatten)]
     own: Option<JsonLines<'a>>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -489,32 +479,28 @@ struct JsonNear {
     common_blocks: usize,
 }
 
-fn numbers(paths: &Paths, pairs: &Paths) -> Numbers {
-    Numbers {
-        executed: paths.executed as u64,
-        feasible: paths.feasible.to_string(),
-        executed_pairs: pairs.executed as u64,
-        pairs: pairs.feasible.to_string(),
-    }
-}
-
 /// For other programs.
 pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String {
     let words = Words::new(coverage.profile, sources);
-    let function = |row| json_function(words, row, coverage);
+    let columns = columns();
+    let function = |row| json_function(words, row, coverage, &columns);
     let unasked = coverage.lines.unasked.resolve(words);
     let files = coverage.files.iter().map(|(file, paths)| JsonFile {
         never_evaluated: unasked.get(file).map_or(&[][..], Vec::as_slice),
         file,
-        paths: numbers(&paths.0, &paths.1),
-        own: coverage.lines.files.get(file).map(JsonLines::of),
+        sums: columns.record(&Sums::new(
+            &paths.0,
+            &paths.1,
+            coverage.lines.files.get(file),
+        )),
+        own: coverage.lines.files.get(file).map(JsonLines::new),
         details: details.of(file),
     });
     let json = Json {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
-        total: numbers(&coverage.total, &coverage.total_pairs),
-        headline: Headline::of(coverage),
+        total: columns.record(&Sums::new(&coverage.total, &coverage.total_pairs, None)),
+        headline: Headline::new(coverage),
         verdict: coverage.profile.verdict.status(),
         incomplete: coverage
             .profile
@@ -534,6 +520,7 @@ fn json_function<'a>(
     words: Words<'a>,
     row: &'a FunctionCoverage,
     coverage: &'a Coverage,
+    columns: &Table<Sums>,
 ) -> JsonFunction<'a> {
     let profile = words.profile();
     let path = |uncovered| json_path(words, uncovered);
@@ -543,8 +530,8 @@ fn json_function<'a>(
         readable: readable(&profile.entry(row.f).name).into_owned(),
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
-        paths: numbers(&row.paths, &row.pairs),
-        own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
+        sums: columns.record(&coverage.sums(row)),
+        own: coverage.lines.functions.get(&row.f).map(JsonLines::new),
         contradictory: row.contradictory,
         contradictory_near: row.contradictory_near,
         uncovered: row.uncovered.iter().map(path).collect(),
@@ -583,42 +570,9 @@ fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> JsonPath<'a> {
 /// One record for each function, after a heading.
 pub fn csv(coverage: &Coverage) -> String {
     let profile = coverage.profile;
-    let heading = [
-        "module",
-        "function",
-        "file",
-        "status",
-        "executed",
-        "feasible",
-        "executed_pairs",
-        "pairs",
-        "executed_lines",
-        "lines",
-        "taken_branches",
-        "branches",
-    ];
-    let records = coverage.rows.iter().map(|row| {
-        let own = coverage.lines.functions.get(&row.f);
-        record(profile, row, own)
-    });
-    table::csv(&heading, records)
-}
-
-fn record(profile: &Profile, row: &FunctionCoverage, own: Option<&SourceSums>) -> [String; 12] {
-    let none = Paths::default();
-    let (lines, branches) = own.map_or((none, none), |s| (s.lines, s.branches));
-    [
-        profile.module(row.f).to_string(),
-        profile.entry(row.f).name.clone(),
-        file(profile, row.f),
-        profile.entry(row.f).status.to_string(),
-        row.paths.executed.to_string(),
-        row.paths.feasible.to_string(),
-        row.pairs.executed.to_string(),
-        row.pairs.feasible.to_string(),
-        lines.executed.to_string(),
-        lines.feasible.to_string(),
-        branches.executed.to_string(),
-        branches.feasible.to_string(),
-    ]
+    function_columns(|row: &FunctionCoverage| (profile, row.f))
+        .csv("file", |row| file(profile, row.f))
+        .csv("status", |row| profile.entry(row.f).status.to_string())
+        .with(columns(), |row| coverage.sums(row))
+        .to_csv(&coverage.rows)
 }

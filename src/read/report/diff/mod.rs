@@ -50,7 +50,7 @@ impl Change {
 /// What changed.
 pub struct Diff<'a> {
     before: &'a Profile,
-    after: &'a Profile,
+    pub(super) after: &'a Profile,
     /// How many paths shares are of, earlier and later.
     pub totals: [u128; 2],
     /// Paths that ran only later, by descending share.
@@ -81,6 +81,11 @@ pub struct Diff<'a> {
 }
 
 impl Diff<'_> {
+    /// How many paths ran in both profiles.
+    pub fn in_both(&self) -> usize {
+        self.steady + self.bounded + self.changed.len()
+    }
+
     /// Whether there is anything to tell.
     pub fn found(&self) -> bool {
         let paths = self.appeared.len() + self.vanished.len() + self.changed.len();
@@ -101,11 +106,31 @@ pub fn diff<'a>(
     least: f64,
 ) -> Result<Diff<'a>> {
     let (earlier, later) = (selection.profiled(&before), selection.profiled(&after));
-    let matched = matched(&before, &earlier, &after, &later);
+    let matched = match_functions(&before, &earlier, &after, &later);
+    // Functions that somebody chose say nothing of the programs.
+    let chosen = selection.function.is_some();
+    let unrelated = matched.count_if_unrelated().filter(|_| !chosen);
+    let diff = compare([before, after], matched, least, 0)?;
+    Ok(Diff { unrelated, ..diff })
+}
+
+/// What changed from the first profile to the second in functions that were matched. Paths that only the first
+/// one has are described by profile number `vanished_by`. O(blocks + total path length of what changed).
+///
+/// # Errors
+/// Damaged profiles.
+pub(super) fn compare<'a>(
+    profiles: [PathProfile<'a>; 2],
+    matched: Matched,
+    least: f64,
+    vanished_by: usize,
+) -> Result<Diff<'a>> {
+    let [before, after] = profiles;
+    let names = |p: &Profile, of: &[FuncId]| of.iter().map(|f| p.name(*f)).collect();
     let mut diff = Diff {
         before: before.profile(),
         after: after.profile(),
-        totals: totals([before, after], &matched.pairs)?,
+        totals: totals(profiles, &matched.pairs)?,
         appeared: Vec::new(),
         vanished: Vec::new(),
         changed: Vec::new(),
@@ -114,24 +139,16 @@ pub fn diff<'a>(
         least,
         unselected: 0,
         bounded: 0,
-        incomparable: Vec::new(),
-        only_before: Vec::new(),
-        only_after: Vec::new(),
+        incomparable: names(&after, &matched.changed),
+        only_before: names(&before, &matched.only_before),
+        only_after: names(&after, &matched.only_after),
         unrelated: None,
     };
-    // Functions that somebody chose say nothing of the programs.
-    if selection.function.is_none() {
-        diff.unrelated = matched.count_if_unrelated();
-    }
-    let names = |p: &Profile, of: &[FuncId]| of.iter().map(|f| p.name(*f)).collect();
-    diff.incomparable = names(&after, &matched.changed);
-    diff.only_before = names(&before, &matched.only_before);
-    diff.only_after = names(&after, &matched.only_after);
     let totals = diff.totals.map(|sum| sum.max(1) as f64);
     let (mut gone, mut here) = (Vec::new(), Vec::new());
     for pair in matched.pairs {
-        let counted = counted([before, after], pair)?;
-        for found in paths([before, after], pair, totals) {
+        let counted = known_paths(profiles, pair)?;
+        for found in join_paths(profiles, pair, totals) {
             let sides = [found.before, found.after].map(|f| f.map_or(0, |f| f.count));
             let ranges = [0, 1].map(|side: usize| counted[side].range(found.id, sides[side]));
             if ranges.iter().any(|r| r.may_have_run()) {
@@ -143,7 +160,7 @@ pub fn diff<'a>(
                 continue;
             }
             match (found.before, found.after) {
-                (Some(was), Some(is)) if steady(was, is, least) => {
+                (Some(was), Some(is)) if is_steady(was, is, least) => {
                     diff.steady += 1;
                     diff.near += usize::from(was.count != is.count);
                 }
@@ -152,8 +169,8 @@ pub fn diff<'a>(
             }
         }
     }
-    for (profile, found) in [(before, gone), (after, here)] {
-        diff.describe(&profile, found)?;
+    for (number, found) in [(vanished_by, gone), (1, here)] {
+        diff.describe(&profiles[number], number, found)?;
     }
     for changes in [&mut diff.appeared, &mut diff.vanished, &mut diff.changed] {
         changes.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
@@ -163,21 +180,25 @@ pub fn diff<'a>(
 
 /// A path of a function that both profiles have.
 struct InEither {
-    /// In the later profile, or in the earlier one if it vanished.
-    func: FuncId,
+    /// In the earlier profile, and in the later one.
+    pair: (FuncId, FuncId),
     id: PathId,
     before: Option<Frequency>,
     after: Option<Frequency>,
 }
 
 /// A path that ran as often as before is no news, even if others ran less.
-fn steady(was: Frequency, is: Frequency, least: f64) -> bool {
+fn is_steady(was: Frequency, is: Frequency, least: f64) -> bool {
     let change = (is.share - was.share).abs();
     was.count == is.count || change < least
 }
 
 /// The paths of one function in either profile, by id.
-fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -> Vec<InEither> {
+fn join_paths(
+    profiles: [PathProfile; 2],
+    pair: (FuncId, FuncId),
+    totals: [f64; 2],
+) -> Vec<InEither> {
     let counts = |side: usize, f: FuncId| {
         let counts = profiles[side].counts(f).iter();
         counts.map(move |&(id, count)| {
@@ -188,7 +209,7 @@ fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -
     let mut found: BTreeMap<PathId, InEither> = BTreeMap::new();
     for (id, frequency) in counts(0, pair.0) {
         let path = InEither {
-            func: pair.0,
+            pair,
             id,
             before: Some(frequency),
             after: None,
@@ -197,21 +218,22 @@ fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -
     }
     for (id, frequency) in counts(1, pair.1) {
         let path = found.entry(id).or_insert(InEither {
-            func: pair.1,
+            pair,
             id,
             before: None,
             after: None,
         });
-        (path.func, path.after) = (pair.1, Some(frequency));
+        path.after = Some(frequency);
     }
     found.into_values().collect()
 }
 
 impl Diff<'_> {
-    /// Adds what was found in functions of `profile`.
-    fn describe(&mut self, profile: &Profile, found: Vec<InEither>) -> Result<()> {
+    /// Adds what was found, described by `profile`, whose number is 0 if it is the earlier one.
+    fn describe(&mut self, profile: &Profile, number: usize, found: Vec<InEither>) -> Result<()> {
+        let func = |f: &InEither| [f.pair.0, f.pair.1][number];
         let count = |f: &InEither| f.after.or(f.before).map_or(0, |x| x.count);
-        let wanted: Vec<_> = found.iter().map(|f| (f.func, f.id, count(f))).collect();
+        let wanted: Vec<_> = found.iter().map(|f| (func(f), f.id, count(f))).collect();
         for (line, found) in lines(profile, &wanted)?.into_iter().zip(found) {
             let changes = match (found.before, found.after) {
                 (None, _) => &mut self.appeared,
@@ -229,7 +251,7 @@ impl Diff<'_> {
 }
 
 /// The paths of a function that either profile counted.
-fn counted<'a>(
+fn known_paths<'a>(
     profiles: [PathProfile<'a>; 2],
     pair: (FuncId, FuncId),
 ) -> Result<[KnownPaths<'a>; 2]> {
@@ -250,7 +272,7 @@ fn totals(profiles: [PathProfile; 2], pairs: &[(FuncId, FuncId)]) -> Result<[u12
         }
     } else {
         for &pair in pairs {
-            let counted = counted(profiles, pair)?;
+            let counted = known_paths(profiles, pair)?;
             for ((sum, profile), f) in sums.iter_mut().zip(profiles).zip([pair.0, pair.1]) {
                 let both = |id: &PathId| counted.iter().all(|c| c.contains(*id));
                 let shared = profile.counts(f).iter().filter(|(id, _)| both(id));
@@ -286,7 +308,12 @@ impl Matched {
 
 /// Matches functions of `before`, those of `earlier`, with those of `after`, those of `later`: each with one at most.
 /// O(blocks).
-pub fn matched(before: &Profile, earlier: &[FuncId], after: &Profile, later: &[FuncId]) -> Matched {
+pub fn match_functions(
+    before: &Profile,
+    earlier: &[FuncId],
+    after: &Profile,
+    later: &[FuncId],
+) -> Matched {
     let index = Index::of_same_program(before, &Build::of_manifest(&after.manifest));
     let mut known = HashSet::new();
     let mut matched = Matched {

@@ -1,13 +1,14 @@
 //! Differences as text, JSON and CSV.
 
 use super::{Change, Diff, Frequency};
-use crate::base::index::BlockId;
+use crate::base::index::{BlockId, FuncId};
 use crate::base::names::readable;
-use crate::base::style::BOLD;
-use crate::base::table::{self, Layout, exactly, grouped, number_of};
+use crate::base::rows::{Cell, Table};
+use crate::base::table::{Layout, exactly, grouped, number_of};
 use crate::profile::Profile;
+use crate::read::report::function_columns;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::{headline, name_lines};
+use crate::read::report::text::{headline_and_steps, name_lines, section};
 use crate::read::source::Sources;
 use serde::Serialize;
 use std::fmt::Write;
@@ -32,17 +33,12 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         if changes.is_empty() {
             continue;
         }
-        let paths = number_of(changes.len() as u64, "path");
-        let _ = writeln!(out, "{BOLD}{paths} {what}{BOLD:#}");
         let of = sources[usize::from(std::ptr::eq(profile, diff.before))];
         let steps = Steps::new(profile, of, layout.full);
-        for change in changes.iter().take(top) {
-            out += &described(&steps, change, layout);
-        }
-        if changes.len() > top {
-            let more = exactly((changes.len() - top) as u64);
-            let _ = writeln!(out, "  … and {more} more");
-        }
+        let lines = changes.iter().take(top);
+        let lines = lines.map(|c| headline_and_steps(&numbers(c), &steps, &c.line, layout));
+        let lines: String = lines.collect();
+        out += &section((changes.len(), "path"), what, top, "", &lines);
     }
     let functions = [
         (
@@ -53,12 +49,8 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         ("only in the later profile", &diff.only_after),
     ];
     for (what, names) in functions.iter().filter(|(_, n)| !n.is_empty()) {
-        let functions = number_of(names.len() as u64, "function");
-        let _ = writeln!(out, "{BOLD}{functions} {what}{BOLD:#}");
-        out += &name_lines(names, top, layout);
-        if names.len() > top {
-            let _ = writeln!(out, "  … and {} more", names.len() - top);
-        }
+        let lines = name_lines(names, top, layout);
+        out += &section((names.len(), "function"), what, top, "", &lines);
     }
     if diff.unselected > 0 {
         let paths = number_of(diff.unselected as u64, "path");
@@ -84,20 +76,13 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
     out
 }
 
-/// A path, how often it ran before and after, and its steps below.
-fn described(steps: &Steps, change: &Change, layout: Layout) -> String {
-    let line = &change.line;
+/// How often a path ran before and after.
+fn numbers(change: &Change) -> String {
     let side = |f: Option<Frequency>| match f {
         Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
         None => "0".into(),
     };
-    let (before, after) = (side(change.before), side(change.after));
-    let numbers = format!("  {before} → {after}  ");
-    let mut text = headline(&numbers, steps, line, layout);
-    for step in steps.lines(line, layout, 4) {
-        text += &(step + "\n");
-    }
-    text
+    format!("  {} → {}  ", side(change.before), side(change.after))
 }
 
 #[derive(Serialize)]
@@ -177,31 +162,19 @@ fn path<'a>(profile: &'a Profile, c: &'a Change) -> JsonPath<'a> {
 pub fn csv(diff: &Diff) -> String {
     let changes = diff.kinds().into_iter();
     let changes = changes.flat_map(|(what, changes, p)| changes.iter().map(move |c| (what, p, c)));
-    let heading = [
-        "change",
-        "module",
-        "function",
-        "id",
-        "before",
-        "after",
-        "share_before",
-        "share_after",
-    ];
-    let records = changes.map(|(what, profile, c)| record(what, profile, c));
-    table::csv(&heading, records)
-}
-
-fn record(what: &str, profile: &Profile, c: &Change) -> [String; 8] {
-    let count = |f: Option<Frequency>| f.map_or(0, |f| f.count).to_string();
-    let share = |f: Option<Frequency>| format!("{:.6}", f.map_or(0.0, |f| f.share));
-    [
-        what.to_string(),
-        profile.module(c.line.func).to_string(),
-        profile.entry(c.line.func).name.clone(),
-        c.line.id.to_string(),
-        count(c.before),
-        count(c.after),
-        share(c.before),
-        share(c.after),
-    ]
+    let count = |f: Option<Frequency>| f.map_or(0, |f| f.count);
+    let share = |f: Option<Frequency>| Cell::Share(f.map_or(0.0, |f| f.share));
+    type Row<'d> = (&'d str, &'d Profile, &'d Change);
+    fn function<'d>(row: &Row<'d>) -> (&'d Profile, FuncId) {
+        (row.1, row.2.line.func)
+    }
+    Table::new()
+        .csv("change", |r: &Row| r.0)
+        .with(function_columns(function), |r| *r)
+        .csv("id", |r| r.2.line.id.to_string())
+        .csv("before", |r| count(r.2.before))
+        .csv("after", |r| count(r.2.after))
+        .csv("share_before", |r| share(r.2.before))
+        .csv("share_after", |r| share(r.2.after))
+        .to_csv(changes)
 }

@@ -17,87 +17,11 @@ const NARROWEST_NAMED: usize = 32;
 
 /// Rows as text, indented by so many columns; none is wider than the layout.
 pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
-    let steps = || rows.iter().filter_map(|row| row.step());
-    let widest = |of: fn(&Step) -> String, most: usize| {
-        let widths = steps().map(|s| display_width(&of(s)));
-        widths.max().unwrap_or(0).min(most)
-    };
-    let place = widest(|s| s.place.clone(), WIDEST_PLACE);
-    let room = layout.width.saturating_sub(indent + place + 2);
-    let most = room.saturating_sub(NARROWEST_TEXT + 2).min(WIDEST_OUTCOME);
-    let outcomes = steps().map(|s| display_width(&s.outcome));
-    let outcome = outcomes.filter(|w| *w <= most).max().unwrap_or(0);
-    let note = widest(|s| s.note.clone(), usize::MAX);
-    // What follows is not cut: where there is no room beside what is asked, it is on a line of its own.
-    let beside = if outcome > 0 { outcome + 2 } else { 0 };
-    let named = steps().filter(|s| s.within.is_some());
-    let named = named.map(|s| display_width(&s.asked(s.within.as_ref())));
-    let least = named
-        .max()
-        .unwrap_or(0)
-        .clamp(NARROWEST_TEXT, NARROWEST_NAMED);
-    let below = note > 0 && least + beside + note + 2 > room;
-    let note = if below { 0 } else { note };
-    let behind = [outcome, note].into_iter().filter(|w| *w > 0);
-    let room = room
-        .saturating_sub(behind.map(|w| w + 2).sum())
-        .max(NARROWEST_TEXT);
-    let mut within: Option<&String> = None;
-    let mut texts = Vec::new();
-    for row in rows {
-        texts.push(match row {
-            Row::Step(step) => {
-                let name = step
-                    .within
-                    .as_ref()
-                    .filter(|_| step.within.as_ref() != within);
-                within = step.within.as_ref();
-                step.asked_within(name, room)
-            }
-            Row::Library(..) | Row::More(_) | Row::Differs(_) => String::new(),
-        });
-    }
-    let text = texts
-        .iter()
-        .map(|t| display_width(t))
-        .max()
-        .unwrap_or(0)
-        .min(room);
-    let behind = |note: &str| {
-        let line = format!("{}{note}", " ".repeat(indent + place + 2));
-        cut(&line, layout.width)
-    };
-    let columns = StepColumns {
-        indent,
-        widths: [place, text, outcome, note],
-        are_notes_below: below,
-        width: layout.width,
-    };
-    let line = |(row, asked): (&Row, &String)| match row {
-        Row::Step(step) => columns.lines(step, asked),
-        Row::Library(fold) => {
-            let indent = indent + place + 2;
-            let needed = indent + NARROWEST_TEXT + 2 + display_width(&fold.note);
-            if fold.note.is_empty() || needed <= layout.width {
-                vec![fold.line(indent, layout.width)]
-            } else {
-                let Row::Library(without) = row.without_note() else {
-                    unreachable!("a fold stays one");
-                };
-                vec![without.line(indent, layout.width), behind(&fold.note)]
-            }
-        }
-        // Its end may be what differs.
-        Row::Differs(_) => {
-            let told = wrapped(&row.folded(), layout.width, indent + place + 2);
-            told.lines().map(|line| cut(line, layout.width)).collect()
-        }
-        Row::More(_) => {
-            let folded = format!("{}{}", " ".repeat(indent + place + 2), row.folded());
-            vec![cut(&folded, layout.width)]
-        }
-    };
-    rows.iter().zip(&texts).flat_map(line).collect()
+    let mut columns = StepColumns::measure(rows, layout.width, indent);
+    let asked = columns.place(rows);
+    let rows = rows.iter().zip(&asked);
+    rows.flat_map(|(row, asked)| columns.print(row, asked))
+        .collect()
 }
 
 /// The columns that steps stand in.
@@ -112,11 +36,93 @@ struct StepColumns {
 }
 
 impl StepColumns {
+    /// The columns of `rows` in lines of so many columns, with all the room that others leave for what is asked.
+    fn measure(rows: &[Row], width: usize, indent: usize) -> StepColumns {
+        let steps = || rows.iter().filter_map(|row| row.step());
+        let widest = |of: fn(&Step) -> usize| steps().map(of).max().unwrap_or(0);
+        let place = widest(|s| display_width(&s.place)).min(WIDEST_PLACE);
+        let room = width.saturating_sub(indent + place + 2);
+        let most = room.saturating_sub(NARROWEST_TEXT + 2).min(WIDEST_OUTCOME);
+        let outcomes = steps().map(|s| display_width(&s.outcome));
+        let outcome = outcomes.filter(|w| *w <= most).max().unwrap_or(0);
+        let note = widest(|s| display_width(&s.note));
+        let named = widest(|s| match &s.within {
+            Some(name) => display_width(&s.asked(Some(name))),
+            None => 0,
+        });
+        // What follows is not cut: where there is no room beside what is asked, it is on a line of its own.
+        let least = named.clamp(NARROWEST_TEXT, NARROWEST_NAMED);
+        let beside = if outcome > 0 { outcome + 2 } else { 0 };
+        let are_notes_below = note > 0 && least + beside + note + 2 > room;
+        let note = if are_notes_below { 0 } else { note };
+        let behind = if note > 0 { beside + note + 2 } else { beside };
+        let room = room.saturating_sub(behind).max(NARROWEST_TEXT);
+        StepColumns {
+            indent,
+            widths: [place, room, outcome, note],
+            are_notes_below,
+            width,
+        }
+    }
+
+    /// What each row asks, in a column that is then no wider than the widest of these. Where several steps in turn are
+    /// in one inlined function, the first names it.
+    fn place(&mut self, rows: &[Row]) -> Vec<String> {
+        let room = self.widths[1];
+        let mut within: Option<&String> = None;
+        let asked = rows.iter().map(|row| {
+            let Row::Step(step) = row else {
+                return String::new();
+            };
+            let before = std::mem::replace(&mut within, step.within.as_ref());
+            step.asked_within(within.filter(|_| within != before), room)
+        });
+        let asked: Vec<String> = asked.collect();
+        let widest = asked.iter().map(|text| display_width(text)).max();
+        self.widths[1] = widest.unwrap_or(0).min(room);
+        asked
+    }
+
+    /// Where what is asked begins.
+    fn start_of_asked(&self) -> usize {
+        self.indent + self.widths[0] + 2
+    }
+
+    /// `text` in that column, cut at the end of the line.
+    fn cut_line(&self, text: &str) -> String {
+        let line = format!("{}{text}", " ".repeat(self.start_of_asked()));
+        cut(&line, self.width)
+    }
+
+    /// The lines of a row, where `asked` is what it asks.
+    fn print(&self, row: &Row, asked: &str) -> Vec<String> {
+        let start = self.start_of_asked();
+        match row {
+            Row::Step(step) => self.lines(step, asked),
+            Row::Library(fold) => {
+                let needed = start + NARROWEST_TEXT + 2 + display_width(&fold.note);
+                if fold.note.is_empty() || needed <= self.width {
+                    return vec![fold.line(start, self.width)];
+                }
+                let Row::Library(without) = row.without_note() else {
+                    unreachable!("a fold stays one");
+                };
+                vec![without.line(start, self.width), self.cut_line(&fold.note)]
+            }
+            // Its end may be what differs.
+            Row::Differs(_) => {
+                let folded = wrapped(&row.folded(), self.width, start);
+                folded.lines().map(|line| cut(line, self.width)).collect()
+            }
+            Row::More(_) => vec![self.cut_line(&row.folded())],
+        }
+    }
+
     /// The lines of a step, where `asked` is what is asked. The outcome is whole: where it leaves no room beside what
     /// is asked, it stands below.
     fn lines(&self, step: &Step, asked: &str) -> Vec<String> {
         let [place, text, outcome, note] = self.widths;
-        let below = self.indent + place + 2;
+        let below = self.start_of_asked();
         let length = display_width(&step.outcome);
         let end = below + text + 2 + length;
         let has_note = !step.note.is_empty();
@@ -135,19 +141,18 @@ impl StepColumns {
             let told = [step.outcome.as_str(), &step.note];
             let told: Vec<&str> = told.into_iter().filter(|t| !t.is_empty()).collect();
             let mut lines = vec![row("", "")];
-            lines.extend(broken(&told.join("  "), self.width, below + 2));
+            lines.extend(break_words(&told.join("  "), self.width, below + 2));
             return lines;
         }
         if is_note_below {
-            let behind = format!("{}{}", " ".repeat(below), step.note);
-            return vec![row(&step.outcome, ""), cut(&behind, self.width)];
+            return vec![row(&step.outcome, ""), self.cut_line(&step.note)];
         }
         vec![row(&step.outcome, &step.note)]
     }
 }
 
 /// `text` in lines of at most `width` columns behind an indentation; words without room on a line go on in the next.
-fn broken(text: &str, width: usize, indent: usize) -> Vec<String> {
+fn break_words(text: &str, width: usize, indent: usize) -> Vec<String> {
     let indent = " ".repeat(indent.min(width / 2));
     let mut lines = Vec::new();
     for line in wrapped(text, width, indent.len()).lines() {

@@ -7,8 +7,9 @@ mod tests;
 
 pub use render::{csv, github, json, markdown, text};
 
+use super::function::describe_near;
 use super::nearest::Near as Nearest;
-use super::{Near, Scope, near};
+use super::{Near, Scope};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, PathId, TiSlice};
 use crate::profile::filter::Selection;
@@ -138,7 +139,7 @@ impl Fresh<'_> {
             let lines: BTreeSet<_> = lines.filter(|l| !old_lines.contains(l)).collect();
             let nearest = find_nearest(&profile, f, &structure, (id, &edges), known)?;
             let near = nearest
-                .map(|n| near(profile, f, &structure, n))
+                .map(|n| describe_near(profile, f, &structure, n))
                 .transpose()?;
             self.lines.extend(&lines);
             self.paths.push(NewPath {

@@ -2,16 +2,18 @@
 
 use super::{Fresh, NewPath, ReachedBy, SourceLine};
 use crate::base::names::printable;
+use crate::base::rows::{Cell, Table};
 use crate::base::style::BOLD;
-use crate::base::table::{self, Layout, exactly, number_of, wrapped};
+use crate::base::table::{Layout, exactly, number_of, wrapped};
 use crate::profile::Profile;
 use crate::profile::merge::origins::Origin;
 use crate::read::report::coverage::ci;
 use crate::read::report::coverage::json_path::JsonPath;
 use crate::read::report::coverage::render::place_beside;
+use crate::read::report::function_columns;
 use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
-use crate::read::report::text::headline;
+use crate::read::report::text::headline_and_steps;
 use crate::read::report::words::Words;
 use crate::read::source::Sources;
 use serde::Serialize;
@@ -31,7 +33,7 @@ fn summary(fresh: &Fresh) -> String {
 }
 
 /// `lines 7, 9-12 of a.c; line 3 of b.h`.
-fn named(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
+fn describe_lines(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
     let lines: Vec<SourceLine> = lines.iter().copied().collect();
     let of_file = |lines: &[SourceLine]| {
         let ranges = lines.chunk_by(|a, b| a.1 + 1 == b.1);
@@ -53,11 +55,11 @@ pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> Str
     let steps = Steps::new(fresh.profile, sources, layout.full);
     let summary = wrapped(&summary(fresh), layout.width, 0);
     let mut out = format!("{BOLD}{summary}{BOLD:#}\n");
-    if let Some(by) = in_common(fresh) {
+    if let Some(by) = find_common_reason(fresh) {
         out += &(wrapped(&format!("all reached by {by}"), layout.width, 0) + "\n");
     }
     for new in fresh.paths.iter().take(top) {
-        out += &described(fresh, &steps, new, layout);
+        out += &describe_path(fresh, &steps, new, layout);
     }
     if fresh.paths.len() > top {
         let more = exactly((fresh.paths.len() - top) as u64);
@@ -67,13 +69,10 @@ pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> Str
 }
 
 /// A path, its steps, and what is new on it.
-fn described(fresh: &Fresh, steps: &Steps, new: &NewPath, layout: Layout) -> String {
+fn describe_path(fresh: &Fresh, steps: &Steps, new: &NewPath, layout: Layout) -> String {
     let line = &new.path;
     let numbers = format!("  {} ×  ", exactly(line.count));
-    let mut out = headline(&numbers, steps, line, layout);
-    for step in steps.lines(line, layout, 4) {
-        out += &(step + "\n");
-    }
+    let mut out = headline_and_steps(&numbers, steps, line, layout);
     for said in details(fresh, steps, new) {
         out += &(wrapped(&said, layout.width, 4) + "\n");
     }
@@ -98,20 +97,20 @@ fn details(fresh: &Fresh, steps: &Steps, new: &NewPath) -> Vec<String> {
         news.push(format!("{} of edges", number_of(new.pairs as u64, "pair")));
     }
     if !new.lines.is_empty() {
-        news.push(named(fresh.profile, &new.lines));
+        news.push(describe_lines(fresh.profile, &new.lines));
     }
     if !news.is_empty() {
         said.push(format!("also new: {}", news.join("; ")));
     }
     let by = reached_by(&new.reached_by);
-    if !by.is_empty() && in_common(fresh).is_none() {
+    if !by.is_empty() && find_common_reason(fresh).is_none() {
         said.push(format!("reached by {by}"));
     }
     said
 }
 
 /// What took all of several new paths: of that each path by itself says nothing.
-fn in_common(fresh: &Fresh) -> Option<String> {
+fn find_common_reason(fresh: &Fresh) -> Option<String> {
     let [first, more @ ..] = &fresh.paths[..] else {
         return None;
     };
@@ -125,7 +124,7 @@ const NAMED: usize = 3;
 
 /// `test parse_1 (-v in.txt), …; in a.p3prof, b.p3prof`; empty where nothing is known.
 fn reached_by(by: &ReachedBy) -> String {
-    let mut runs: Vec<String> = by.runs.iter().take(NAMED).map(run).collect();
+    let mut runs: Vec<String> = by.runs.iter().take(NAMED).map(describe_run).collect();
     if by.runs.len() > NAMED {
         let more = exactly((by.runs.len() - NAMED) as u64);
         runs.push(format!("{more} more"));
@@ -140,7 +139,7 @@ fn reached_by(by: &ReachedBy) -> String {
 }
 
 /// `test parse_1 (-v in.txt)`, or `run with -v in.txt`.
-fn run(origin: &Origin) -> String {
+fn describe_run(origin: &Origin) -> String {
     let arguments = match &origin.arguments[..] {
         [] => None,
         [only] if only.is_empty() => Some("without arguments".to_string()),
@@ -186,26 +185,32 @@ pub fn github(fresh: &Fresh, sources: &Sources) -> String {
             rows.join("\n").trim_end(),
         )
     });
-    ci::limited(annotations)
+    ci::limit_annotations(annotations)
+}
+
+/// The columns of a summary, and of records.
+fn table<'a>(fresh: &'a Fresh) -> Table<'a, NewPath> {
+    let profile = fresh.profile;
+    function_columns(move |new: &NewPath| (profile, new.path.func))
+        .text("function", |new| profile.name(new.path.func))
+        .text("path", |new| Cell::Figure(format!("#{}", new.path.id)))
+        .csv("id", |new| new.path.id.to_string())
+        .both("count", "ran", |new| new.path.count)
+        .both("new_pairs", "new pairs", |new| {
+            Cell::Figure(new.pairs.to_string())
+        })
+        .csv("new_lines", |new| new.lines.len())
+        .text("new lines", |new| describe_lines(profile, &new.lines))
+        .text("reached by", |new| reached_by(&new.reached_by))
 }
 
 /// A summary for a job's page or a merge request.
 pub fn markdown(fresh: &Fresh) -> String {
-    let mut out = format!("{}\n", summary(fresh));
+    let summary = summary(fresh) + "\n";
     if fresh.paths.is_empty() {
-        return out;
+        return summary;
     }
-    out += "\n| function | path | ran | new pairs | new lines | reached by |\n";
-    out += "|---|---:|---:|---:|---|---|\n";
-    for new in &fresh.paths {
-        let name = fresh.profile.name(new.path.func).replace('|', "\\|");
-        let lines = named(fresh.profile, &new.lines).replace('|', "\\|");
-        let (id, ran) = (new.path.id, exactly(new.path.count));
-        let by = reached_by(&new.reached_by).replace('|', "\\|");
-        let pairs = new.pairs;
-        let _ = writeln!(out, "| {name} | #{id} | {ran} | {pairs} | {lines} | {by} |");
-    }
-    out
+    summary + "\n" + &table(fresh).markdown(&fresh.paths)
 }
 
 #[derive(Serialize)]
@@ -277,24 +282,5 @@ fn json_path<'a>(words: Words<'a>, new: &'a NewPath) -> JsonNewPath<'a> {
 
 /// One record for each new path, after a heading.
 pub fn csv(fresh: &Fresh) -> String {
-    let heading = [
-        "module",
-        "function",
-        "id",
-        "count",
-        "new_pairs",
-        "new_lines",
-    ];
-    let records = fresh.paths.iter().map(|new| {
-        let line = &new.path;
-        [
-            fresh.profile.module(line.func).to_string(),
-            fresh.profile.entry(line.func).name.clone(),
-            line.id.to_string(),
-            line.count.to_string(),
-            new.pairs.to_string(),
-            new.lines.len().to_string(),
-        ]
-    });
-    table::csv(&heading, records)
+    table(fresh).to_csv(&fresh.paths)
 }

@@ -1,23 +1,21 @@
-//! Several programs in one report: merged profiles, and folders of programs that `p3-rewrite` made.
+//! Several programs as one: merged profiles, and folders of programs that `p3-rewrite` made, of which some never ran.
 
+use super::Profile;
+use super::locate::{MERGED, has_never_run, profiles_below};
+use super::manifest::Manifest;
+use super::merge::empty;
+use super::union::{Builds, union_with_baseline};
+use super::verdict::Trust;
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, TiVec};
 use crate::base::names::{NAMED_PROGRAMS, first_names, printable};
-use crate::base::style::BOLD;
-use crate::base::table::{Align, Columns, Layout, grouped, number_of};
-use crate::profile::Profile;
-use crate::profile::locate::{MERGED, has_never_run, profiles_below};
-use crate::profile::manifest::Manifest;
-use crate::profile::merge::empty;
-use crate::profile::union::{Builds, union_with_baseline};
-use crate::profile::verdict::Trust;
-use crate::project::unlinked::is_baseline;
-use std::cmp::Reverse;
+use crate::base::table::number_of;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// Several profiles as one, and what is to be told of that.
-pub(super) struct Several {
+pub struct Several {
     /// That of the only program, or the union.
     pub profile: Profile,
     /// What there is to say of programs that never ran and of sources that were never linked.
@@ -27,7 +25,7 @@ pub(super) struct Several {
 }
 
 /// A profile that was joined with others.
-pub(super) struct Part {
+pub struct Part {
     /// The profile by itself.
     pub profile: Profile,
     /// By its functions: those of the joined profile.
@@ -36,7 +34,7 @@ pub(super) struct Part {
 
 impl Several {
     /// A profile by itself.
-    pub(super) fn of_one(profile: Profile) -> Several {
+    pub fn from_one(profile: Profile) -> Several {
         Several {
             profile,
             notes: Vec::new(),
@@ -45,7 +43,7 @@ impl Several {
     }
 
     /// The files that it was read from.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
+    pub fn files(&self) -> Vec<PathBuf> {
         let parts = self.parts.iter().map(|part| &part.profile.path);
         let all = parts.chain(std::iter::once(&self.profile.path));
         all.flat_map(|path| files_of(path)).collect()
@@ -54,7 +52,7 @@ impl Several {
 
 /// The files that the profile at `path` was read from, and the manifest beside it: that of a program that never ran, in
 /// the folder `path`.
-pub(super) fn files_of(path: &Path) -> [PathBuf; 2] {
+pub fn files_of(path: &Path) -> [PathBuf; 2] {
     const MANIFEST: &str = "manifest.json";
     if path.is_dir() {
         [path.join(MANIFEST), path.join(MERGED)]
@@ -68,7 +66,7 @@ pub(super) fn files_of(path: &Path) -> [PathBuf; 2] {
 ///
 /// # Errors
 /// What cannot be read, a folder without programs, profiles that cannot be joined.
-pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
+pub fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
     let (mut profiles, mut notes) = (Vec::new(), Vec::new());
     let (mut baseline, mut idle) = (Vec::new(), Vec::new());
     for file in files {
@@ -79,7 +77,7 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             profiles.push(trust.read(file)?);
             continue;
         }
-        let programs = programs(file);
+        let programs = find_programs(file);
         if programs.is_empty() && !profiles_below(file)?.is_empty() {
             let problem = "there are merged profiles in this folder, but no program of p3-rewrite";
             let remedy = format!(
@@ -97,12 +95,12 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             programs.into_iter().partition(|p| is_baseline(p));
         let mut unlinked: Vec<Profile> = unlinked
             .iter()
-            .map(|p| never_ran(p))
+            .map(|p| read_without_profile(p))
             .collect::<Result<_>>()?;
         // Sources of data alone.
         unlinked.retain(|p| !p.manifest.functions.is_empty());
 
-        notes.extend(unlinked_note(file, &unlinked));
+        notes.extend(describe_unlinked(file, &unlinked));
         baseline.extend(unlinked);
         for program in programs {
             // Where raw profiles are not merged yet, the reader says how to.
@@ -110,7 +108,7 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
                 profiles.push(trust.read(&program)?);
                 continue;
             }
-            let never_ran = never_ran(&program)?;
+            let never_ran = read_without_profile(&program)?;
             if !never_ran.manifest.lacks_selected_paths() {
                 let shown = program.display().to_string();
                 idle.push(printable(&shown).into_owned());
@@ -118,12 +116,12 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             profiles.push(never_ran);
         }
     }
-    notes.extend(idle_note(&idle));
+    notes.extend(describe_idle(&idle));
     if profiles.len() == 1 && baseline.is_empty() {
         let profile = profiles.remove(0);
         return Ok(Several {
             notes,
-            ..Several::of_one(profile)
+            ..Several::from_one(profile)
         });
     }
     let builds = if files.len() == 1 {
@@ -148,46 +146,25 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
 ///
 /// # Errors
 /// As of [`read`], and of [`Trust::read`].
-pub(super) fn read_one(file: &PathBuf, trust: Trust) -> Result<Several> {
+pub fn read_one(file: &PathBuf, trust: Trust) -> Result<Several> {
     let is_one = !file.is_dir()
         || Manifest::is_one(&file.join("manifest.json"))
         || file.join(MERGED).exists();
     if !is_one {
-        let programs = programs(file);
+        let programs = find_programs(file);
         let linked: Vec<&PathBuf> = programs.iter().filter(|p| !is_baseline(p)).collect();
         if linked.len() > 1 && linked.iter().any(|p| !has_never_run(p)) {
             return read(std::slice::from_ref(file), trust);
         }
     }
-    Ok(Several::of_one(trust.read(file)?))
+    Ok(Several::from_one(trust.read(file)?))
 }
 
-/// The programs of a report, those with most executed paths first: how many paths each executed, and where it is.
-pub(super) fn list_programs(parts: &[Part], layout: Layout) -> Result<String> {
-    let mut rows = Vec::new();
-    for Part { profile, .. } in parts {
-        let paths = profile.paths()?;
-        let executed: u128 = paths.all().map(|(_, n)| u128::from(n)).sum();
-        let is_program = profile.path.ends_with(MERGED);
-        let folder = profile.path.parent().filter(|_| is_program);
-        let name = folder.unwrap_or(&profile.path).display().to_string();
-        rows.push((Reverse(executed), printable(&name).into_owned()));
-    }
-    rows.sort();
-    let mut table = Columns::new([Align::Right, Align::Left]);
-    table.heading(BOLD, &["paths", "program"]);
-    for (Reverse(executed), name) in rows {
-        let executed = match executed {
-            0 => "none ran".into(),
-            n => grouped(n),
-        };
-        table.row(&[executed, name]);
-    }
-    Ok(table.render(layout))
-}
-
-/// The profile of a program's folder without one.
-pub(super) fn never_ran(program: &Path) -> Result<Profile> {
+/// The profile of a program's folder without one: nothing of it ran.
+///
+/// # Errors
+/// A manifest that cannot be read.
+pub fn read_without_profile(program: &Path) -> Result<Profile> {
     let manifest = Manifest::read(&program.join("manifest.json"))?;
     Ok(empty(program, manifest))
 }
@@ -206,7 +183,7 @@ fn shown_folder(folder: &Path) -> String {
 const NAMED: usize = 3;
 
 /// The line about sources of a build that no link took.
-fn unlinked_note(folder: &Path, unlinked: &[Profile]) -> Option<String> {
+fn describe_unlinked(folder: &Path, unlinked: &[Profile]) -> Option<String> {
     let modules = unlinked.iter().flat_map(|p| &p.manifest.modules);
     let mut names: Vec<&str> = modules.map(|m| m.name.as_str()).collect();
     names.sort_unstable();
@@ -225,7 +202,7 @@ fn unlinked_note(folder: &Path, unlinked: &[Profile]) -> Option<String> {
 
 /// The line about shared libraries that were built in the folder of the program: their code is in profiles of
 /// their own, and so not in a `report` of this one.
-pub(super) fn libraries_left_out(profile: &Profile, report: &str) -> Option<String> {
+pub fn libraries_left_out(profile: &Profile, report: &str) -> Option<String> {
     let own = profile.path.parent()?;
     let is_build = own.join("record.json").is_file();
     let beside = own.parent().filter(|_| is_build)?;
@@ -255,7 +232,7 @@ pub(super) fn libraries_left_out(profile: &Profile, report: &str) -> Option<Stri
 }
 
 /// That the programs `idle` never ran.
-fn idle_note(idle: &[String]) -> Option<String> {
+fn describe_idle(idle: &[String]) -> Option<String> {
     match idle {
         [] => None,
         [one] => Some(format!("{one}: it never ran, so all of it is uncovered")),
@@ -267,8 +244,18 @@ fn idle_note(idle: &[String]) -> Option<String> {
     }
 }
 
+/// The folder, inside one of programs, of sources that were compiled and never linked: each is a program there that no
+/// test could run.
+pub const UNLINKED: &str = ".p3-unlinked";
+
+/// Whether a program's folder is inside [`UNLINKED`].
+pub fn is_baseline(folder: &Path) -> bool {
+    let mut names = folder.components().map(|c| c.as_os_str());
+    names.any(|n| n == OsStr::new(UNLINKED))
+}
+
 /// The folders below `folder` that p3-rewrite made, by name.
-fn programs(folder: &Path) -> Vec<PathBuf> {
+fn find_programs(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut walk = WalkDir::new(folder).sort_by_file_name().into_iter();
     while let Some(entry) = walk.next() {

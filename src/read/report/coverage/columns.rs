@@ -1,0 +1,71 @@
+//! The columns of coverage: what each format has of a function, of a file, and of everything in scope.
+
+use super::headline::{SourceSums, share_text};
+use super::{Coverage, FunctionCoverage, Paths};
+use crate::base::rows::{Cell, Table};
+
+/// The numbers of a row.
+#[derive(Clone, Copy)]
+pub(super) struct Sums {
+    pub paths: Paths,
+    pub pairs: Paths,
+    /// Lines and branches, where they are known.
+    source: Option<[Paths; 2]>,
+}
+
+impl Sums {
+    pub(super) fn new(paths: &Paths, pairs: &Paths, own: Option<&SourceSums>) -> Sums {
+        Sums {
+            paths: *paths,
+            pairs: *pairs,
+            source: own.map(|own| [own.lines, own.branches]),
+        }
+    }
+
+    fn lines(&self) -> Paths {
+        self.source.unwrap_or_default()[0]
+    }
+
+    fn branches(&self) -> Paths {
+        self.source.unwrap_or_default()[1]
+    }
+}
+
+impl Coverage<'_> {
+    /// Those of a function.
+    pub(super) fn sums(&self, row: &FunctionCoverage) -> Sums {
+        Sums::new(&row.paths, &row.pairs, self.lines.functions.get(&row.f))
+    }
+
+    /// Those of everything in scope.
+    pub(super) fn sums_in_all(&self) -> Sums {
+        Sums {
+            paths: self.total,
+            pairs: self.total_pairs,
+            source: Some([self.lines.lines(), self.lines.branches()]),
+        }
+    }
+}
+
+pub(super) fn columns<'a>() -> Table<'a, Sums> {
+    let share = |numbers: &Paths| Cell::Figure(share_text(numbers));
+    let both = |n: Paths| Cell::Both([n.executed as u64, n.feasible as u64]);
+    Table::new()
+        .text("lines", move |s: &Sums| share(&s.lines()))
+        .text("branches", move |s| share(&s.branches()))
+        .text("pairs", move |s| share(&s.pairs))
+        .text("paths", |s| s.paths.executed)
+        .text("of", |s| Cell::Possible(s.paths.feasible))
+        .data("executed", |s| s.paths.executed)
+        .data("feasible", |s| Cell::Possible(s.paths.feasible))
+        .data("executed_pairs", |s| s.pairs.executed)
+        .data("pairs", |s| Cell::Possible(s.pairs.feasible))
+        .csv("executed_lines", |s| s.lines().executed)
+        .csv("lines", |s| s.lines().feasible)
+        .csv("taken_branches", |s| s.branches().executed)
+        .csv("branches", |s| s.branches().feasible)
+        .json("lines", move |s| s.source.map(|[lines, _]| both(lines)))
+        .json("branches", move |s| {
+            s.source.map(|[_, branches]| both(branches))
+        })
+}
