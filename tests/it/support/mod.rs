@@ -9,6 +9,7 @@ mod linker;
 pub(crate) mod normal;
 pub(crate) mod peers;
 pub(crate) mod questions;
+pub(crate) mod text;
 pub(crate) mod trace;
 
 use clap::Parser;
