@@ -1,5 +1,6 @@
 //! Short names: what tells functions apart on a screen, without types that everybody knows.
 
+use super::brackets::{closing, ends_with_operator, outside_brackets, signs};
 use super::{Bounded, LONGEST, printable, readable};
 use cpp_demangle::{DemangleOptions, Symbol};
 use std::collections::HashMap;
@@ -66,7 +67,7 @@ pub(super) fn shortened(symbol: &str) -> String {
 /// `<String as Display>::fmt` for `<alloc::string::String as core::fmt::Display>::fmt`.
 fn of_a_type(name: &str) -> Option<String> {
     let end = closing(name);
-    let (ty, of) = name.get(1..end)?.split_once(" as ")?;
+    let (ty, of) = name.get(1..end)?.split_once(AS)?;
     let last = |path: &str| parts(&without_arguments(path)).pop();
     let behind = name.get(end + 1..)?.strip_prefix("::")?;
     let behind = parts(&without_arguments(behind)).join("::");
@@ -88,7 +89,7 @@ const USUAL: [&str; 6] = [
 fn shortened_arguments(part: &str) -> String {
     let Some(open) = part
         .find('<')
-        .filter(|&i| i > 0 && !part[..i].ends_with("operator"))
+        .filter(|&i| i > 0 && !ends_with_operator(&part[..i]))
     else {
         return shortened_part(part);
     };
@@ -96,7 +97,7 @@ fn shortened_arguments(part: &str) -> String {
     let mut arguments = Vec::new();
     let mut rest = part.get(open + 1..close).unwrap_or("");
     while !rest.is_empty() {
-        let end = comma(rest);
+        let end = find_comma(rest);
         let name = without_arguments(rest[..end].trim());
         let last = split(&name).pop().unwrap_or_default().to_string();
         if !USUAL.contains(&last.as_str()) {
@@ -109,17 +110,9 @@ fn shortened_arguments(part: &str) -> String {
 }
 
 /// The byte of the first comma outside of brackets, or the end.
-fn comma(text: &str) -> usize {
-    let mut depth = 0usize;
-    for (i, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => return i,
-            _ => {}
-        }
-    }
-    text.len()
+fn find_comma(text: &str) -> usize {
+    let comma = outside_brackets(text).find(|(_, c)| *c == ',');
+    comma.map_or(text.len(), |(at, _)| at)
 }
 
 /// The readable name without what a call takes and gives.
@@ -151,12 +144,12 @@ fn without_arguments(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(c) = rest.chars().next() {
-        let operator = out.ends_with("operator") && matches!(c, '<' | '>' | '-' | '=');
-        if operator {
-            let end = rest.find(|c| !"<>=-".contains(c)).unwrap_or(rest.len());
-            out += &rest[..end];
+        let signs = signs(rest);
+        if !signs.is_empty() && ends_with_operator(&out) {
+            out += signs;
+            rest = &rest[signs.len()..];
             // The demangler sets arguments apart from the operator.
-            rest = rest[end..].strip_prefix(' ').unwrap_or(&rest[end..]);
+            rest = rest.strip_prefix(' ').unwrap_or(rest);
         } else if c == '<' {
             let end = closing(rest);
             let begins = out.is_empty() || out.ends_with("::");
@@ -175,42 +168,19 @@ fn without_arguments(name: &str) -> String {
     out
 }
 
+/// What is between a type and its trait.
+const AS: &str = " as ";
+
 /// `Trait` of `T as a::Trait<U>`, `T` of `a::T<U>`.
 fn of_implementation(text: &str) -> String {
-    let mut depth = 0;
-    let mut behind = 0;
-    for (i, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' => depth += 1,
-            '>' if !text[..i].ends_with('-') => depth -= 1,
-            ')' | ']' => depth -= 1,
-            ' ' if depth == 0 && text[i..].starts_with(" as ") => behind = i + 4,
-            _ => {}
-        }
-    }
+    let outside = outside_brackets(text).filter(|(at, _)| text[*at..].starts_with(AS));
+    let behind = outside.last().map_or(0, |(at, _)| at + AS.len());
     // An implementation that is not in the type's own crate: `impl Trait for T`, `impl T`.
     let own = text[behind..].trim_start_matches("impl ");
     let own = own.split(" for ").next().unwrap_or(own);
     let name = without_arguments(own);
     let last = parts(&name).pop().unwrap_or_default().to_string();
     last.trim_start_matches("dyn ").to_string()
-}
-
-/// The byte of the bracket that closes the one at the beginning, or the end.
-fn closing(text: &str) -> usize {
-    let mut depth = 0usize;
-    for (i, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' if text[..i].ends_with('-') => {}
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => continue,
-        }
-        if depth == 0 {
-            return i;
-        }
-    }
-    text.len()
 }
 
 /// The parts of a qualified name, in short.
@@ -221,18 +191,12 @@ fn parts(name: &str) -> Vec<String> {
 /// The parts of a qualified name, without those that say nothing.
 fn split(name: &str) -> Vec<&str> {
     let mut parts = Vec::new();
-    let mut depth = 0usize;
     let mut start = 0;
-    for (i, c) in name.char_indices() {
-        match c {
-            '(' | '{' | '[' | '<' => depth += 1,
-            '>' if name[..i].ends_with('-') => {}
-            ')' | '}' | ']' | '>' => depth = depth.saturating_sub(1),
-            ':' if depth == 0 && name[i..].starts_with("::") => {
-                parts.push(&name[start..i]);
-                start = i + 2;
-            }
-            _ => {}
+    for (at, c) in outside_brackets(name) {
+        // Of `:::` the first two part.
+        if c == ':' && at >= start && name[at..].starts_with("::") {
+            parts.push(&name[start..at]);
+            start = at + 2;
         }
     }
     parts.push(name.get(start..).unwrap_or(""));
@@ -368,7 +332,7 @@ fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
     let mut types = Vec::new();
     let mut rest = text.get(1..end).unwrap_or("");
     while !rest.is_empty() {
-        let comma = comma(rest);
+        let comma = find_comma(rest);
         let name = shorten(rest[..comma].trim());
         types.push(split(&name).pop().unwrap_or_default().to_string());
         rest = rest.get(comma + 1..).unwrap_or("");
@@ -437,6 +401,8 @@ mod tests {
             ("_ZZN1AaSERKS_ENKUlT_E_clIiEEDaS1_", "operator=::{lambda#1}"),
             ("_ZlsRSoi", "operator<<"),
             ("_ZN1AptEv", "A::operator->"),
+            ("_Z15binary_operatorIiEvv", "binary_operator"),
+            ("_ZZN1AlsEiENKUlvE_clEv", "operator<<::{lambda#1}"),
             ("_ZN1AadEv", "A::operator&"),
             ("_ZNKR1AaaERKS_", "A::operator&&"),
             ("_ZNKR1AadEv", "A::operator&"),
