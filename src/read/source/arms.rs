@@ -92,7 +92,7 @@ impl Scanned<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::tokens;
+    use super::super::brackets::Tokens;
     use super::*;
 
     /// The arms of a `match`: patterns, and all of each.
@@ -102,7 +102,7 @@ mod tests {
             "match f(x) { A | B => g(1, 2), C(n) if n > 3 => { h() } D { m } => m, _ => return }";
         let scanned = Scanned {
             text,
-            tokens: &tokens(text),
+            tokens: &Tokens::read(text),
             is_rust: true,
         };
         let range = scanned.condition(0).expect("a scrutinee");

@@ -8,12 +8,13 @@
 //! the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it
 //! would not be.
 
-use super::tokens::{Kind, Token};
+use super::brackets::Tokens;
+use super::tokens::Kind;
 
 /// A text and its tokens.
 pub(super) struct Scanned<'a> {
     pub text: &'a str,
-    pub tokens: &'a [Token],
+    pub tokens: &'a Tokens,
     /// Whether each branch is where its operand begins.
     pub is_rust: bool,
 }
@@ -388,10 +389,10 @@ impl<'a> Scanned<'a> {
     /// The last of the joins that bind least, outside of brackets.
     pub(super) fn find_last_join(&self, range: Range) -> Option<usize> {
         JOINS.iter().find_map(|words| {
-            let mut outer = self
+            let outer = self
                 .tokens_outside_brackets(range.clone())
                 .filter(|&i| words.contains(&self.word(i)) && (!self.is_rust || self.joins(i)));
-            outer.next_back()
+            outer.last()
         })
     }
 
@@ -414,67 +415,6 @@ impl<'a> Scanned<'a> {
         JOINS.as_flattened().contains(&self.word(at))
     }
 
-    /// The tokens of a range that are in no brackets inside it.
-    pub(super) fn tokens_outside_brackets(&self, range: Range) -> std::vec::IntoIter<usize> {
-        let mut depth = 0usize;
-        let mut outer = Vec::new();
-        for i in range {
-            match self.word(i) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                _ if depth == 0 => outer.push(i),
-                _ => {}
-            }
-        }
-        outer.into_iter()
-    }
-
-    /// The bracket that closes the one at `open`.
-    pub(super) fn closes(&self, open: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for i in open..self.tokens.len() {
-            match self.word(i) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.checked_sub(1)?,
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(i);
-            }
-        }
-        None
-    }
-
-    /// The bracket that the one at `close` closes.
-    pub(super) fn opened(&self, close: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for i in (0..=close).rev() {
-            match self.word(i) {
-                ")" | "]" | "}" => depth += 1,
-                "(" | "[" | "{" => depth = depth.checked_sub(1)?,
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(i);
-            }
-        }
-        None
-    }
-
-    /// The bracket around token `at`.
-    pub(super) fn opens(&self, at: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for i in (0..at).rev() {
-            match self.word(i) {
-                ")" | "]" | "}" => depth += 1,
-                "(" | "[" | "{" if depth == 0 => return Some(i),
-                "(" | "[" | "{" => depth -= 1,
-                _ => {}
-            }
-        }
-        None
-    }
-
     /// The text of tokens in one line, blanks and comments between them as one blank each.
     pub(super) fn joined(&self, range: Range) -> String {
         let mut out = String::new();
@@ -491,7 +431,6 @@ impl<'a> Scanned<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::tokens;
     use super::*;
 
     /// The conditions that a branch at `^` in a text, which is not part of it, may be on.
@@ -500,7 +439,7 @@ mod tests {
         let text = marked.replacen('^', "", 1);
         let scanned = Scanned {
             text: &text,
-            tokens: &tokens(&text),
+            tokens: &Tokens::read(&text),
             is_rust,
         };
         let meanings = scanned.meanings(offset)?;

@@ -6,6 +6,7 @@
 
 use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
 use super::extent::{extend, statement_end};
+use super::literals::literal;
 use super::tokens::{Kind, Token};
 use std::collections::HashSet;
 
@@ -185,65 +186,6 @@ fn operand(scanned: &Scanned, range: Range) -> Operand {
         literal: literal(scanned, range.clone()),
         may_negate: range.clone().any(signs),
     }
-}
-
-/// The value of a literal with a sign, or of a word that means 0 or 1 in some language.
-pub(super) fn literal(scanned: &Scanned, mut range: Range) -> Option<i128> {
-    while range.len() > 2
-        && scanned.word(range.start) == "("
-        && scanned.closes(range.start) == Some(range.end - 1)
-    {
-        range = range.start + 1..range.end - 1;
-    }
-    let minus = range.len() == 2 && scanned.word(range.start) == "-";
-    if range.len() != 1 && !minus {
-        return None;
-    }
-    let value = value(scanned.word(range.end - 1))?;
-    Some(if minus { -value } else { value })
-}
-
-fn value(word: &str) -> Option<i128> {
-    match word {
-        "NULL" | "nullptr" | "false" | "FALSE" => return Some(0),
-        "true" | "TRUE" => return Some(1),
-        _ => {}
-    }
-    if let Some(quoted) = word.strip_prefix('\'').and_then(|w| w.strip_suffix('\'')) {
-        return character(quoted);
-    }
-    let digits: String = word.chars().filter(|c| !matches!(c, '\'' | '_')).collect();
-    let lower = digits.to_ascii_lowercase();
-    let (digits, radix) = match lower.get(..2) {
-        Some("0x") => (&lower[2..], 16),
-        Some("0b") => (&lower[2..], 2),
-        Some("0o") => (&lower[2..], 8),
-        _ if lower.len() > 1 && lower.starts_with('0') => (&lower[1..], 8),
-        _ => (&lower[..], 10),
-    };
-    let end = digits
-        .find(|c: char| !c.is_digit(radix))
-        .unwrap_or(digits.len());
-    let suffix = &digits[end..];
-    let integer = suffix.chars().all(|c| "ulziu0123456789".contains(c)) && !suffix.contains('.');
-    integer.then(|| i128::from_str_radix(&digits[..end], radix).ok())?
-}
-
-fn character(quoted: &str) -> Option<i128> {
-    let mut chars = quoted.chars();
-    let value = match (chars.next()?, chars.next()) {
-        (c, None) if c.is_ascii() => c as i128,
-        ('\\', Some(escape)) => match escape {
-            'n' => 10,
-            't' => 9,
-            'r' => 13,
-            '\\' | '\'' | '"' => escape as i128,
-            '0' if chars.clone().next().is_none() => 0,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    chars.next().is_none().then_some(value)
 }
 
 /// The name before the brackets, if a range is one call: `f` of `f(x)`, `p->f(x)`, `a::f(x)`.

@@ -61,13 +61,13 @@ pub(super) fn is_in_call(scanned: &Scanned, macros: &Macros, at: usize) -> bool 
 
 /// The round or square bracket around token `at`, unless a statement begins between. O(the statement).
 fn find_opening(scanned: &Scanned, at: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for i in (0..at).rev() {
-        match scanned.word(i) {
-            ")" | "]" => depth += 1,
-            "(" | "[" if depth == 0 => return Some(i),
-            "(" | "[" => depth -= 1,
-            ";" | "{" | "}" if depth == 0 => return None,
+    let mut at = at;
+    while at > 0 {
+        at -= 1;
+        match scanned.word(at) {
+            ")" | "]" => at = scanned.opened(at)?,
+            "(" | "[" => return Some(at),
+            ";" | "{" | "}" => return None,
             _ => {}
         }
     }

@@ -4,6 +4,7 @@
 //! which condition of the macro a branch decides. What is expanded here keeps, for each token, the places at which
 //! compilers have it.
 
+use super::brackets::Tokens;
 use super::condition::{Range, Scanned};
 use super::tokens::{Kind, Token, tokens_of_line};
 use std::collections::HashMap;
@@ -70,7 +71,7 @@ pub(super) struct Expanded {
 /// A part of a text with its macros expanded.
 pub(super) struct Expansion {
     text: String,
-    tokens: Vec<Token>,
+    tokens: Tokens,
     /// What the tokens are.
     pub pieces: Vec<Expanded>,
 }
@@ -95,8 +96,8 @@ impl Expansion {
             before = Some(piece);
         }
         Expansion {
+            tokens: Tokens::new(&text, tokens),
             text,
-            tokens,
             pieces,
         }
     }
@@ -499,13 +500,12 @@ fn quote_call(name: &Expanded, arguments: &[Vec<Expanded>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::tokens;
     use super::*;
 
     /// All that a text behind definitions may expand to.
     fn expanded(definitions: &str, text: &str) -> Vec<String> {
         let mut macros = Macros::default();
-        let [defined, tokens] = [definitions, text].map(tokens);
+        let [defined, tokens] = [definitions, text].map(Tokens::read);
         let scan = |text, tokens| Scanned {
             text,
             tokens,

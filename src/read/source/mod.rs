@@ -2,6 +2,7 @@
 //! position.
 
 mod arms;
+mod brackets;
 mod condition;
 mod constants;
 mod context;
@@ -9,6 +10,7 @@ mod expanded;
 mod extent;
 mod headers;
 mod labels;
+mod literals;
 mod macros;
 pub(crate) mod markers;
 pub(crate) mod patch;
@@ -522,6 +524,14 @@ mod tests {
         assert_eq!(remarked.case(3).as_deref(), Some("A"));
         assert_eq!(remarked.case(8).as_deref(), Some("B"));
         assert_eq!(remarked.case(9), None);
+        // Other labels, operators and blocks in between.
+        let near = Text::new(
+            "switch (x) {\ndefault:\ncase A:\n  a();\ncase B: y = x ?\n  2 :\n  3;\nl: case C:\n  c();\ncase D: {\n  d();\n}\ncase X |\n  Y: e();\n}".into(),
+        );
+        let labels: Vec<_> = (1..=14).filter_map(|l| Some((l, near.case(l)?))).collect();
+        let expected = [(5, "B"), (9, "C"), (10, "D"), (11, "D"), (13, "X | Y")];
+        let expected = expected.map(|(line, label)| (line, label.to_string()));
+        assert_eq!(labels, expected[..]);
         assert_eq!(text.condition(1, 1).unwrap().text, "x");
         assert_eq!(text.condition(1, 0), None);
         assert_eq!(text.condition(1, 99), None);
