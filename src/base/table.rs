@@ -194,8 +194,8 @@ impl Columns {
         self.add(cells.into(), Name::Any(name), Rest::Whole(rest));
     }
 
-    /// The same with a list, which stands below the name, indented by so many columns, where there is no room for both
-    /// beside each other.
+    /// Adds a row that ends with a name and a list. The list stands below the name, indented by so many columns, where
+    /// there is no room for both beside each other.
     pub fn named_over_list(
         &mut self,
         cells: impl Into<Vec<String>>,
@@ -207,7 +207,7 @@ impl Columns {
         self.add(cells.into(), Name::Any(name), rest);
     }
 
-    /// The same for a file and a list behind its name, of which only what there is room for is shown.
+    /// Adds a row that ends with a file and a list behind its name, of which only what there is room for is shown.
     pub fn file_list(&mut self, cells: impl Into<Vec<String>>, name: String, list: String) {
         self.add(cells.into(), Name::File(name), Rest::List(list));
     }
@@ -252,7 +252,7 @@ impl Columns {
         table
     }
 
-    /// The same for a table whose first column has names: they are shortened where rows would be wider than the layout.
+    /// The text of a table whose first column has names: they are shortened where rows would be wider than the layout.
     pub fn render_names_first(&self, layout: Layout) -> String {
         let widths = self.padded().column_max_content_widths();
         let rest: usize = widths.iter().skip(1).map(|w| usize::from(*w) + GAP).sum();
@@ -434,7 +434,8 @@ pub fn grouped(n: impl Into<u128>) -> String {
     exactly(n)
 }
 
-/// The same with two digits from a million on: of what is only roughly of interest, in columns.
+/// A number with its digits in groups of three; from a million on with two digits, `4.8e6`: for columns of what is only
+/// roughly of interest.
 pub fn roughly(n: impl Into<u128>) -> String {
     let n = n.into();
     if n >= 1_000_000 {
@@ -449,7 +450,7 @@ pub fn number_of(n: impl Into<u128>, noun: &str) -> String {
     format!("{} {}", grouped(n), plural(n, noun))
 }
 
-/// The same with all digits of the number.
+/// [`number_of`], with all digits of the number, however large it is.
 pub fn exact_number_of(n: impl Into<u128>, noun: &str) -> String {
     let n = n.into();
     format!("{} {}", exactly(n), plural(n, noun))

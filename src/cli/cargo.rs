@@ -147,7 +147,8 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     end_if_interrupted();
     let status = ended(&suite, &gathered?, false);
     say(&format!(
-        "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
+        "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names \
+         it",
         path_from_here(&out)
     ));
     Ok(exit_code_of(status))

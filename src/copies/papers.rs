@@ -282,7 +282,8 @@ fn p3_2015_section_2_3() {
     let spp = [[0].as_slice(), &[1, 3], &[1, 2, 4]].map(|path| sum(&spp, path));
     let [direct, short, long] = [0, 1, 2].map(|p| format!("{:>4} {:>4}", ids[p], spp[p]));
     let table = format!(
-        "             PSPP  SPP\n→ EXIT       {direct}    interesting\n→ a → EXIT   {short}    interesting\n→ a → b      {long}\n"
+        "             PSPP  SPP\n→ EXIT       {direct}    interesting\n→ a → EXIT   {short}    interesting\n→ a → \
+         b      {long}\n"
     );
     assert_eq!(printed("pspp"), table);
 }

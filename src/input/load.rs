@@ -109,7 +109,7 @@ pub struct Hidden {
     pub returns_twice: bool,
     /// Whether it jumps to addresses that are all known ([`crate::input::ir::Block::known_labels`]).
     pub known_labels: bool,
-    /// See [`crate::input::ir::Block::pressure`].
+    /// Its register pressure ([`crate::input::ir::Block::pressure`]).
     pub pressure: u32,
 }
 

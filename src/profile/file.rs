@@ -41,7 +41,7 @@ const HEADER: usize = 28;
 /// A payload may unpack to this many bytes, or to [`MAX_RATIO`] times its size: deflate would allow 1000 times,
 /// which no profile needs and which a small hostile file could fill the memory with.
 const MAX_UNPACKED: u64 = 16 << 20;
-/// See [`MAX_UNPACKED`].
+/// So many times its size a payload may unpack to, if that is more than [`MAX_UNPACKED`].
 const MAX_RATIO: u64 = 50;
 
 /// The payload.
@@ -201,7 +201,8 @@ fn remedy(bytes: &[u8]) -> &'static str {
     } else {
         "name a profile that p3-prof merge wrote"
     };
-    let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, too";
+    let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, \
+                 too";
     crate::base::error::remedy(version.into(), current.into(), damage, older)
 }
 

@@ -59,7 +59,7 @@ pub fn merge(manifest: &Path, files: &[PathBuf], mode: FailureMode) -> Result<Me
     merge_one(&Programs::find(&[manifest.to_path_buf()])?, files, mode)
 }
 
-/// The same, of the first program, of which there is one.
+/// Merges files as [`merge`] does, of the first of `programs`, of which there is one.
 ///
 /// # Errors
 /// Those of [`merge`].
@@ -325,7 +325,8 @@ fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     absent.retain(|c| profile.processes[*c].absent > 0);
     if !absent.is_empty() {
         let problem = format!("{} could not write a raw profile", copies_named(&absent));
-        let remedy = "see its stderr, give rights or make room there, and run it again (--failure-mode warn goes on without)";
+        let remedy = "see its stderr, give rights or make room there, and run it again (--failure-mode warn goes on \
+                      without)";
         return Err(Error::profile(&profile.path, problem, remedy));
     }
     let problem = format!("no raw profile of {}", copies_named(&missing));

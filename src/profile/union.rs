@@ -84,9 +84,9 @@ pub fn union(profiles: &[Profile]) -> Result<Union> {
     union_with_baseline(profiles, &[], Builds::Several)
 }
 
-/// The same, with a `baseline`: what was compiled and is in no program. A function of it that a program has, or an
-/// earlier profile of the baseline, is left out, whatever its control flow: compiled elsewhere, an inline function may
-/// have another.
+/// Joins profiles as [`union`] does, and then a `baseline`: what was compiled and is in no program. A function of the
+/// baseline that a program has, or an earlier profile of the baseline, is left out, whatever its control flow: compiled
+/// elsewhere, an inline function may have another.
 ///
 /// # Errors
 /// As of [`union`].

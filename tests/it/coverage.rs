@@ -975,7 +975,8 @@ fn patches_of_files_with_several_names() {
         module("a.c", a, &flags, &src),
         module("t.c", t, &flags, &tests),
     ];
-    let diff = "--- a/src/h.h\n+++ b/src/h.h\n@@ -1,5 +1,5 @@\n static int f(int n) {\n-    if (n > 3)\n+    if (n > 4)\n         return 1;\n     return 0;\n }\n";
+    let diff = "--- a/src/h.h\n+++ b/src/h.h\n@@ -1,5 +1,5 @@\n static int f(int n) {\n-    if (n > 3)\n+    if (n > \
+                4)\n         return 1;\n     return 0;\n }\n";
     let patch = dir.path().join("change.diff");
     std::fs::write(&patch, diff).unwrap();
     let patch = patch.to_str().unwrap();

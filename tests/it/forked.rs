@@ -76,8 +76,8 @@ impl Random {
     }
 }
 
-/// Statements at random: each line that begins with `H` counts itself. `f` calls functions with lower numbers, and forks
-/// by `fork`.
+/// Statements at random: each line that begins with `H` counts itself. `f` calls functions with lower numbers, and
+/// forks by `fork`.
 fn statements(random: &mut Random, f: u64, fork: &str, depth: u32, out: &mut String) {
     for _ in 0..=random.below(3) {
         match random.below(if depth < 3 { 6 } else { 2 }) {
@@ -229,8 +229,8 @@ const WAYS: [(&[&str], u32, &str); 5] = [
     (&["--scheme", "p3"], 2, "raw/%k-%p.p3raw"),
 ];
 
-/// Compares random programs that fork as [`FORKS`] says with what is said of their lines; how many counts are exact, and
-/// of how many.
+/// Compares random programs that fork as [`FORKS`] says with what is said of their lines; how many counts are exact,
+/// and of how many.
 fn compare_random_programs(
     seeds: RangeInclusive<u64>,
     fork: &str,

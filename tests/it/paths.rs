@@ -421,7 +421,8 @@ fn build_instruments_what_a_diff_touches_and_keeps_profiles() {
     std::fs::write(dir.join("b.c"), "int main(void) { return 0; }\n").unwrap();
     let makefile = "all: a b\n%: %.c\n\t$(CC) -O0 -g -o $@ $<\ncheck: all\n\t./a && ./b\n";
     std::fs::write(dir.join("Makefile"), makefile).unwrap();
-    let patch = "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,4 @@\n int main(int n, char **v) {\n     if (n > 1)\n         return 0;\n+    return v == 0;\n";
+    let patch = "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,4 @@\n int main(int n, char **v) {\n     if (n > 1)\n         return \
+                 0;\n+    return v == 0;\n";
     let readme = "--- a/README\n+++ b/README\n@@ -1 +1,2 @@\n One.\n+Two.\n";
     let patch = format!("{patch}{readme}");
     std::fs::write(dir.join("p.diff"), patch).unwrap();

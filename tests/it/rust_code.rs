@@ -67,8 +67,8 @@ fn question_mark_returns_early_or_goes_on() {
     assert_eq!(missing.matches('↳').count(), 1, "{missing}");
 }
 
-/// Arms with braces in their patterns, several arms behind one edge of the `switch`, and a flag by which rustc finds out
-/// whether a value was moved.
+/// Arms with braces in their patterns, several arms behind one edge of the `switch`, and a flag by which rustc finds
+/// out whether a value was moved.
 #[test]
 fn arms_are_told_and_flags_of_drops_are_no_decisions() {
     let dir = folder();

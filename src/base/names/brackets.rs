@@ -18,8 +18,8 @@ pub(super) enum Side {
     Closes,
 }
 
-/// The characters of a name with the brackets around them. Brackets of all kinds count alike; one that closes nothing is
-/// around nothing. The `>` of `->` is no bracket, and neither are the signs of `operator<` and its like. Linear.
+/// The characters of a name with the brackets around them. Brackets of all kinds count alike; one that closes nothing
+/// is around nothing. The `>` of `->` is no bracket, and neither are the signs of `operator<` and its like. Linear.
 pub(super) fn characters(name: &str) -> impl Iterator<Item = Character> {
     let mut depth = 0usize;
     let mut signs_end = 0;

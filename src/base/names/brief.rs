@@ -49,7 +49,7 @@ fn is_unnamed(name: &str) -> bool {
     name.ends_with('}') && (name.contains("{lambda#") || name.contains("{closure"))
 }
 
-/// The same with template arguments, each in short, but without those that are nearly always the same.
+/// A symbol's short name with template arguments, each in short, without those that are nearly always the same.
 pub(super) fn shortened(symbol: &str) -> String {
     let name = unsigned(symbol);
     if name.starts_with('<') {

@@ -90,7 +90,7 @@ impl Filter {
         self
     }
 
-    /// The same from text.
+    /// A command line's `option` with values that are regular expressions as text; `None` when there are none.
     ///
     /// # Errors
     /// What is no regular expression.

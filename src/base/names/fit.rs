@@ -76,8 +76,8 @@ pub(crate) fn fitted_path(path: &str, width: usize) -> String {
     short.unwrap_or_else(|| fitted(path, width))
 }
 
-/// The same for a name among others that are shown beside it: where one of these would read alike, the name shows what
-/// tells it from them instead. O(others, and length of those alike).
+/// A readable name in at most `width` columns, among others that are shown beside it: where [`fitted`] would make it
+/// and one of these read alike, it shows what tells it from them. O(others, and length of those alike).
 pub(crate) fn fitted_among<'a>(
     name: &str,
     others: impl Iterator<Item = &'a str>,

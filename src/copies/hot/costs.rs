@@ -21,11 +21,11 @@ pub(super) struct VersionCosts {
     /// Instructions that a path takes in a function that is split, whether a copy counts it or not, at
     /// least.
     pub split_path: f64,
-    /// The same for each instruction of such a path.
+    /// Instructions that each instruction of such a path takes besides.
     pub split_instruction: f64,
     /// Of that, what a path takes in versions for warm edges.
     pub warm_path: f64,
-    /// The same of a path in iterations that are apart.
+    /// Of that, what a path takes in versions for iterations that are apart.
     pub warm_path_apart: f64,
     /// What a saving must come to, in the unit of [`WHOLE`], to be worth more code.
     pub least_saving: f64,
@@ -123,7 +123,7 @@ pub(super) struct Facts<'a> {
     pub code: Option<FunctionCode<'a>>,
     /// Instructions, with the function's own weights, where one copy profiles it all.
     pub instructions: f64,
-    /// The same in the unit of [`WHOLE`].
+    /// `instructions` in the unit of [`WHOLE`].
     pub cost: f64,
     /// What its paths take where it is split, in instructions.
     pub in_versions: f64,

@@ -17,7 +17,7 @@ pub enum Costs {
     Hits {
         /// By function: what its weights are multiplied by.
         scales: Vec<f64>,
-        /// See `GUESS`; 1 for measured weights.
+        /// Costs are this power of expected hits: [`GUESS`], or 1 for measured weights.
         power: f64,
         /// What a label is worth, whether it is expected to run or not.
         label: f64,

@@ -42,11 +42,10 @@ where
     Distribution { copy, load }
 }
 
-/// The same for an odd number of copies. For an even number, the tasks of each of half as many
-/// copies are spread over one or more of these, longest first, so that the slowest copy has the
-/// least to do. Twice as many copies then never make the slowest one slower, whatever tasks really
-/// cost: each does part of what one of them did. O(copies · (n log n)) at worst, O(n log n log k)
-/// where loads are even.
+/// Distributes tasks over copies. An odd number of copies gets them as by [`distribute`]. For an even number, the tasks
+/// of each of half as many copies are spread over one or more of these, longest first, so that the slowest copy has the
+/// least to do. Twice as many copies then never make the slowest one slower, whatever tasks really cost: each does part
+/// of what one of them did. O(copies · (n log n)) at worst, O(n log n log k) where loads are even.
 pub fn refined(costs: &[u64], copies: u32) -> Distribution {
     if !copies.is_multiple_of(2) {
         return distribute(costs, copies);

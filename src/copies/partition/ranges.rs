@@ -108,7 +108,7 @@ impl Ranges {
         }
     }
 
-    /// The same with all that is counted on `copy`. O(n).
+    /// The ranges with all that any copy counts on `copy`. O(n).
     pub fn on_one_copy(&self, copy: CopyId) -> Ranges {
         let mut joined = self.clone();
         let owned = joined.owners.iter_mut().filter(|(_, c)| *c != NOBODY);

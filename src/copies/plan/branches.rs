@@ -73,8 +73,8 @@ fn ways(block: BlockId, cfg: &Cfg, dag: &Dag, weights: &TiSlice<EdgeId, f64>) ->
     ways
 }
 
-/// The same of a version. Where paths leave the DAG, as foreign ones, they go on as the function does, and so do all in
-/// foreign versions.
+/// Expected executions of each way out of a block of versions. Where paths leave the DAG, as foreign ones, they go on
+/// as the function does, and so do all in foreign versions.
 fn version_ways(
     block: BlockId,
     cfg: &Cfg,

@@ -82,7 +82,7 @@ impl FunctionCode<'_> {
         instructions(self.table, op)
     }
 
-    /// See [`FunctionPlan::mostly_in_window`]; `ground` is that of its ids. O(V + E).
+    /// The blocks of [`FunctionPlan::mostly_in_window`]; none if its table has no window. O(V + E).
     fn find_blocks_mostly_in_window(&self, ground: &Ground) -> IdSet<BlockId> {
         if !matches!(self.table, Table::Window { .. }) {
             return IdSet::with_capacity(0);

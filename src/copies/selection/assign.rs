@@ -254,7 +254,7 @@ impl How {
         }
     }
 
-    /// The same way to tell paths, of those inside another set.
+    /// The paths inside another set, told apart as these are.
     fn with_set(&self, set: IdSet<EdgeId>) -> How {
         match self {
             How::Inside(_) => How::Inside(set),

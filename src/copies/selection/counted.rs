@@ -66,7 +66,7 @@ impl CountedPaths {
         }
     }
 
-    /// The same of the path of `paths` with id `id`; `false` where there is none.
+    /// Whether the path of `paths` with id `id` is counted; `false` where there is none.
     pub fn contain_id(&self, paths: &Measuring, id: PathId) -> bool {
         paths.decode(id).is_some_and(|edges| self.contain(&edges))
     }

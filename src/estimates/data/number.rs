@@ -24,8 +24,8 @@ impl Estimate {
         Estimate::of_uncertain(points, 0.0, probability)
     }
 
-    /// The same where the number of points is an estimate itself, of this variance, independent of which occurrences
-    /// became points.
+    /// From a number of sample points that is an estimate itself, of this variance, independent of which occurrences
+    /// became points. Their probability is as in [`Estimate::of_points`].
     pub fn of_uncertain(points: u64, variance: f64, probability: f64) -> Estimate {
         let (n, rest) = (points as f64, 1.0 - probability);
         let variance = n * rest + Z95 * Z95 / 4.0 * rest * rest + variance;
@@ -122,8 +122,9 @@ mod tests {
         }
     }
 
-    /// The same of counting samples: of n points those count that come after as many as a geometric distribution says,
-    /// and the estimate is unbiased. (Where a subpath is expected to be listed: five thresholds of points.)
+    /// The intervals of counting samples hold 95 %: of n points those count that come after as many as a geometric
+    /// distribution says, and the estimate is unbiased. (Where a subpath is expected to be listed: five thresholds of
+    /// points.)
     #[test]
     fn intervals_of_counting_samples_hold_their_level() {
         for (points, threshold) in [(20, 4), (40, 8), (200, 8), (500, 64), (320, 64)] {

@@ -334,7 +334,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same of an interpreter, in any order of operations.
+        /// Counts of both functions add up for an interpreter, too, in any order of operations.
         #[test]
         fn what_an_interpreter_does_is_counted(
             operations in proptest::collection::vec(0usize..4, 0..60),

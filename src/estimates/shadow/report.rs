@@ -149,7 +149,8 @@ fn unsampled(b: &Bursts) -> Vec<String> {
     }
     if b.signal_taken > 0 {
         all.push(format!(
-            "shadows of {} ended where the program came to use the signal of their timer: choose another signal, like P3_SHADOW=signal=40",
+            "shadows of {} ended where the program came to use the signal of their timer: choose another signal, like \
+             P3_SHADOW=signal=40",
             processes(b.signal_taken)
         ));
     }

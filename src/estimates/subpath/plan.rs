@@ -96,8 +96,7 @@ pub struct SubpathPlan {
     pub versions: Versions,
     /// By block of the versions: in which it is, if it can be reached.
     pub modes: TiVec<BlockId, Option<Mode>>,
-    /// The same in two functions, if control goes over at the beginning of blocks alone: not behind
-    /// landing pads.
+    /// The plan in two functions, if control goes over at the beginning of blocks alone: not behind landing pads.
     pub apart: Option<Box<OutlinedPlans>>,
 }
 
@@ -246,9 +245,9 @@ pub struct Draft {
 
 /// Where control passes between the function and another one that samples.
 pub struct Outlining {
-    /// See [`OutlinedPlans::places`].
+    /// Where the function that samples goes on, by place.
     pub places: Vec<Continuation>,
-    /// See [`OutlinedPlans::nest`].
+    /// The loops at whose headers the function goes on with what left it inside them.
     pub nest: Nest,
     /// Edges behind which is looked whether something is being recorded.
     calls: Vec<CfgEdge>,
@@ -420,7 +419,7 @@ fn has_call_that_may_record(block: &Block) -> bool {
     block.calls.iter().any(may_record)
 }
 
-/// The same of one call.
+/// Whether something may begin to be recorded, or end, inside a call: what it calls may be profiled, or call back.
 fn may_record(call: &Call) -> bool {
     match &call.callee {
         Callee::Function(_) | Callee::Indirect => true,

@@ -87,9 +87,9 @@ impl SampledProfile<'_> {
         self.sample.blocks as f64 / self.replicas()
     }
 
-    /// The same with its error. Each block execution began a sample with probability 1/period, and what a sample adds
-    /// is its period: the variance is the sum of squares of these. Where the period grew they are not known one by one;
-    /// the last one is the largest.
+    /// Blocks executed in the runs of one copy, with the error of the estimate. Each block execution began a sample
+    /// with probability 1/period, and what a sample adds is its period: the variance is the sum of squares of these.
+    /// Where the period grew they are not known one by one; the last one is the largest.
     pub fn executed(self) -> Estimate {
         let period = self.sample.period() as f64;
         let one = Estimate::of_points(self.begun().round() as u64, 1.0 / period.max(1.0));

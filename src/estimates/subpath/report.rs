@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
         Report::of(profile, selection, rows.collect())
     }
 
-    /// The same of subpaths that overlap, joined ([`join`]).
+    /// The subpaths through functions that `selection` admits; those that overlap are joined ([`join`]).
     pub fn longest(profile: SampledProfile<'a>, selection: &Selection) -> Report<'a> {
         let numbers = Numbers::new(profile.profile);
         let joined = join::longest(profile).into_iter();
@@ -127,7 +127,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The same, with decisions told by the texts of `sources`.
+    /// The report with decisions in the words of `sources`.
     pub fn told_by(self, sources: Sources) -> Report<'a> {
         Report { sources, ..self }
     }

@@ -197,7 +197,7 @@ mod tests {
 
     /// The first bytes of a module of clang 19: an abbreviated string.
     const CLANG_19: &[u8] = include_bytes!("../../../testdata/writers/clang-19.bc");
-    /// The same of rustc 1.95, whose name has characters for which there is no abbreviation.
+    /// The first bytes of a module of rustc 1.95, whose name has characters for which there is no abbreviation.
     const RUSTC_1_95: &[u8] = include_bytes!("../../../testdata/writers/rustc-1.95.bc");
 
     #[test]

@@ -121,7 +121,7 @@ proptest! {
         }
     }
 
-    /// The same for any set of edges, some of which may lie on no path inside it.
+    /// PSPP numbers paths uniquely inside any set of edges, some of which may lie on no path inside it.
     #[test]
     fn pspp_is_valid_for_any_edges(dag in small_dag(), bits in proptest::collection::vec(any::<bool>(), 64)) {
         let chosen = (0..dag.edges().len()).filter(|e| bits[e % bits.len()]);

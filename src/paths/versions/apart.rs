@@ -163,7 +163,7 @@ impl Edges<'_> {
         (at, self.order.ends_path(self.cuts, edge, to))
     }
 
-    /// The same of all edges out of the block at `at`.
+    /// Where each edge out of the block at `at` leads, and whether it ends paths.
     fn out_of(&self, at: u32) -> impl Iterator<Item = (u32, bool)> {
         let block = self.order.rpo[at as usize];
         let succs = 0..self.cfg.block(block).succs.len() as u32;

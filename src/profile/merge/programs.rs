@@ -66,7 +66,7 @@ impl Programs {
         self.0.iter()
     }
 
-    /// The same, as the program itself.
+    /// The program that the raw profile `file` with this program id is of.
     pub(crate) fn only(&self, id: [u8; 16], file: &Path) -> Result<&Program> {
         Ok(&self.0[self.of(id, file)?])
     }

@@ -150,7 +150,7 @@ impl Joined {
     }
 }
 
-/// The same share where there is one copy.
+/// A share of several copies as that of the one copy of a union, which counts what any of them did.
 fn on_copy_0(share: &ShareEntry) -> ShareEntry {
     match share {
         ShareEntry::Outside(_, set) => ShareEntry::Outside(CopyId(0), set.clone()),

@@ -253,7 +253,8 @@ fn a_profile_says_what_is_wrong() {
     p.verdict.add_violations([violation(4, 1)]);
     let differ = |what: &str| {
         format!(
-            "copies did not run alike: counts contradict each other in {what} of paths; more counts may be missing; p3-prof verify says how, and what helps"
+            "copies did not run alike: counts contradict each other in {what} of paths; more counts may be missing; \
+             p3-prof verify says how, and what helps"
         )
     };
     let line = |what: &str| {
@@ -305,7 +306,8 @@ fn processes_without_counts() {
     };
     let v = Verdict::of_processes(&p.manifest, &p.processes);
     assert_eq!(v.gaps, ["nothing of copy 2 was merged"]);
-    let absent = "processes that could not write what they counted (rights, limits, or the disk: stderr said why): 2 of copy 1 and 1 of copy 2";
+    let absent = "processes that could not write what they counted (rights, limits, or the disk: stderr said why): 2 \
+                  of copy 1 and 1 of copy 2";
     assert_eq!(v.interrupted, [absent]);
     assert_eq!(v.status(), "incomplete");
     assert!(p.comparable(&[CopyId(0)]) && !p.comparable(&[CopyId(0), CopyId(1)]));

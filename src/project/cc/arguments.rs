@@ -230,7 +230,8 @@ impl CommandLine {
     /// Why copies cannot be made of what it compiles or links, if they cannot: control-flow integrity is put into code
     /// when a link optimises it, and objects of copies are machine code.
     pub(crate) fn needs_lto(&self) -> Option<&'static str> {
-        const CFI: &str = "-fsanitize=cfi checks what only link-time optimisation knows, and copies are linked without; compile without it";
+        const CFI: &str = "-fsanitize=cfi checks what only link-time optimisation knows, and copies are linked \
+                           without; compile without it";
         let mut is_on = false;
         for word in &self.words {
             let Word::Option(words) = word else {

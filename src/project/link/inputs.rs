@@ -71,7 +71,8 @@ impl Link<'_> {
             };
             if !linked.contains(&there) {
                 let (Linked::File(name) | Linked::Member { archive: name, .. }) = from;
-                let problem = "the linker found this file in another way than by its command line, so no copy can replace it";
+                let problem = "the linker found this file in another way than by its command line, so no copy can \
+                               replace it";
                 return Err(Error::Usage(format!(
                     "{name}: {problem}; name the file on the command line"
                 )));

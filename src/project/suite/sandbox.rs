@@ -39,7 +39,8 @@ impl Sandboxes {
     pub(crate) fn new(programs: &[Record]) -> Result<Sandboxes> {
         let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
         if let Some(outside) = programs.iter().find(|p| !p.program.starts_with(&here)) {
-            let problem = "-j: this program is not below the working folder, and each round has its own copy of that folder only";
+            let problem = "-j: this program is not below the working folder, and each round has its own copy of that \
+                           folder only";
             return Err(Error::load(
                 &outside.program,
                 problem,

@@ -57,7 +57,7 @@ pub struct CountedFunction<'a> {
     pub structure: Structure,
     /// What completed paths add up to.
     pub flow: Flow,
-    /// The same with what was left before its end.
+    /// What completed paths and those left before their end add up to.
     pub executed: Executed,
     /// By block: how often control came to its end.
     passed: TiVec<BlockId, Range>,

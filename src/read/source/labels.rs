@@ -242,7 +242,8 @@ mod tests {
 
     #[test]
     fn character_of_a_case_is_quoted_by_its_value() {
-        let text = "switch (c) {\n case 'a': case '\\n':\n case ':': {\n  f(); }\n case A + 1:\n case 'b': default:\n  g();\n}";
+        let text = "switch (c) {\n case 'a': case '\\n':\n case ':': {\n  f(); }\n case A + 1:\n case 'b': default:\n  \
+                    g();\n}";
         let text = Text::new(text.into());
         let definitions = Definitions::default();
         let case = |line, value: u8| text.case_of_value(&definitions, line, i128::from(value));

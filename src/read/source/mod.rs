@@ -398,7 +398,8 @@ impl Sources {
     pub fn changed(&self) -> Vec<String> {
         let changed = self.files.iter().filter_map(|f| match f.found.get()? {
             Found::Changed(path) => Some(format!(
-                "{}: it is not what was compiled, so its text is not shown; --source-dir names a folder with the old one",
+                "{}: it is not what was compiled, so its text is not shown; --source-dir names a folder with the old \
+                 one",
                 path.display()
             )),
             _ => None,
@@ -507,7 +508,8 @@ mod tests {
     #[test]
     fn lines_and_cases() {
         let text = Text::new(
-            "switch (x) {\n  case RED: f();\n  case GREEN:\n\n    g();\n  case 'a':\n  case BLUE:\n    h();\r\n}".into(),
+            "switch (x) {\n  case RED: f();\n  case GREEN:\n\n    g();\n  case 'a':\n  case BLUE:\n    \
+             h();\r\n}".into(),
         );
         assert_eq!(text.line(8), Some("    h();"));
         assert_eq!((text.line(0), text.line(10)), (None, None));
@@ -526,7 +528,8 @@ mod tests {
         assert_eq!(remarked.case(9), None);
         // Other labels, operators and blocks in between.
         let near = Text::new(
-            "switch (x) {\ndefault:\ncase A:\n  a();\ncase B: y = x ?\n  2 :\n  3;\nl: case C:\n  c();\ncase D: {\n  d();\n}\ncase X |\n  Y: e();\n}".into(),
+            "switch (x) {\ndefault:\ncase A:\n  a();\ncase B: y = x ?\n  2 :\n  3;\nl: case C:\n  c();\ncase D: {\n  \
+             d();\n}\ncase X |\n  Y: e();\n}".into(),
         );
         let labels: Vec<_> = (1..=14).filter_map(|l| Some((l, near.case(l)?))).collect();
         let expected = [(5, "B"), (9, "C"), (10, "D"), (11, "D"), (13, "X | Y")];

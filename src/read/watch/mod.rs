@@ -222,7 +222,8 @@ fn read(file: &Path) -> Result<Raw> {
 fn nothing(targets: &[Target]) -> Error {
     match &targets[0] {
         Target::Process(id) => Error::Usage(format!(
-            "process {id}: it maps no raw profile; name a program that p3-rewrite made (a program that printed that it counts in memory has none)"
+            "process {id}: it maps no raw profile; name a program that p3-rewrite made (a program that printed that it \
+             counts in memory has none)"
         )),
         Target::Folder(path) | Target::File(path) => Error::profile(
             path,

@@ -138,8 +138,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// The same by canonical ids, of a program with so many functions. `canonical` translates the ids of one function,
-    /// with a number for each, one to one.
+    /// The merged bursts with canonical ids of paths, of a program with so many functions. `canonical` translates the
+    /// ids of one function, with a number for each, one to one.
     ///
     /// # Errors
     /// Those of `canonical`.

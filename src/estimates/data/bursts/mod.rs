@@ -89,7 +89,7 @@ pub struct Bursts {
     /// Processes whose shadows ended while they ran on, since they filter their own system calls.
     #[serde(default)]
     pub filtered: u64,
-    /// The same, since they use the timer's signal.
+    /// Processes whose shadows ended while they ran on, since they use the timer's signal.
     #[serde(default)]
     pub signal_taken: u64,
     /// Why bursts ended: reason, number of the system call or signal, how many.

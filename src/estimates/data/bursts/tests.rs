@@ -6,7 +6,7 @@ fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {
     timed(counts.iter().map(|&(a, b)| (a, b, 1_000_000)))
 }
 
-/// The same in so many nanoseconds of the program.
+/// Bursts with counts of two paths each, and the nanoseconds that the program takes for each.
 fn timed(counts: impl IntoIterator<Item = (u64, u64, u64)>) -> (Bursts, InBursts) {
     let (mut all, mut first) = (Bursts::none(1), InBursts::default());
     for (a, b, native) in counts {

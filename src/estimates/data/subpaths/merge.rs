@@ -47,8 +47,8 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
     Ok(all)
 }
 
-/// The same sample at a larger threshold: each point of a concise one stays with the probability by which that makes
-/// points rarer.
+/// A sample at a threshold that is doubled so often: each point of a concise one stays with the probability by which
+/// that makes points rarer.
 fn raised(part: Part, doublings: u32) -> Subpaths {
     let Part { unique, mut sample } = part;
     let list = sample.sampling.as_ref().map(|s| s.list);

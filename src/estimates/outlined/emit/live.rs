@@ -31,7 +31,7 @@ pub(crate) enum How {
     Handed(u64),
     /// It is computed from values before it.
     Computed,
-    /// The same, wherever it is used.
+    /// It is computed from values before it, again wherever it is used.
     Folded,
     /// `of` is handed over, which is this value and the constant `by`.
     SumLess { of: Inst, by: Value },

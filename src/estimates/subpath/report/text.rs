@@ -95,7 +95,8 @@ fn summary(report: &Report) -> String {
     if let long @ 1.. = sampled.sample.too_long {
         let _ = writeln!(
             out,
-            "{WARN}{} took more memory than the list has for one, and no count has them: give it more (--memory), or leave out the largest lengths{WARN:#}",
+            "{WARN}{} took more memory than the list has for one, and no count has them: give it more (--memory), or \
+             leave out the largest lengths{WARN:#}",
             number_of(long, "sample")
         );
     }

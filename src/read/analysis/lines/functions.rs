@@ -146,7 +146,7 @@ pub(super) struct InlinedCode {
     first: Vec<BlockId>,
     /// How often control came there from outside.
     entered: u64,
-    /// The same of that first block alone where it came most often.
+    /// How often control came from outside to the one block of `first` to which it came most often.
     most: Range,
     /// Whether it is known that any of its code ran.
     ran: bool,
