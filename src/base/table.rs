@@ -76,7 +76,7 @@ impl Name {
     }
 
     /// The columns that it is not made narrower than.
-    fn least(&self) -> usize {
+    fn least_width(&self) -> usize {
         let least = match self {
             Name::Any(_) => NARROWEST,
             Name::File(path) => {
@@ -120,18 +120,18 @@ impl Rest {
                 // What has no items that can be left out stays whole, as far as the name allows.
                 let is_list = text.contains([',', ';']);
                 let half = if is_list { room / 2 } else { 0 };
-                let most = half.max(name.least());
+                let most = half.max(name.least_width());
                 let name = display_width(name.whole()).min(most);
-                shortened(text, room.saturating_sub(name))
+                first_items(text, room.saturating_sub(name))
             }
         }
     }
 
     /// What stands below a name that leaves too little of the line, of which `shown` is beside the name.
-    fn below(&self, shown: &str, width: usize) -> Option<String> {
+    fn text_below(&self, shown: &str, width: usize) -> Option<String> {
         match self {
             Rest::Below(indent, text) if shown.is_empty() && !text.is_empty() => {
-                let text = shortened(text.trim_start(), width.saturating_sub(*indent));
+                let text = first_items(text.trim_start(), width.saturating_sub(*indent));
                 Some(format!("{}{text}", " ".repeat(*indent)))
             }
             _ => None,
@@ -146,7 +146,7 @@ impl Rest {
 }
 
 /// The first items of a list with commas in it, as many as fit into so many columns.
-fn shortened(list: &str, width: usize) -> Cow<'_, str> {
+fn first_items(list: &str, width: usize) -> Cow<'_, str> {
     if display_width(list) <= width {
         return list.into();
     }
@@ -176,15 +176,15 @@ impl Columns {
 
     /// Adds a row of a cell for each column.
     pub fn row(&mut self, cells: impl Into<Vec<String>>) {
-        self.styled(Style::new(), cells.into());
+        self.add_styled_row(Style::new(), cells.into());
     }
 
     /// Adds a heading.
     pub fn heading(&mut self, style: Style, cells: &[&str]) {
-        self.styled(style, cells.iter().copied().map(String::from).collect());
+        self.add_styled_row(style, cells.iter().copied().map(String::from).collect());
     }
 
-    fn styled(&mut self, style: Style, cells: Vec<String>) {
+    fn add_styled_row(&mut self, style: Style, cells: Vec<String>) {
         assert_eq!(cells.len(), self.aligns.len(), "a cell for each column");
         self.rows.push(Row::Cells(style, cells));
     }
@@ -228,7 +228,7 @@ impl Columns {
     }
 
     /// The cells that are padded of each row that has some, in columns.
-    fn padded(&self) -> Table {
+    fn padded_cells(&self) -> Table {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
         let fixed = self.aligns.len() - usize::from(self.is_open());
@@ -254,7 +254,7 @@ impl Columns {
 
     /// The text of a table whose first column has names: they are shortened where rows would be wider than the layout.
     pub fn render_names_first(&self, layout: Layout) -> String {
-        let widths = self.padded().column_max_content_widths();
+        let widths = self.padded_cells().column_max_content_widths();
         let rest: usize = widths.iter().skip(1).map(|w| usize::from(*w) + GAP).sum();
         let room = layout.width.saturating_sub(rest).max(NARROWEST);
         let mut names: Vec<&mut String> = Vec::new();
@@ -273,7 +273,7 @@ impl Columns {
 
     /// The lines of the table.
     pub fn render(&self, layout: Layout) -> String {
-        let table = self.padded();
+        let table = self.padded_cells();
         let widths = table.column_max_content_widths();
         let mut lines = table.lines();
         let mut next = || lines.next().unwrap_or_default();
@@ -287,7 +287,10 @@ impl Columns {
             let (style, line) = match row {
                 Row::Cells(style, cells) => {
                     let last = cells.last().filter(|_| self.is_open());
-                    (*style, broken(next(), last.map_or("", |c| c), layout))
+                    (
+                        *style,
+                        break_last_cell(next(), last.map_or("", |c| c), layout),
+                    )
                 }
                 Row::Named(_, name, rest) => {
                     let front = next();
@@ -297,12 +300,12 @@ impl Columns {
                     } else {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
                         let beside = rest.fitted(name, room);
-                        below = rest.below(&beside, layout.width);
+                        below = rest.text_below(&beside, layout.width);
                         fit_name(name, &names, &beside, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
                     let below = below.map(|text| format!("\n{text}")).unwrap_or_default();
-                    (Style::new(), joined(front, &name) + &below)
+                    (Style::new(), join_last_cell(front, &name) + &below)
                 }
                 Row::Note(columns, style, text) => {
                     let indent = widths.iter().take(*columns);
@@ -321,25 +324,25 @@ impl Columns {
 /// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can
 /// be told.
 fn fit_name(name: &Name, others: &Beside, rest: &str, room: usize) -> (String, String) {
-    let rest = cut(rest, room.saturating_sub(name.least()).max(GAP + 1));
+    let rest = cut(rest, room.saturating_sub(name.least_width()).max(GAP + 1));
     let name = name.fitted(others, room.saturating_sub(display_width(&rest)));
     (name, rest)
 }
 
 /// The cells of a row and the last one, which is broken where there is room for words beside the cells, or else stands
 /// below them.
-fn broken(front: String, last: &str, layout: Layout) -> String {
+fn break_last_cell(front: String, last: &str, layout: Layout) -> String {
     let column = display_width(&front) + GAP;
     if layout.full || column + display_width(last) <= layout.width {
-        return joined(front, last);
+        return join_last_cell(front, last);
     }
     if column + NARROWEST > layout.width {
         return format!("{front}\n{}", wrapped(last, layout.width, GAP));
     }
-    joined(front, wrapped(last, layout.width, column).trim_start())
+    join_last_cell(front, wrapped(last, layout.width, column).trim_start())
 }
 
-fn joined(front: String, last: &str) -> String {
+fn join_last_cell(front: String, last: &str) -> String {
     let gap = " ".repeat(if front.is_empty() { 0 } else { GAP });
     format!("{front}{gap}{last}")
 }

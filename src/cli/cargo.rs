@@ -182,7 +182,7 @@ fn restore_separator(arguments: &mut Vec<String>, given: &[String]) {
 
 /// Holds that an engine reads what rustc writes.
 fn check_engine(rustc: &Rustc) -> Result<()> {
-    let engines = engine::installed();
+    let engines = engine::find_installed();
     if engines.iter().any(|e| e.llvm >= rustc.llvm) {
         return Ok(());
     }

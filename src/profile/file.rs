@@ -82,8 +82,8 @@ impl Profile {
     pub fn to_bytes(&self) -> Vec<u8> {
         let flat = |f: FuncId| {
             let pairs = match &self.measured {
-                Measurement::Exact(Exact::Paths(counts)) => flat(&counts[f], |id| id.0),
-                Measurement::Exact(Exact::Edges(counts)) => flat(&counts[f], |e| u64::from(e.0)),
+                Measurement::Exact(Exact::Paths(counts)) => flatten(&counts[f], |id| id.0),
+                Measurement::Exact(Exact::Edges(counts)) => flatten(&counts[f], |e| u64::from(e.0)),
                 Measurement::Estimated(_) => Vec::new(),
             };
             (f, pairs)
@@ -274,7 +274,7 @@ fn sources(text: &str) -> Option<Vec<[u8; 16]>> {
 }
 
 /// Id and count in turn.
-fn flat<Id: Copy>(pairs: &[(Id, u64)], number: impl Fn(Id) -> u64) -> Vec<u64> {
+fn flatten<Id: Copy>(pairs: &[(Id, u64)], number: impl Fn(Id) -> u64) -> Vec<u64> {
     let pairs = pairs.iter();
     pairs.flat_map(|&(id, n)| [number(id), n]).collect()
 }

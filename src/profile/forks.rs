@@ -272,7 +272,7 @@ impl Sites {
                     .any(|(callee, _)| graph.members(*callee).iter().any(|m| reach.functions[*m]))
             });
             let outside = entry.outside.iter().filter(|(_, calls)| {
-                calls.iter().any(|&n| match graph.outside(n) {
+                calls.iter().any(|&n| match graph.outside_entry(n) {
                     outside if found.is_in(outside) => true,
                     Outside::Unknown | Outside::CallsBack => reach.by_symbol,
                     Outside::Pointer => reach.by_pointer,
@@ -335,7 +335,7 @@ impl<'a> Graph<'a> {
     }
 
     /// What is outside under number `n` of a function's list.
-    fn outside(&self, n: u32) -> Outside {
+    fn outside_entry(&self, n: u32) -> Outside {
         let symbol = n.checked_sub(1).map(|n| self.outside.get(n as usize));
         symbol.map_or(Outside::Pointer, |s| *s.unwrap_or(&Outside::Unknown))
     }
@@ -356,7 +356,7 @@ impl<'a> Graph<'a> {
                 }
             }
             for &n in entry.outside.iter().flat_map(|(_, calls)| calls) {
-                match self.outside(n) {
+                match self.outside_entry(n) {
                     outside if from.is_in(outside) => found.push(f),
                     Outside::Unknown | Outside::CallsBack => back.push(f),
                     Outside::Pointer => by_pointer.push(f),

@@ -124,7 +124,7 @@ pub fn union_with_baseline(
             ..v.clone()
         });
         verdict.add_violations(violations);
-        processes = processes.plus(most(&profile.processes));
+        processes = processes.plus(most_processes(&profile.processes));
         for (f, counters) in &profile.forks {
             let to = forks.entry(to[*f]).or_default();
             for (counter, n) in counters {
@@ -203,7 +203,7 @@ fn united_schemes(profiles: &[&Profile]) -> Vec<Scheme> {
 }
 
 /// The processes of a program, of which every copy runs all.
-fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
+fn most_processes(copies: &TiSlice<CopyId, Processes>) -> Processes {
     let most = |of: fn(&Processes) -> u32| copies.iter().map(of).max().unwrap_or(0);
     Processes {
         runs: most(|p| p.runs),
@@ -475,9 +475,9 @@ impl Joined {
         if is_new {
             here.unit = to[entry.unit];
             here.calls = calls;
-        } else if called(&here.calls).ne(called(&calls)) {
-            let both: BTreeSet<FuncId> = called(&here.calls)
-                .chain(called(&calls))
+        } else if calls_without_lines(&here.calls).ne(calls_without_lines(&calls)) {
+            let both: BTreeSet<FuncId> = calls_without_lines(&here.calls)
+                .chain(calls_without_lines(&calls))
                 .map(|(_, f)| f)
                 .collect();
             for f in both {
@@ -495,7 +495,7 @@ impl Joined {
             None => flow(profile, f, &profile.structure(f)?)?.entry,
         };
         let partial = if profile.is_selective() && !entry.status.is_skipped() {
-            Partial::of(profile, f)?
+            Partial::read(profile, f)?
         } else {
             None
         };
@@ -541,7 +541,9 @@ fn same_paths(a: &FunctionEntry, b: &FunctionEntry) -> bool {
 }
 
 /// Who is called where, without lines.
-fn called(calls: &[(BlockId, Vec<(FuncId, u32)>)]) -> impl Iterator<Item = (BlockId, FuncId)> + '_ {
+fn calls_without_lines(
+    calls: &[(BlockId, Vec<(FuncId, u32)>)],
+) -> impl Iterator<Item = (BlockId, FuncId)> + '_ {
     calls
         .iter()
         .flat_map(|(b, of)| of.iter().map(move |(f, _)| (*b, *f)))

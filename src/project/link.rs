@@ -32,8 +32,8 @@ use trace::Linked;
 
 /// Whether a link has no C library, and so no place for the runtime. rustc names all libraries itself.
 fn is_bare(line: &CommandLine) -> bool {
-    let without_libraries = line.has("-nodefaultlibs") && !line.has("-lc");
-    line.has("-nostdlib") || line.has("-nostartfiles") || without_libraries
+    let without_libraries = line.has_option("-nodefaultlibs") && !line.has_option("-lc");
+    line.has_option("-nostdlib") || line.has_option("-nostartfiles") || without_libraries
 }
 
 /// Links; the exit status of the compiler.
@@ -53,7 +53,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             .args(&given.words)
             .stdin(input.open()?)
             .status();
-        (compiler.ran(status)?, Vec::new())
+        (compiler.status_of_run(status)?, Vec::new())
     } else {
         link_with_trace(compiler, &given.words)?
     };
@@ -89,7 +89,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             return Ok(());
         }
         super::record::forget(&folder);
-        let shared = line.has("-shared");
+        let shared = line.has_option("-shared");
         let link = Link {
             compiler,
             settings,
@@ -101,7 +101,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             work: work.path(),
             shared,
             libc: c_library(&linked, shared),
-            names_libraries: line.has("-nodefaultlibs"),
+            names_libraries: line.has_option("-nodefaultlibs"),
         };
         link.make_copies(&line.arguments())
     };
@@ -130,7 +130,7 @@ pub(super) fn link_without_copies(
     settings: &Settings,
     reason: &str,
 ) -> Result<u8> {
-    let status = compiler.ran(compiler.command().args(arguments).status())?;
+    let status = compiler.status_of_run(compiler.command().args(arguments).status())?;
     let output = line.output().unwrap_or("a.out".into());
     if status == 0
         && let Ok(program) = std::fs::canonicalize(&output)
@@ -158,22 +158,22 @@ fn link_with_trace(compiler: &Compiler, words: &[String]) -> Result<(u8, Vec<Lin
         .arg(trace::OPTION)
         .args(words)
         .stderr(Stdio::inherit());
-    let native = clang.output().map_err(|e| compiler.failed(&e))?;
+    let native = clang.output().map_err(|e| compiler.run_error(&e))?;
     let told = String::from_utf8_lossy(&native.stdout);
     let (linked, other) = trace::parse(&told);
     for line in other {
         anstream::println!("{line}");
     }
-    Ok((compiler.ran(Ok(native.status))?, linked))
+    Ok((compiler.status_of_run(Ok(native.status))?, linked))
 }
 
 /// What the linker takes of these words, where sources became objects: the program goes to a scratch file.
 fn trace_objects(compiler: &Compiler, words: &[Word], work: &Path) -> Result<Vec<Linked>> {
     let mut clang = compiler.command();
     clang.args([trace::OPTION, "-w"]);
-    clang.args(modules::replaced(words, &HashMap::new()));
+    clang.args(modules::replace_files(words, &HashMap::new()));
     clang.arg("-o").arg(work.join("traced"));
-    let run = clang.output().map_err(|e| compiler.failed(&e))?;
+    let run = clang.output().map_err(|e| compiler.run_error(&e))?;
     require_success(&run, "linking the program a second time failed")?;
     let told = String::from_utf8_lossy(&run.stdout);
     Ok(trace::parse(&told).0)

@@ -30,7 +30,7 @@ pub(super) fn characters(name: &str) -> impl Iterator<Item = Character> {
             '<' | '(' | '[' | '{' => Some(Side::Opens),
             '>' | ')' | ']' | '}' => Some(Side::Closes),
             'r' if ends_with_operator(&name[..=at]) => {
-                signs_end = at + 1 + signs(&name[at + 1..]).len();
+                signs_end = at + 1 + leading_signs(&name[at + 1..]).len();
                 None
             }
             _ => None,
@@ -54,19 +54,19 @@ pub(super) fn ends_with_operator(text: &str) -> bool {
 }
 
 /// What an operator's name that is read as brackets begins with: `<<` of `<< <char>`, `->` of `->*`.
-pub(super) fn signs(text: &str) -> &str {
+pub(super) fn leading_signs(text: &str) -> &str {
     let end = text.find(|c| !"<>=-".contains(c)).unwrap_or(text.len());
     &text[..end]
 }
 
 /// The byte of the bracket that closes the one at the beginning, or the end. Linear.
-pub(super) fn closing(text: &str) -> usize {
+pub(super) fn find_closing(text: &str) -> usize {
     let is_it = |c: &Character| c.depth == 0 && c.side == Some(Side::Closes);
     characters(text).find(is_it).map_or(text.len(), |c| c.at)
 }
 
 /// The byte of the bracket that the last character closes; `None` if that is no bracket or closes nothing. Linear.
-pub(super) fn opening(text: &str) -> Option<usize> {
+pub(super) fn find_opening(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     let mut found = None;
     for character in characters(text) {
@@ -121,7 +121,7 @@ mod tests {
             ("a>b", ">b"),
             ("", ""),
         ] {
-            assert_eq!(&text[closing(text)..], rest, "{text}");
+            assert_eq!(&text[find_closing(text)..], rest, "{text}");
         }
         for (text, open) in [
             ("A::operator<(A const&)", Some(12)),
@@ -129,7 +129,7 @@ mod tests {
             ("f(a) b", None),
             (")", None),
         ] {
-            assert_eq!(opening(text), open, "{text}");
+            assert_eq!(find_opening(text), open, "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Short names: what tells functions apart on a screen, without types that everybody knows.
 
-use super::brackets::{closing, ends_with_operator, outside_brackets, signs};
+use super::brackets::{ends_with_operator, find_closing, leading_signs, outside_brackets};
 use super::{Bounded, LONGEST, printable, readable};
 use cpp_demangle::{DemangleOptions, Symbol};
 use std::collections::HashMap;
@@ -13,9 +13,9 @@ const PARTS: usize = 2;
 /// `<T as core::iter::Iterator>::next`, `main::{lambda#1}` for the call of a lambda. Several symbols may have one.
 /// O(length).
 pub(crate) fn brief(symbol: &str) -> String {
-    let name = unsigned(symbol);
+    let name = name_without_signature(symbol);
     let name = without_arguments(&name);
-    let mut parts = parts(&name);
+    let mut parts = scope_names(&name);
     // A Rust path begins with its crate.
     if parts.len() == 2
         && !parts[1].starts_with('{')
@@ -34,7 +34,7 @@ fn is_of_rust(symbol: &str) -> bool {
 
 /// Whether a Rust path begins with a type in angle brackets, and not with a crate.
 fn begins_with_type(symbol: &str) -> bool {
-    unsigned(symbol).starts_with('<')
+    name_without_signature(symbol).starts_with('<')
 }
 
 /// Whether a symbol is that of a lambda of C++ or of a closure of Rust.
@@ -50,12 +50,12 @@ fn is_unnamed(name: &str) -> bool {
 }
 
 /// A symbol's short name with template arguments, each in short, without those that are nearly always the same.
-pub(super) fn shortened(symbol: &str) -> String {
-    let name = unsigned(symbol);
+pub(super) fn name_with_arguments(symbol: &str) -> String {
+    let name = name_without_signature(symbol);
     if name.starts_with('<') {
         return of_a_type(&name).unwrap_or_else(|| brief(symbol));
     }
-    let parts = split(&name);
+    let parts = split_scopes(&name);
     let first = parts.len().saturating_sub(PARTS);
     let kept: Vec<String> = parts[first..]
         .iter()
@@ -66,11 +66,11 @@ pub(super) fn shortened(symbol: &str) -> String {
 
 /// `<String as Display>::fmt` for `<alloc::string::String as core::fmt::Display>::fmt`.
 fn of_a_type(name: &str) -> Option<String> {
-    let end = closing(name);
+    let end = find_closing(name);
     let (ty, of) = name.get(1..end)?.split_once(AS)?;
-    let last = |path: &str| parts(&without_arguments(path)).pop();
+    let last = |path: &str| scope_names(&without_arguments(path)).pop();
     let behind = name.get(end + 1..)?.strip_prefix("::")?;
-    let behind = parts(&without_arguments(behind)).join("::");
+    let behind = scope_names(&without_arguments(behind)).join("::");
     let name = format!("<{} as {}>::{behind}", last(ty)?, last(of)?);
     Some(printable(&name).into_owned())
 }
@@ -93,13 +93,13 @@ fn shortened_arguments(part: &str) -> String {
     else {
         return shortened_part(part);
     };
-    let close = open + closing(&part[open..]);
+    let close = open + find_closing(&part[open..]);
     let mut arguments = Vec::new();
     let mut rest = part.get(open + 1..close).unwrap_or("");
     while !rest.is_empty() {
         let end = find_comma(rest);
         let name = without_arguments(rest[..end].trim());
-        let last = split(&name).pop().unwrap_or_default().to_string();
+        let last = split_scopes(&name).pop().unwrap_or_default().to_string();
         if !USUAL.contains(&last.as_str()) {
             arguments.push(last);
         }
@@ -116,7 +116,7 @@ fn find_comma(text: &str) -> usize {
 }
 
 /// The readable name without what a call takes and gives.
-pub(super) fn unsigned(symbol: &str) -> String {
+pub(super) fn name_without_signature(symbol: &str) -> String {
     let plain = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
     let mangled = plain.starts_with("_Z") || plain.starts_with("__Z");
     if !mangled || rustc_demangle::try_demangle(plain).is_ok() {
@@ -144,14 +144,14 @@ fn without_arguments(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(c) = rest.chars().next() {
-        let signs = signs(rest);
+        let signs = leading_signs(rest);
         if !signs.is_empty() && ends_with_operator(&out) {
             out += signs;
             rest = &rest[signs.len()..];
             // The demangler sets arguments apart from the operator.
             rest = rest.strip_prefix(' ').unwrap_or(rest);
         } else if c == '<' {
-            let end = closing(rest);
+            let end = find_closing(rest);
             let begins = out.is_empty() || out.ends_with("::");
             if begins && rest[end..].starts_with(">::") {
                 out += &of_implementation(&rest[1..end]);
@@ -179,17 +179,17 @@ fn of_implementation(text: &str) -> String {
     let own = text[behind..].trim_start_matches("impl ");
     let own = own.split(" for ").next().unwrap_or(own);
     let name = without_arguments(own);
-    let last = parts(&name).pop().unwrap_or_default().to_string();
+    let last = scope_names(&name).pop().unwrap_or_default().to_string();
     last.trim_start_matches("dyn ").to_string()
 }
 
 /// The parts of a qualified name, in short.
-fn parts(name: &str) -> Vec<String> {
-    split(name).into_iter().map(shortened_part).collect()
+fn scope_names(name: &str) -> Vec<String> {
+    split_scopes(name).into_iter().map(shortened_part).collect()
 }
 
 /// The parts of a qualified name, without those that say nothing.
-fn split(name: &str) -> Vec<&str> {
+fn split_scopes(name: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
     for (at, c) in outside_brackets(name) {
@@ -298,24 +298,24 @@ fn distinguish(symbols: Vec<&str>) -> Vec<(String, String)> {
         alike = still_alike;
     }
     let rest = alike.into_iter().flatten();
-    distinct.extend(rest.map(|symbol| (symbol.to_string(), shortened(symbol))));
+    distinct.extend(rest.map(|symbol| (symbol.to_string(), name_with_arguments(symbol))));
     distinct
 }
 
 /// Names of a symbol, each with something more than the short one: template arguments, scopes, types of parameters.
 const FORMS: [fn(&str) -> String; 6] = [
-    shortened,
+    name_with_arguments,
     |symbol| with_scopes(symbol, PARTS + 1),
     |symbol| with_scopes(symbol, usize::MAX),
     |symbol| brief(symbol) + &parameters(symbol, without_arguments),
-    |symbol| shortened(symbol) + &parameters(symbol, shortened_arguments),
+    |symbol| name_with_arguments(symbol) + &parameters(symbol, shortened_arguments),
     |symbol| with_scopes(symbol, usize::MAX) + &parameters(symbol, str::to_string),
 ];
 
 /// The last `number` parts of a qualified name, without template arguments.
 fn with_scopes(symbol: &str, number: usize) -> String {
-    let name = without_arguments(&unsigned(symbol));
-    let parts = parts(&name);
+    let name = without_arguments(&name_without_signature(symbol));
+    let parts = scope_names(&name);
     let first = parts.len().saturating_sub(number);
     printable(&parts[first..].join("::")).into_owned()
 }
@@ -323,18 +323,18 @@ fn with_scopes(symbol: &str, number: usize) -> String {
 /// `(char*, Node const&) const`: the types of a C++ function's parameters, each without its scopes and made shorter by
 /// `shorten`. Nothing for a name without parameters.
 fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
-    let (readable, name) = (readable(symbol), unsigned(symbol));
+    let (readable, name) = (readable(symbol), name_without_signature(symbol));
     let behind = readable.find(&name).map(|i| &readable[i + name.len()..]);
     let Some(text) = behind.filter(|text| text.starts_with('(')) else {
         return String::new();
     };
-    let end = closing(text);
+    let end = find_closing(text);
     let mut types = Vec::new();
     let mut rest = text.get(1..end).unwrap_or("");
     while !rest.is_empty() {
         let comma = find_comma(rest);
         let name = shorten(rest[..comma].trim());
-        types.push(split(&name).pop().unwrap_or_default().to_string());
+        types.push(split_scopes(&name).pop().unwrap_or_default().to_string());
         rest = rest.get(comma + 1..).unwrap_or("");
     }
     let qualifiers = text.get(end + 1..).unwrap_or("");

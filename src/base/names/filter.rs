@@ -1,6 +1,6 @@
 //! Functions chosen by name: `--function`, `--include`, `--exclude`.
 
-use super::brackets::opening;
+use super::brackets::find_opening;
 use super::{brief, printable, readable};
 use crate::base::error::{Error, Result};
 use regex::Regex;
@@ -216,7 +216,7 @@ fn parameters(name: &str) -> Option<Range<usize>> {
         }
         let open = match rest.as_bytes().last()? {
             b']' => rest.rfind(" [")?,
-            b')' => opening(rest)?,
+            b')' => find_opening(rest)?,
             _ => return None,
         };
         let is_appended = rest[open..].starts_with("(.") || rest[open..].starts_with(" [");

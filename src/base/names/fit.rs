@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthChar;
 
 /// As many of the first characters of `text` as `width` columns have room for. O(length of these).
 pub(crate) fn first_columns(text: &str, width: usize) -> &str {
-    let end = fitting(
+    let end = find_last_fitting(
         text.char_indices().map(|(i, c)| (i + c.len_utf8(), c)),
         width,
     );
@@ -18,13 +18,16 @@ pub(crate) fn first_columns(text: &str, width: usize) -> &str {
 
 /// As many of the last characters of `text` as `width` columns have room for. O(length of these).
 pub(crate) fn last_columns(text: &str, width: usize) -> &str {
-    let start = fitting(text.char_indices().rev(), width);
+    let start = find_last_fitting(text.char_indices().rev(), width);
     &text[start.unwrap_or(text.len())..]
 }
 
 /// The byte at which the last of `characters` that `width` columns have room for ends; `None` if there is no room for
 /// any.
-fn fitting(characters: impl Iterator<Item = (usize, char)>, width: usize) -> Option<usize> {
+fn find_last_fitting(
+    characters: impl Iterator<Item = (usize, char)>,
+    width: usize,
+) -> Option<usize> {
     let mut left = width;
     let fitting = characters.map_while(|(i, c)| {
         left = left.checked_sub(c.width().unwrap_or(0))?;

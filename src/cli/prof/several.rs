@@ -8,7 +8,7 @@ use crate::base::table::{Align, Columns, Layout, grouped, number_of};
 use crate::profile::Profile;
 use crate::profile::locate::{MERGED, has_never_run, profiles_below};
 use crate::profile::manifest::Manifest;
-use crate::profile::merge::empty;
+use crate::profile::merge::empty_profile;
 use crate::profile::union::{Builds, union_with_baseline};
 use crate::profile::verdict::Trust;
 use crate::project::unlinked::is_baseline;
@@ -189,7 +189,7 @@ pub(super) fn list_programs(parts: &[Part], layout: Layout) -> Result<String> {
 /// The profile of a program's folder without one.
 pub(super) fn never_ran(program: &Path) -> Result<Profile> {
     let manifest = Manifest::read(&program.join("manifest.json"))?;
-    Ok(empty(program, manifest))
+    Ok(empty_profile(program, manifest))
 }
 
 /// A folder's name without the slash at its end.

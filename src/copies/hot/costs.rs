@@ -158,7 +158,7 @@ impl<'a> Program<'a> {
             let code = function_code(f.cfg, paths, Part::All);
             let instructions = code.cost();
             let flow = Flow::new(paths);
-            let executed = executed(f.cfg, paths, |e| paths.weights[e]);
+            let executed = executed_instructions(f.cfg, paths, |e| paths.weights[e]);
             let in_versions = splitting.split_cost(flow.total(), executed);
             let order = &paths.shape.order;
             let size = size(f.cfg, order);
@@ -172,7 +172,7 @@ impl<'a> Program<'a> {
                 code: may_be_hot.then_some(code),
                 instructions,
                 in_versions,
-                cost: costs.worth(i, instructions),
+                cost: costs.worth_of_hits(i, instructions),
                 may_be_hot,
                 splits: may_be_hot && in_versions < instructions / 2.0,
                 may_have_versions,
@@ -243,7 +243,7 @@ pub(crate) fn instructions_in_versions(
         return splitting.warm_cost(all, apart);
     }
     if ranges.owners.len() > 1 {
-        splitting.split_cost(all, executed(cfg, paths, |e| ran(e) as f64))
+        splitting.split_cost(all, executed_instructions(cfg, paths, |e| ran(e) as f64))
     } else {
         0.0
     }
@@ -260,7 +260,7 @@ pub(super) fn spill_cost(cfg: &Cfg, paths: &Measuring) -> f64 {
 }
 
 /// The instructions of a function that are executed, given how often each edge of its DAG is. O(E).
-fn executed(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
+fn executed_instructions(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
     sum_of_blocks(cfg, paths, ran, |b| f64::from(weight(b)))
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Task {
 
 impl Task {
     /// What it is expected to cost.
-    fn expected(&self) -> f64 {
+    fn expected_cost(&self) -> f64 {
         self.cost + self.elsewhere
     }
 }
@@ -139,7 +139,7 @@ impl Tasks {
 
     /// The copy of each task, longest first.
     pub(super) fn distribute(&self, copies: u32) -> Vec<CopyId> {
-        let expected = self.all.iter().map(|task| Ordered(task.expected()));
+        let expected = self.all.iter().map(|task| Ordered(task.expected_cost()));
         distribute(&Vec::from_iter(expected), copies).copy
     }
 }

@@ -146,7 +146,7 @@ impl Selection<'_> {
     /// At vertex `v`, on a path whose labels so far add up to `id`: all its continuations have the next ids.
     fn state_at(&self, v: VertexId, id: PathId, version: u32) -> State {
         let end = id.plus(self.paths.numbering.paths[v]);
-        match self.ranges.held(self.copy, id, end) {
+        match self.ranges.ownership(self.copy, id, end) {
             Held::Nothing => State::Foreign,
             Held::All if !self.ranges.has_hot(id, end) => State::Own { version },
             _ => State::Prefix { id, version },

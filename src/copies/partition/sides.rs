@@ -104,7 +104,7 @@ impl Automaton<'_> {
 
     /// Where a path begins by `start`, an edge of the iterations' DAG from ENTRY.
     fn begin(&self, start: Option<EdgeId>, version: u32) -> State {
-        self.state(start.is_some_and(|e| self.holds(e)), version)
+        self.state(start.is_some_and(|e| self.contains_edge(e)), version)
     }
 
     /// Beyond the set of a copy that counts inside, versions would be equal.
@@ -117,7 +117,7 @@ impl Automaton<'_> {
     }
 
     /// Whether the set has edge `e` of the iterations' DAG.
-    fn holds(&self, e: EdgeId) -> bool {
+    fn contains_edge(&self, e: EdgeId) -> bool {
         match self.side {
             Side::Inside(set) => set.contains(self.iterations.origin(e)),
             Side::Outside(set) => set.contains(e),
@@ -136,7 +136,10 @@ impl Automaton<'_> {
             return self.begin(self.iterations.start(self.paths, to, version), version);
         }
         let local = self.iterations.edge(self.paths, edge, from.version);
-        self.state(from.within && local.is_some_and(|e| self.holds(e)), version)
+        self.state(
+            from.within && local.is_some_and(|e| self.contains_edge(e)),
+            version,
+        )
     }
 
     /// Whether a path that gets to this state may yet be counted.
@@ -154,12 +157,12 @@ impl Automaton<'_> {
                 EdgeKind::BackEdge(c) => {
                     let own = versions.origin_of(c);
                     let local = self.iterations.edge(self.paths, own, from.version);
-                    local.is_some_and(|e| self.holds(e))
+                    local.is_some_and(|e| self.contains_edge(e))
                 }
                 _ => {
                     let block = versions.origin[all.block(all.edge(e).src).expect("an exit")];
                     let local = self.iterations.leave(self.paths, block, from.version);
-                    local.is_some_and(|e| self.holds(e))
+                    local.is_some_and(|e| self.contains_edge(e))
                 }
             };
         match self.side {

@@ -214,7 +214,7 @@ mod tests {
             let set = edges_through(&paths.dag, &through);
             for part in [Part::All, Part::Edges(&set), Part::Side(Side::Inside(&set))] {
                 let ids = choose_ids(&graph, &paths, part);
-                let local = ids.versioned();
+                let local = ids.version_ids();
                 let taken = taken(&graph, local, &walk);
                 let weights = weigh_branches(&graph, &paths, local, &ids.weights(&paths));
                 let weights: BTreeMap<BlockId, Vec<u32>> = weights.into_iter().collect();

@@ -326,7 +326,7 @@ impl<'a> Proof<'a> {
         let label = self.labels[e];
         let mut behind = Prefixes::default();
         if let Some(state) = prefixes.wanted {
-            let state = self.execute(state.behind(label), site, ops, to)?;
+            let state = self.execute(state.after_edge(label), site, ops, to)?;
             if to == self.dag.exit() && !state.counted {
                 return mistake(site, "a path ends here that is not counted");
             }
@@ -337,7 +337,7 @@ impl<'a> Proof<'a> {
         }
         if let Some(state) = prefixes.foreign {
             // How often a foreign path is counted does not matter: nobody reads it.
-            let mut state = self.execute(state.behind(label), site, ops, to)?;
+            let mut state = self.execute(state.after_edge(label), site, ops, to)?;
             state.counted = false;
             behind.foreign = Some(state);
         }
@@ -433,7 +433,7 @@ fn wanted(dag: &Dag, edges: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
 
 /// The vertices from which every way to EXIT stays inside `wanted`. O(V + E).
 fn closed(dag: &Dag, wanted: &IdSet<EdgeId>) -> IdSet<VertexId> {
-    let mut closed = IdSet::full(dag.vertices());
+    let mut closed = IdSet::with_all(dag.vertices());
     for e in dag.edge_ids().rev() {
         let edge = dag.edge(e);
         if !(wanted.contains(e) && closed.contains(edge.dst)) {

@@ -170,7 +170,7 @@ fn decide(
         let how = if set.is_full() {
             How::Whole
         } else {
-            inside(scheme, f, &paths, set)
+            choose_inside(scheme, f, &paths, set)
         };
         (Some(how), Some(paths))
     });
@@ -178,7 +178,7 @@ fn decide(
 }
 
 /// How the paths inside `set` are told from others.
-fn inside(scheme: Scheme, f: &FunctionInput, paths: &Measuring, set: IdSet<EdgeId>) -> How {
+fn choose_inside(scheme: Scheme, f: &FunctionInput, paths: &Measuring, set: IdSet<EdgeId>) -> How {
     let may_have_versions = may_meet(f.cfg, &paths.shape.order);
     let versions_pay = || {
         let by_labels = function_code(f.cfg, paths, Part::Edges(&set)).cost();
@@ -291,7 +291,9 @@ impl Assigner<'_> {
                 let ids = choose_ids(cfg, paths, how.part());
                 ids.numbering().label_count().max(1) as u64
             }
-            costs => costs.worth(i, function_code(cfg, paths, how.part()).cost()) as u64 + 1,
+            costs => {
+                costs.worth_of_hits(i, function_code(cfg, paths, how.part()).cost()) as u64 + 1
+            }
         }
     }
 

@@ -116,7 +116,7 @@ fn edges_of_ranges(paths: &Measuring, ranges: &Ranges, nobodys: bool) -> IdSet<E
     while let Some((v, id)) = some.pop() {
         for e in dag.outs(v) {
             let (to, from) = (dag.edge(e).dst, id.plus(labels[e]));
-            match ranges.held(NOBODY, from, from.plus(numbers[to])) {
+            match ranges.ownership(NOBODY, from, from.plus(numbers[to])) {
                 Held::Some => some.push((to, from)),
                 held if (held == Held::All) == nobodys => all.insert(to),
                 _ => continue,

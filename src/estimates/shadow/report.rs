@@ -52,9 +52,9 @@ pub(crate) fn describe_end(why: u32, detail: u32) -> String {
 }
 
 /// A profile of as many executions as were counted in bursts, as if that were all that ran: what reports are made from.
-fn counted(of: BurstProfile) -> Profile {
+fn counted_profile(of: BurstProfile) -> Profile {
     Profile {
-        measured: Measurement::Exact(Exact::Paths(of.bursts.expected())),
+        measured: Measurement::Exact(Exact::Paths(of.bursts.expected_counts())),
         ..of.profile.clone()
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn text(
     sources: Sources,
     layout: Layout,
 ) -> Result<String> {
-    let counted = counted(of);
+    let counted = counted_profile(of);
     let report = Report::new(counted.paths()?, selection)?.told_by(sources);
     let lines = summary(of, report.distinct);
     let lines = lines.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
@@ -128,7 +128,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
             "{WARN}too few bursts to say anything: run longer, or more often{WARN:#}"
         );
     }
-    for said in unsampled(b) {
+    for said in describe_unsampled(b) {
         let _ = writeln!(out, "{WARN}{said}{WARN:#}");
     }
     if let Some(said) = of.profile.said() {
@@ -138,7 +138,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
 }
 
 /// What of the program had no shadows, and why.
-fn unsampled(b: &Bursts) -> Vec<String> {
+fn describe_unsampled(b: &Bursts) -> Vec<String> {
     let processes = |n| number_of(n, "process");
     let mut all = Vec::new();
     if b.filtered > 0 {
@@ -274,7 +274,7 @@ fn path_json(of: BurstProfile, f: FuncId, id: PathId) -> serde_json::Value {
 /// # Errors
 /// A damaged profile.
 pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
-    let counted = counted(of);
+    let counted = counted_profile(of);
     let report = Report::new(counted.paths()?, selection)?;
     let b = of.bursts;
     let paths: Vec<_> = report
@@ -308,7 +308,7 @@ pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
 /// # Errors
 /// A damaged profile.
 pub(crate) fn csv(of: BurstProfile, selection: &Selection) -> Result<String> {
-    let counted = counted(of);
+    let counted = counted_profile(of);
     let report = Report::new(counted.paths()?, selection)?;
     let rows = report.lines.iter().map(|line| {
         let path = of.bursts.find_path(line.func, line.id);

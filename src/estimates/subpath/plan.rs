@@ -338,7 +338,7 @@ impl Draft {
         let (entry, slots) = (BlockId(0), segments.longest[BlockId(0)]);
         builder.entry(slots, leaves(entry, Some(slots)));
         for &edge in calls {
-            builder.looks(edge, leaves(own.cfg.target(edge), None));
+            builder.add_recording_check(edge, leaves(own.cfg.target(edge), None));
         }
         for &(edge, to) in &segments.boundaries {
             let slots = segments.longest[to];
@@ -360,7 +360,7 @@ impl Draft {
         builder.nodes[BlockId(0)].begins = false;
         for (succ, place) in (0..).zip(places) {
             let block = BlockId(0);
-            let enters = builder.enters(CfgEdge { block, succ }, place.slots);
+            let enters = builder.add_entry(CfgEdge { block, succ }, place.slots);
             if let (Some(number), Some(_)) = (nest.find_headed_by(place.block), place.slots) {
                 builder.goes_back(enters, number);
             }
@@ -372,7 +372,7 @@ impl Draft {
         // Without a loop every block is told from the place on where control came over.
         if own.order.back_edges(&own.cfg).next().is_some() {
             for &edge in calls {
-                builder.looks(behind_entry(edge), End::Joins);
+                builder.add_recording_check(behind_entry(edge), End::Joins);
             }
         }
         for &(edge, to) in &segments.boundaries {

@@ -61,15 +61,15 @@ fn producer(stream: &[u8]) -> Option<String> {
         bytes: stream,
         at: 0,
     };
-    if (bits.fixed(2)?, bits.vbr(8)?) != (ENTER_SUBBLOCK, IDENTIFICATION_BLOCK) {
+    if (bits.read_fixed(2)?, bits.vbr(8)?) != (ENTER_SUBBLOCK, IDENTIFICATION_BLOCK) {
         return None;
     }
     let width = bits.vbr(4)?;
     bits.align();
-    bits.fixed(32)?;
+    bits.read_fixed(32)?;
     let mut abbreviations: Vec<Vec<Operand>> = Vec::new();
     loop {
-        let record = match bits.fixed(width)? {
+        let record = match bits.read_fixed(width)? {
             END_BLOCK | ENTER_SUBBLOCK => return None,
             DEFINE_ABBREV => {
                 abbreviations.push(bits.abbreviation()?);
@@ -96,7 +96,7 @@ struct Bits<'a> {
 
 impl Bits<'_> {
     /// A number of `width` bits, 64 at most.
-    fn fixed(&mut self, width: u64) -> Option<u64> {
+    fn read_fixed(&mut self, width: u64) -> Option<u64> {
         let mut value = 0;
         if width > 64 {
             return None;
@@ -116,7 +116,7 @@ impl Bits<'_> {
             return None;
         }
         loop {
-            let chunk = self.fixed(width)?;
+            let chunk = self.read_fixed(width)?;
             let more = 1 << (width - 1);
             value |= (chunk & (more - 1)).checked_shl(shift)?;
             if chunk & more == 0 {
@@ -135,9 +135,9 @@ impl Bits<'_> {
         let count = self.vbr(5)?;
         let mut operands = Vec::new();
         while (operands.len() as u64) < count {
-            operands.push(match self.fixed(1)? {
+            operands.push(match self.read_fixed(1)? {
                 1 => Operand::Literal(self.vbr(8)?),
-                _ => match self.fixed(3)? {
+                _ => match self.read_fixed(3)? {
                     1 => Operand::Fixed(self.vbr(5)?),
                     2 => Operand::Vbr(self.vbr(5)?),
                     3 => Operand::Array,
@@ -182,9 +182,9 @@ impl Bits<'_> {
         const CHAR6: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
         match operand {
             Operand::Literal(value) => Some(value),
-            Operand::Fixed(width) => self.fixed(width),
+            Operand::Fixed(width) => self.read_fixed(width),
             Operand::Vbr(width) => self.vbr(width),
-            Operand::Char6 => Some(CHAR6[usize::try_from(self.fixed(6)?).ok()?].into()),
+            Operand::Char6 => Some(CHAR6[usize::try_from(self.read_fixed(6)?).ok()?].into()),
             // No identification block has arrays of arrays, or blobs.
             Operand::Array | Operand::Blob => None,
         }

@@ -68,7 +68,7 @@ fn vectors_agree_in_every_field() {
             .map(|p| numbering.id(p))
             .collect();
         assert!(ids.iter().eq(&case.interesting_ids), "case {i}");
-        let reduced = crate::paths::dag::reduced::Reduced::unreduced(&dag);
+        let reduced = crate::paths::dag::reduced::Reduced::from_unreduced(&dag);
         let tasks = crate::copies::partition::find_partition(&dag, &reduced, case.threshold);
         let mut tasks: Vec<Vec<usize>> = tasks
             .iter()

@@ -219,7 +219,7 @@ fn inherited<S>(
 ) -> Order {
     let mut reached: Vec<BlockId> = origin.keys().filter(|b| states[*b].is_some()).collect();
     reached.sort_by_key(|b| own.position[origin[*b]]);
-    Order::given(reached, origin.len())
+    Order::from_topological(reached, origin.len())
 }
 
 struct Builder<S> {

@@ -31,7 +31,7 @@ pub(super) struct Partial {
 
 impl Partial {
     /// What `profile` counted of `f`; `None`: all.
-    pub(super) fn of(profile: &Profile, f: FuncId) -> Result<Option<Partial>> {
+    pub(super) fn read(profile: &Profile, f: FuncId) -> Result<Option<Partial>> {
         let entry = profile.entry(f);
         let structure = profile.structure(f)?;
         let counted = profile.counted_paths(f, &structure)?;
@@ -105,7 +105,7 @@ impl Evidence {
             // A path inside each set is inside the edges that they have in common.
             let mut common = sets[0].clone();
             for set in &sets[1..] {
-                let mut missing = IdSet::full(common.capacity());
+                let mut missing = IdSet::with_all(common.capacity());
                 missing.difference_with(set);
                 common.difference_with(&missing);
             }
@@ -135,7 +135,7 @@ impl Joined {
                 ))
             })?;
             if self.is_residual {
-                entry.known = sum.news.known();
+                entry.known = sum.news.known_everywhere();
             }
         }
         let specs = &mut self.manifest.paths;

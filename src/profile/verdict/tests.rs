@@ -75,7 +75,7 @@ fn interruptions() {
 fn copies_without_a_share() {
     let one = [made::body(cfg(&[&[1, 2], &[3], &[3], &[]]))];
     let manifest = made::profile(&made::program(one), Scheme::Pbl, 2).manifest;
-    assert_eq!(needed(&manifest), [CopyId(0)].into());
+    assert_eq!(copies_needed(&manifest), [CopyId(0)].into());
     let ran = Processes {
         runs: 1,
         ..Processes::default()
@@ -310,16 +310,16 @@ fn processes_without_counts() {
                   of copy 1 and 1 of copy 2";
     assert_eq!(v.interrupted, [absent]);
     assert_eq!(v.status(), "incomplete");
-    assert!(p.comparable(&[CopyId(0)]) && !p.comparable(&[CopyId(0), CopyId(1)]));
+    assert!(p.are_comparable(&[CopyId(0)]) && !p.are_comparable(&[CopyId(0), CopyId(1)]));
 }
 
 #[test]
 fn what_can_be_compared() {
     let mut p = diamonds(3);
     let (a, b) = (CopyId(0), CopyId(2));
-    assert!(p.comparable(&[a, b]));
+    assert!(p.are_comparable(&[a, b]));
     p.processes[CopyId(2)].cut_short = 1;
-    assert!(p.comparable(&[a]) && !p.comparable(&[a, b]));
+    assert!(p.are_comparable(&[a]) && !p.are_comparable(&[a, b]));
     p.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
-    assert!(!p.comparable(&[a]));
+    assert!(!p.are_comparable(&[a]));
 }

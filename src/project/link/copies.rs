@@ -210,7 +210,7 @@ impl Link<'_> {
         // What -l names is looked for in our folder first.
         clang.args(&runtime.first).arg("-L").arg(&libraries);
         clang
-            .args(modules::replaced(&self.words, &by))
+            .args(modules::replace_files(&self.words, &by))
             .args(&runtime.last);
         clang.args(self.libc.link_options());
         if self.names_libraries {
@@ -219,7 +219,7 @@ impl Link<'_> {
             clang.args(["-lpthread", "-ldl", "-lc"]);
         }
         let run = clang.arg("-o").arg(&part).arg(trace::OPTION).output();
-        let run = run.map_err(|e| self.compiler.failed(&e))?;
+        let run = run.map_err(|e| self.compiler.run_error(&e))?;
         require_success(&run, "linking a copy failed").map_err(explain_renamed_symbol)?;
         self.check_all_taken(&String::from_utf8_lossy(&run.stdout), &by, &objects)?;
         std::fs::rename(&part, &out).map_err(|e| Error::write(&out, e))

@@ -372,7 +372,7 @@ fn note_name(path: &Path) -> String {
 /// The bitcode of an object of our compilers.
 fn read_embedded(object: &Path) -> Option<Embedded> {
     let bytes = std::fs::read(object).ok()?;
-    let embedded = container::embedded(&bytes).ok();
+    let embedded = container::extract_embedded(&bytes).ok();
     embedded.filter(|e| !e.flags.is_empty())
 }
 

@@ -113,7 +113,7 @@ pub(super) fn compile_replacement(folder: &Path, what: Fixed) -> Result<PathBuf>
         .arg(&source)
         .arg("-o")
         .arg(&library);
-    let run = clang.output().map_err(|e| compiler.failed(&e))?;
+    let run = clang.output().map_err(|e| compiler.run_error(&e))?;
     require_success(
         &run,
         "the library that replaces random numbers cannot be compiled",

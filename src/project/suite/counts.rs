@@ -6,7 +6,7 @@ use crate::profile::file;
 use crate::profile::locate::MERGED;
 use crate::profile::manifest::Manifest;
 use crate::profile::merge::{FailureMode, Merged, merge};
-use crate::profile::verdict::idle;
+use crate::profile::verdict::idle_copies;
 use crate::project::record::Record;
 use crate::write::output::Destination;
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ pub(super) fn lacks_counts(programs: &[Record], copy: u32) -> Result<bool> {
         return Ok(false);
     }
     for program in programs {
-        if !idle(&Manifest::read(&program.manifest())?).contains(&CopyId(copy)) {
+        if !idle_copies(&Manifest::read(&program.manifest())?).contains(&CopyId(copy)) {
             return Ok(true);
         }
     }

@@ -47,7 +47,7 @@ pub fn check_places<'a>(folders: &[PathBuf], programs: &'a [Record]) -> Result<V
 pub fn place_all(programs: &[Record], copy: u32) -> Result<()> {
     programs.iter().try_for_each(Record::check_place)?;
     let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
-    let found = record::elsewhere(&here, programs)?;
+    let found = record::find_elsewhere(&here, programs)?;
     let linked = programs
         .iter()
         .enumerate()

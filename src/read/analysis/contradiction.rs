@@ -158,7 +158,7 @@ impl<'a> Contradictions<'a> {
         }
         let dag = &paths.dag;
         let decides = dag.fold_from_exit(false, |v, behind: &TiSlice<VertexId, bool>| {
-            let decides_itself = dag.block(v).is_some_and(|b| self.decides(b));
+            let decides_itself = dag.block(v).is_some_and(|b| self.may_contradict(b));
             decides_itself || dag.outs(v).any(|e| behind[dag.edge(e).dst])
         });
         let starts = dag.outs(dag.entry()).map(|edge| Beginning {
@@ -215,7 +215,7 @@ impl<'a> Contradictions<'a> {
     }
 
     /// Whether the way out of a block may contradict what came before it.
-    fn decides(&self, block: BlockId) -> bool {
+    fn may_contradict(&self, block: BlockId) -> bool {
         let has_ways = || self.entry.succs[block].len() > 1;
         self.choices.contains_key(&block) || self.implies && has_ways()
     }
@@ -230,7 +230,7 @@ impl<'a> Contradictions<'a> {
         earlier: &[BlockId],
     ) -> Option<Rc<Known<'a>>> {
         let mut known = Rc::clone(known);
-        if !self.decides(block) {
+        if !self.may_contradict(block) {
             return Some(known);
         }
         let succ = match paths.dag.edge(edge).kind {
@@ -323,7 +323,7 @@ impl<'a> Known<'a> {
     /// Adds that a value is a constant. What was known of it is of an earlier value.
     fn fix(&mut self, fixed: &Fixed<'a>) {
         let (n, c) = (fixed.variable.number, fixed.constant);
-        let set = Set::related(Predicate::Eq, c, fixed.bits);
+        let set = Set::numbers_in_relation(Predicate::Eq, c, fixed.bits);
         self.values.insert(n, (set, fixed.variable));
         self.orders.retain(|(a, b), _| *a != n && *b != n);
     }
@@ -346,10 +346,10 @@ impl<'a> Known<'a> {
                 };
                 let allowed = match (succ as usize).checked_sub(1) {
                     None => values.iter().fold(Set::all(bits), |set, v| {
-                        set.intersected(&Set::related(Predicate::Ne, *v, bits))
+                        set.intersect(&Set::numbers_in_relation(Predicate::Ne, *v, bits))
                     }),
                     Some(n) => match values.get(n) {
-                        Some(v) => Set::related(Predicate::Eq, *v, bits),
+                        Some(v) => Set::numbers_in_relation(Predicate::Eq, *v, bits),
                         None => return true,
                     },
                 };
@@ -371,7 +371,7 @@ impl<'a> Known<'a> {
         let (left, bits) = (&compared.left, compared.bits);
         match right {
             Operand::Constant(text) => match constant(text, bits) {
-                Some(c) => self.limit(left, bits, &Set::related(predicate, c, bits)),
+                Some(c) => self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits)),
                 None => true,
             },
             Operand::Variable(right) => {
@@ -380,16 +380,20 @@ impl<'a> Known<'a> {
                     return false;
                 }
                 if predicate == Predicate::Eq {
-                    let both = a.intersected(&b);
+                    let both = a.intersect(&b);
                     return self.limit(left, bits, &both) && self.limit(right, bits, &both);
                 }
                 // A single number on one side is a constant.
-                let a_is = a.only().is_none_or(|c| {
-                    self.limit(right, bits, &Set::related(swapped(predicate), c, bits))
+                let a_is = a.only_number().is_none_or(|c| {
+                    self.limit(
+                        right,
+                        bits,
+                        &Set::numbers_in_relation(swap(predicate), c, bits),
+                    )
                 });
-                a_is && b
-                    .only()
-                    .is_none_or(|c| self.limit(left, bits, &Set::related(predicate, c, bits)))
+                a_is && b.only_number().is_none_or(|c| {
+                    self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits))
+                })
             }
         }
     }
@@ -403,7 +407,7 @@ impl<'a> Known<'a> {
     }
 
     fn limit(&mut self, variable: &'a Variable, bits: u32, to: &Set) -> bool {
-        let set = self.value(variable, bits).intersected(to);
+        let set = self.value(variable, bits).intersect(to);
         let possible = !set.0.is_empty();
         self.values.insert(variable.number, (set, variable));
         possible
@@ -417,7 +421,7 @@ impl<'a> Known<'a> {
         let predicate = if left < right {
             predicate
         } else {
-            swapped(predicate)
+            swap(predicate)
         };
         let pair = (left.min(right), left.max(right));
         let orders = self
@@ -457,7 +461,7 @@ fn order_of(predicate: Predicate) -> (Order, Option<bool>) {
 }
 
 /// What `a PREDICATE b` is of `b` and `a`.
-fn swapped(predicate: Predicate) -> Predicate {
+fn swap(predicate: Predicate) -> Predicate {
     match predicate {
         Predicate::Slt => Predicate::Sgt,
         Predicate::Sle => Predicate::Sge,
@@ -491,7 +495,7 @@ impl Set {
     }
 
     /// The numbers of so many bits that are in this relation to `c`.
-    fn related(predicate: Predicate, c: u64, bits: u32) -> Set {
+    fn numbers_in_relation(predicate: Predicate, c: u64, bits: u32) -> Set {
         let most = mask(bits);
         // With signs, the order is that of numbers whose first bit is flipped.
         let signed = order_of(predicate).1 == Some(true);
@@ -521,7 +525,7 @@ impl Set {
         Set(ranges.into())
     }
 
-    fn intersected(&self, other: &Set) -> Set {
+    fn intersect(&self, other: &Set) -> Set {
         let mut both = Vec::new();
         for a in self.0.iter() {
             for b in other.0.iter() {
@@ -536,7 +540,7 @@ impl Set {
     }
 
     /// Its number, if it has only one.
-    fn only(&self) -> Option<u64> {
+    fn only_number(&self) -> Option<u64> {
         match self.0[..] {
             [(from, to)] if from == to => Some(from),
             _ => None,

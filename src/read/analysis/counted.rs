@@ -245,7 +245,7 @@ impl<'a> CountedFunction<'a> {
         profile: &'a Profile,
         selection: &Selection,
     ) -> Result<Vec<CountedFunction<'a>>> {
-        let wanted = selection.profiled(profile).into_par_iter();
+        let wanted = selection.profiled_functions(profile).into_par_iter();
         wanted.map(|f| CountedFunction::new(profile, f)).collect()
     }
 }

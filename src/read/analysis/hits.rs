@@ -34,8 +34,8 @@ pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let programs = Programs::find(&[manifest_path.to_path_buf()])?;
     each_file(files, |file| {
         let raw = read(file)?;
-        check(&raw, programs.only(raw.program, file)?, file)?;
-        seen.once(&[raw.unique], file, files)?;
+        check(&raw, programs.find_program(raw.program, file)?, file)?;
+        seen.refuse_repeated(&[raw.unique], file, files)?;
         let sum = &mut probe_hits[raw.copy];
         for f in raw.functions.values() {
             let remedy = "rewrite with --count-hits, and run that";

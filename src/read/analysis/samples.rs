@@ -233,7 +233,7 @@ impl Parser {
             self.flush();
             self.start(header);
         } else if line.starts_with(char::is_whitespace) {
-            self.indented(line);
+            self.read_indented(line);
         } else if let Some(place) = behind_fields(line) {
             self.flush();
             self.single(place);
@@ -266,7 +266,7 @@ impl Parser {
     }
 
     /// A frame, the source line of one, or a sample of which only the frame is printed.
-    fn indented(&mut self, line: &str) {
+    fn read_indented(&mut self, line: &str) {
         if let Some((place, is_inlined)) = frame(line.trim_start()) {
             let continues = self.pending.as_ref().is_some_and(|p| p.has_chain);
             if continues {

@@ -97,7 +97,7 @@ impl Scanned<'_> {
     }
 
     /// The bracket that closes the one at `open`; what is no bracket closes itself. O(1).
-    pub(super) fn closes(&self, open: usize) -> Option<usize> {
+    pub(super) fn closing_of(&self, open: usize) -> Option<usize> {
         match side(self.word(open)) {
             None => (open < self.tokens.len()).then_some(open),
             Some(Side::Opens) => self.tokens.partner(open),
@@ -106,7 +106,7 @@ impl Scanned<'_> {
     }
 
     /// The bracket that the one at `close` closes; what is no bracket opens itself. O(1).
-    pub(super) fn opened(&self, close: usize) -> Option<usize> {
+    pub(super) fn opening_of(&self, close: usize) -> Option<usize> {
         match side(self.word(close)) {
             None => Some(close),
             Some(Side::Opens) => None,
@@ -115,7 +115,7 @@ impl Scanned<'_> {
     }
 
     /// The innermost bracket around token `at`. O(1).
-    pub(super) fn opens(&self, at: usize) -> Option<usize> {
+    pub(super) fn bracket_around(&self, at: usize) -> Option<usize> {
         let around = &self.tokens.around;
         let known = around.get(at).or(around.last())?;
         known.map(|open| open as usize)
@@ -188,11 +188,11 @@ mod tests {
             let scanned = Scanned { text: &text, tokens: &tokens, is_rust: false };
             let words: Vec<&str> = tokens.iter().map(|t| &text[t.start..t.end]).collect();
             for at in 0..words.len() {
-                prop_assert_eq!(scanned.closes(at), count(&words, at, true));
-                prop_assert_eq!(scanned.opened(at), count(&words, at, false));
-                prop_assert_eq!(scanned.opens(at), find_around(&words, at));
+                prop_assert_eq!(scanned.closing_of(at), count(&words, at, true));
+                prop_assert_eq!(scanned.opening_of(at), count(&words, at, false));
+                prop_assert_eq!(scanned.bracket_around(at), find_around(&words, at));
             }
-            prop_assert_eq!(scanned.opens(words.len()), find_around(&words, words.len()));
+            prop_assert_eq!(scanned.bracket_around(words.len()), find_around(&words, words.len()));
             let range = start.min(words.len())..(start + length).min(words.len());
             let outside: Vec<usize> = scanned.tokens_outside_brackets(range.clone()).collect();
             prop_assert_eq!(outside, find_outside(&words, range));

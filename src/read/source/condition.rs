@@ -100,7 +100,9 @@ impl<'a> Scanned<'a> {
         if self.is_rust {
             return None;
         }
-        let open = self.opens(at).filter(|&open| self.word(open) == "(")?;
+        let open = self
+            .bracket_around(at)
+            .filter(|&open| self.word(open) == "(")?;
         let keyword = open.checked_sub(1)?;
         let keyword = match self.word(keyword) {
             "constexpr" => keyword.checked_sub(1)?,
@@ -147,7 +149,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// Whether token `at` negates what follows it; the `!` of `assert!(x)` names a macro of Rust.
-    pub(super) fn negates(&self, at: usize) -> bool {
+    pub(super) fn is_negation_at(&self, at: usize) -> bool {
         let is_of_name = || {
             let name = at.checked_sub(1).map(|before| &self.tokens[before]);
             name.is_some_and(|name| name.kind == Kind::Word && name.end == self.tokens[at].start)
@@ -165,7 +167,7 @@ impl<'a> Scanned<'a> {
                 continue;
             }
             let bracket = before == "(" && self.word(range.end) == ")";
-            let negated = range.start > 1 && self.negates(range.start - 2);
+            let negated = range.start > 1 && self.is_negation_at(range.start - 2);
             if !(bracket && negated) {
                 return range;
             }
@@ -184,9 +186,9 @@ impl<'a> Scanned<'a> {
             "do" => None,
             // A loop over a range has its branch at the colon.
             ":" => {
-                let open = self.opens(at)?;
+                let open = self.bracket_around(at)?;
                 let is_loop = open > 0 && self.word(open - 1) == "for";
-                is_loop.then(|| open + 1..self.closes(open).unwrap_or(at))
+                is_loop.then(|| open + 1..self.closing_of(open).unwrap_or(at))
             }
             "?" => Some(self.last_part(self.operand_before(at))),
             word if JOINS.as_flattened().contains(&word) => {
@@ -211,7 +213,7 @@ impl<'a> Scanned<'a> {
 
     /// Where the declaration begins that is the condition of a `while`, whose name token `at` is.
     fn find_declaration(&self, at: usize) -> Option<usize> {
-        let open = self.opens(at).filter(|_| !self.is_rust)?;
+        let open = self.bracket_around(at).filter(|_| !self.is_rust)?;
         let is_while = open > 0 && self.word(open - 1) == "while";
         let is_type = |i: usize| {
             let word = self.word(i);
@@ -223,7 +225,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// Whether token `at` joins what stands before it with something: Rust's `&&x` and `|| x` do not.
-    pub(super) fn joins(&self, at: usize) -> bool {
+    pub(super) fn is_binary_join(&self, at: usize) -> bool {
         self.is_join(at) && self.is_after_operand(at)
     }
 
@@ -245,7 +247,7 @@ impl<'a> Scanned<'a> {
 
     /// The condition of the `for` whose third clause token `at` is in: an optimiser's branch that ends an iteration.
     fn find_loop_condition(&self, at: usize) -> Option<Range> {
-        let open = self.opens(at)?;
+        let open = self.bracket_around(at)?;
         let keyword = open.checked_sub(1).filter(|&i| self.word(i) == "for")?;
         let condition = self.find_controlled(keyword)?;
         (!condition.is_empty() && condition.end < at).then(|| self.last_part(condition))
@@ -265,7 +267,7 @@ impl<'a> Scanned<'a> {
             at += 1;
         }
         let bracketed = self.word(at) == "(" && {
-            let close = self.closes(at)?;
+            let close = self.closing_of(at)?;
             // Rust: `if (a) && b {`.
             !self.is_join(close + 1) && !matches!(self.word(close + 1), "==" | "!=" | "<" | ">")
         };
@@ -274,7 +276,7 @@ impl<'a> Scanned<'a> {
                 (at..self.tokens.len()).find(|&i| self.word(i) == "{" || self.word(i) == ";")?;
             return Some(at..end);
         }
-        let inside = at + 1..self.closes(at)?;
+        let inside = at + 1..self.closing_of(at)?;
         let semicolons: Vec<usize> = self
             .tokens_outside_brackets(inside.clone())
             .filter(|&i| self.word(i) == ";")
@@ -294,7 +296,7 @@ impl<'a> Scanned<'a> {
             let word = self.word(first - 1);
             let directive = self.tokens[first - 1].kind == Kind::Directive;
             if matches!(word, ")" | "]") {
-                match self.opened(first - 1) {
+                match self.opening_of(first - 1) {
                     Some(open) => first = open,
                     None => break,
                 }
@@ -325,9 +327,9 @@ impl<'a> Scanned<'a> {
         let mut is_guarded = false;
         while end < self.tokens.len() {
             match self.word(end) {
-                _ if self.is_rust && !is_guarded && end > at && self.joins(end) => break,
+                _ if self.is_rust && !is_guarded && end > at && self.is_binary_join(end) => break,
                 "if" => is_guarded = true,
-                "(" | "[" => end = self.closes(end)?,
+                "(" | "[" => end = self.closing_of(end)?,
                 ")" | "]" | "}" | ";" | "," | "{" | "=>" | "else" => break,
                 "?" => {
                     question.get_or_insert(end);
@@ -369,7 +371,7 @@ impl<'a> Scanned<'a> {
 
     /// The end of a macro's arguments at `at`, if no semicolon but another statement follows them.
     fn macro_end(&self, at: usize) -> Option<usize> {
-        let close = (self.word(at + 1) == "(").then(|| self.closes(at + 1))??;
+        let close = (self.word(at + 1) == "(").then(|| self.closing_of(at + 1))??;
         let next = self.tokens.get(close + 1)?;
         (next.kind == Kind::Word || self.word(close + 1) == "}").then_some(close + 1)
     }
@@ -389,9 +391,9 @@ impl<'a> Scanned<'a> {
     /// The last of the joins that bind least, outside of brackets.
     pub(super) fn find_last_join(&self, range: Range) -> Option<usize> {
         JOINS.iter().find_map(|words| {
-            let outer = self
-                .tokens_outside_brackets(range.clone())
-                .filter(|&i| words.contains(&self.word(i)) && (!self.is_rust || self.joins(i)));
+            let outer = self.tokens_outside_brackets(range.clone()).filter(|&i| {
+                words.contains(&self.word(i)) && (!self.is_rust || self.is_binary_join(i))
+            });
             outer.last()
         })
     }
@@ -403,7 +405,7 @@ impl<'a> Scanned<'a> {
             first += 1;
         }
         let whole =
-            self.word(first) == "(" && self.closes(first) == Some(range.end.wrapping_sub(1));
+            self.word(first) == "(" && self.closing_of(first) == Some(range.end.wrapping_sub(1));
         if whole && first + 2 < range.end {
             first + 1..range.end - 1
         } else {
@@ -416,7 +418,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The text of tokens in one line, blanks and comments between them as one blank each.
-    pub(super) fn joined(&self, range: Range) -> String {
+    pub(super) fn text_of(&self, range: Range) -> String {
         let mut out = String::new();
         for i in range.clone() {
             let token = self.tokens[i];
@@ -443,8 +445,8 @@ mod tests {
             is_rust,
         };
         let meanings = scanned.meanings(offset)?;
-        let last = meanings.last.map(|(range, _)| scanned.joined(range));
-        Some((scanned.joined(meanings.first), last))
+        let last = meanings.last.map(|(range, _)| scanned.text_of(range));
+        Some((scanned.text_of(meanings.first), last))
     }
 
     /// The first of them.

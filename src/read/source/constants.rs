@@ -38,7 +38,7 @@ pub(super) fn find_enums(scanned: &Scanned) -> Vec<(Option<String>, Range)> {
         let name = (at + 1..open)
             .find(is_name)
             .map(|i| scanned.word(i).to_string());
-        Some((name, open + 1..scanned.closes(open)?))
+        Some((name, open + 1..scanned.closing_of(open)?))
     };
     (0..scanned.tokens.len())
         .filter(is_enum)

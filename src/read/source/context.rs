@@ -105,7 +105,7 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
     let mut context = Context::default();
     context.climb(scanned, range.clone());
     Condition {
-        text: scanned.joined(range.clone()) + if is_pattern { " =>" } else { "" },
+        text: scanned.text_of(range.clone()) + if is_pattern { " =>" } else { "" },
         bytes: bytes(scanned, &range),
         then: context.then,
         otherwise: context.otherwise,
@@ -151,7 +151,7 @@ fn without_negations(scanned: &Scanned, mut range: Range) -> (Range, bool) {
             continue;
         }
         let whole = scanned.word(range.start) == "("
-            && scanned.closes(range.start) == Some(range.end - 1)
+            && scanned.closing_of(range.start) == Some(range.end - 1)
             && range.len() > 2;
         if !whole {
             return (range, negated);
@@ -193,7 +193,9 @@ fn call(scanned: &Scanned, range: Range) -> Option<String> {
     if range.len() < 3 || scanned.word(range.end - 1) != ")" {
         return None;
     }
-    let open = scanned.opened(range.end - 1).filter(|&o| o > range.start)?;
+    let open = scanned
+        .opening_of(range.end - 1)
+        .filter(|&o| o > range.start)?;
     let name = open - 1;
     let reached = scanned.tokens_outside_brackets(range.start..name).all(|i| {
         scanned.tokens[i].kind == Kind::Word
@@ -309,7 +311,7 @@ impl Context {
                 }
                 let name = open.checked_sub(1).map_or("", |i| scanned.word(i));
                 let groups = open == 0
-                    || scanned.negates(open - 1)
+                    || scanned.is_negation_at(open - 1)
                     || STOPS.contains(&name)
                     || matches!(name, "(" | "[" | "&&" | "||" | "and" | "or");
                 if !groups {
@@ -352,7 +354,7 @@ impl Context {
             let mut at = from;
             while at < scanned.tokens.len() && !stops(&at) {
                 if matches!(scanned.word(at), "(" | "[" | "{") {
-                    at = scanned.closes(at).unwrap_or(scanned.tokens.len());
+                    at = scanned.closing_of(at).unwrap_or(scanned.tokens.len());
                 }
                 at += 1;
             }
@@ -394,7 +396,7 @@ impl Context {
             "while" => {
                 self.control(same);
                 let done = keyword > 0 && scanned.word(keyword - 1) == "}";
-                let body = done.then(|| scanned.opened(keyword - 1)).flatten();
+                let body = done.then(|| scanned.opening_of(keyword - 1)).flatten();
                 let body = body.filter(|&b| b > 0 && scanned.word(b - 1) == "do");
                 match body {
                     Some(body) => self.lead(same, scanned, body..keyword),
@@ -441,16 +443,16 @@ impl Context {
             let from = if is_all { body.start } else { range.end };
             self.lead(same, scanned, from..body.end);
         } else if before == ";" && after == ";" {
-            let open = scanned.opens(range.start);
+            let open = scanned.bracket_around(range.start);
             let open = open.filter(|&o| o > 0 && scanned.word(o - 1) == "for");
-            if let Some(close) = open.and_then(|o| scanned.closes(o)) {
+            if let Some(close) = open.and_then(|o| scanned.closing_of(o)) {
                 let end = statement_end(scanned, close + 1);
                 self.control(same);
                 self.lead(same, scanned, range.end + 1..end);
             }
         } else if before == ";" && after == ")" {
             // `if (int n = f(); n > 0)`.
-            if let Some(open) = scanned.opens(range.start) {
+            if let Some(open) = scanned.bracket_around(range.start) {
                 self.statement(scanned, open, range.end, same);
             }
         } else if after == "{" {

@@ -65,7 +65,7 @@ fn find_opening(scanned: &Scanned, at: usize) -> Option<usize> {
     while at > 0 {
         at -= 1;
         match scanned.word(at) {
-            ")" | "]" => at = scanned.opened(at)?,
+            ")" | "]" => at = scanned.opening_of(at)?,
             "(" | "[" => return Some(at),
             ";" | "{" | "}" => return None,
             _ => {}
@@ -78,14 +78,17 @@ fn find_opening(scanned: &Scanned, at: usize) -> Option<usize> {
 pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
     let is_directive = |i: usize| scanned.tokens[i].kind == Kind::Directive;
     let mut start = at;
-    while let Some(open) = scanned.opens(start).filter(|&i| scanned.word(i) != "{") {
+    while let Some(open) = scanned
+        .bracket_around(start)
+        .filter(|&i| scanned.word(i) != "{")
+    {
         start = open;
     }
     let mut end = start;
     while start > 0 && !is_directive(start - 1) {
         match scanned.word(start - 1) {
             ";" | "{" | "}" => break,
-            ")" | "]" => match scanned.opened(start - 1) {
+            ")" | "]" => match scanned.opening_of(start - 1) {
                 Some(open) => start = open,
                 None => break,
             },
@@ -99,7 +102,7 @@ pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
                 end += 1;
                 break;
             }
-            "(" | "[" => match scanned.closes(end) {
+            "(" | "[" => match scanned.closing_of(end) {
                 Some(close) => end = close + 1,
                 None => break,
             },
@@ -138,10 +141,10 @@ fn find_at(expansion: &Expansion, scanned: &Scanned, at: usize) -> Option<Found>
     let word = scanned.word(at);
     let joins = JOINS.iter().find(|words| words.contains(&word));
     let is_statement = matches!(word, "if" | "while" | "for" | "switch");
-    let (whole, key) = if joins.is_some() && scanned.joins(at) || word == "?" {
+    let (whole, key) = if joins.is_some() && scanned.is_binary_join(at) || word == "?" {
         (scanned.operand_before(at), at)
     } else if is_statement && scanned.word(at + 1) == "(" {
-        (scanned.find_controlled(at)?, scanned.closes(at + 1)?)
+        (scanned.find_controlled(at)?, scanned.closing_of(at + 1)?)
     } else {
         return None;
     };
@@ -218,7 +221,7 @@ fn find_sites(
 /// The end of the body of the `do` whose `while` token `at` is, of a body in braces.
 fn find_end_of_do_before(scanned: &Scanned, at: usize) -> Option<usize> {
     let last = at.checked_sub(1).filter(|&i| scanned.word(i) == "}")?;
-    let open = scanned.opened(last)?;
+    let open = scanned.opening_of(last)?;
     (open > 0 && scanned.word(open - 1) == "do").then_some(last)
 }
 
@@ -229,7 +232,7 @@ fn is_negated(scanned: &Scanned, whole: &Range) -> bool {
     open.is_some_and(|open| {
         open > whole.start
             && scanned.word(open) == "("
-            && scanned.closes(open) == Some(whole.end - 1)
+            && scanned.closing_of(open) == Some(whole.end - 1)
     })
 }
 
@@ -312,7 +315,9 @@ impl Quoted {
                 range = before..range.end + 1;
             } else if scanned.is_join(before) {
                 is_alone = false;
-                let open = scanned.opens(range.start).map_or(0, |open| open + 1);
+                let open = scanned
+                    .bracket_around(range.start)
+                    .map_or(0, |open| open + 1);
                 range.start = open.max(found.whole.start);
             } else {
                 break;

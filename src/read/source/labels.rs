@@ -68,7 +68,7 @@ impl Text {
         };
         let label = scanned.label_behind(case)?;
         let is_alone = !is_case(label.end + 1) && !scanned.is_behind_case(case);
-        let text = scanned.joined(label);
+        let text = scanned.text_of(label);
         (is_alone && !text.contains('\'')).then_some(text)
     }
 
@@ -79,7 +79,7 @@ impl Text {
         let first = self.tokens_of_line(line)?.start;
         let found = scanned.label_from(first);
         let found = found.or_else(|| scanned.label_before(first));
-        found.map(|label| scanned.joined(label))
+        found.map(|label| scanned.text_of(label))
     }
 
     /// The tokens that begin on a line, if there are any.
@@ -112,7 +112,7 @@ impl Scanned<'_> {
             }
             None => definitions.value(self, first..end) == Some(value),
         };
-        is_it.then(|| self.joined(label))
+        is_it.then(|| self.text_of(label))
     }
 
     /// The label behind the `case` at a token, up to its colon.
@@ -169,9 +169,9 @@ impl Scanned<'_> {
 
     /// What the braces of the `switch` at a token enclose.
     fn switch_body(&self, switch: usize) -> Option<Range> {
-        let open = self.closes(switch + 1)? + 1;
+        let open = self.closing_of(switch + 1)? + 1;
         (self.word(open) == "{").then_some(())?;
-        Some(open + 1..self.closes(open)?)
+        Some(open + 1..self.closing_of(open)?)
     }
 
     /// The last label before token `first` from which its statement is reached without a jump.
@@ -186,7 +186,7 @@ impl Scanned<'_> {
             match self.word(at) {
                 "}" => return None,
                 word if KEYWORDS.contains(&word) => return None,
-                ")" | "]" => at = self.opened(at)?,
+                ")" | "]" => at = self.opening_of(at)?,
                 _ => {}
             }
         }
@@ -195,7 +195,7 @@ impl Scanned<'_> {
     /// The label that begins at token `first`.
     fn label_from(&self, first: usize) -> Option<Range> {
         let end = match self.word(first + 1) {
-            "(" => self.closes(first + 1)? + 1,
+            "(" => self.closing_of(first + 1)? + 1,
             _ => first + 1,
         };
         let ends = match self.word(end) {
@@ -217,7 +217,7 @@ impl Scanned<'_> {
             _ => return None,
         };
         let first = match end.checked_sub(1)? {
-            close if self.word(close) == ")" => self.opened(close)?.checked_sub(1)?,
+            close if self.word(close) == ")" => self.opening_of(close)?.checked_sub(1)?,
             word => word,
         };
         (self.tokens[first].kind == Kind::Word).then_some(first..end)

@@ -6,7 +6,7 @@ use super::condition::{Range, Scanned};
 pub(super) fn literal(scanned: &Scanned, mut range: Range) -> Option<i128> {
     while range.len() > 2
         && scanned.word(range.start) == "("
-        && scanned.closes(range.start) == Some(range.end - 1)
+        && scanned.closing_of(range.start) == Some(range.end - 1)
     {
         range = range.start + 1..range.end - 1;
     }

@@ -240,7 +240,7 @@ impl Expanded {
         }
     }
 
-    fn is(&self, word: &str) -> bool {
+    fn has_text(&self, word: &str) -> bool {
         &*self.text == word
     }
 }
@@ -402,7 +402,10 @@ impl Expander<'_> {
                         text: piece.text.clone(),
                         is_spaced: piece.is_spaced,
                     };
-                    out.push(of_body(format!("{:?}", joined(argument)).into(), &literal));
+                    out.push(of_body(
+                        format!("{:?}", join_text(argument)).into(),
+                        &literal,
+                    ));
                     at += 1;
                 }
                 (_, _, Some(argument)) => {
@@ -443,12 +446,12 @@ fn arguments(
     parameters: usize,
     definition: &Definition,
 ) -> Option<(Vec<Vec<Expanded>>, Expanded)> {
-    input.last().filter(|t| t.is("("))?;
+    input.last().filter(|t| t.has_text("("))?;
     let mut depth = 0usize;
     let mut end = None;
     for (i, token) in input.iter().enumerate().rev() {
-        depth += usize::from(token.is("("));
-        depth -= usize::from(token.is(")"));
+        depth += usize::from(token.has_text("("));
+        depth -= usize::from(token.has_text(")"));
         if depth == 0 {
             end = Some(i);
             break;
@@ -477,7 +480,7 @@ fn arguments(
     Some((arguments, close))
 }
 
-fn joined(tokens: &[Expanded]) -> String {
+fn join_text(tokens: &[Expanded]) -> String {
     let mut out = String::new();
     for token in tokens {
         if token.is_spaced && !out.is_empty() {
@@ -489,7 +492,7 @@ fn joined(tokens: &[Expanded]) -> String {
 }
 
 fn quote_call(name: &Expanded, arguments: &[Vec<Expanded>]) -> String {
-    let arguments: Vec<String> = arguments.iter().map(|a| joined(a)).collect();
+    let arguments: Vec<String> = arguments.iter().map(|a| join_text(a)).collect();
     let call = format!("{}({})", name.text, arguments.join(", "));
     if call.len() > LONGEST_CALL {
         format!("{}(…)", name.text)

@@ -110,7 +110,7 @@ impl Search {
     }
 
     /// What a file is called instead that was compiled as `name`, by each beginning that fits.
-    fn renamed<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    fn other_names<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
         self.renamed.iter().filter_map(move |(from, to)| {
             let rest = name.strip_prefix(from.as_str())?;
             let whole = rest.is_empty() || rest.starts_with('/') || from.ends_with('/');
@@ -122,7 +122,7 @@ impl Search {
     /// by.
     pub fn rename(&self, files: &mut [String]) {
         for file in files {
-            let renamed = self.renamed(file).next();
+            let renamed = self.other_names(file).next();
             if let Some(name) = renamed {
                 *file = normalised(&name).into_owned();
             }
@@ -131,7 +131,7 @@ impl Search {
 
     /// Where `name` may be, the likeliest first.
     fn candidates(&self, name: &str) -> Vec<PathBuf> {
-        let mut names: Vec<PathBuf> = self.renamed(name).map(PathBuf::from).collect();
+        let mut names: Vec<PathBuf> = self.other_names(name).map(PathBuf::from).collect();
         names.push(name.into());
         let mut candidates = names.clone();
         let is_name = |c: &Component| matches!(c, Component::Normal(_));
@@ -212,7 +212,7 @@ impl Sources {
         Sources {
             search,
             hashed: checksums.iter().any(|c| !c.is_empty()),
-            headers: Headers::beside(files.iter().map(String::as_str)),
+            headers: Headers::for_files(files.iter().map(String::as_str)),
             files: files.iter().enumerate().map(file).collect(),
             markers: OnceLock::new(),
             known: Mutex::default(),
@@ -262,7 +262,7 @@ impl Sources {
         let find = || {
             let headers = self
                 .headers
-                .included(&file.name, text, |name| self.header(name));
+                .find_included(&file.name, text, |name| self.header(name));
             Definitions::new(text, headers)
         };
         file.definitions.get_or_init(find)

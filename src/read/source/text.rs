@@ -106,7 +106,7 @@ impl Text {
     }
 
     /// All that the `&&` or `||` at a line and column joins, and how many operands that has.
-    pub fn joined(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
+    pub fn joined_condition(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
         let (range, operands) = self.scanned().find_joined_at(self.offset(line, column)?)?;
         let condition = self.remember((line, column, Extent::Join), || Some(range));
         Some((condition?, operands))
@@ -159,7 +159,7 @@ impl Text {
     }
 
     /// The names of headers that it includes by quotes.
-    pub(super) fn included(&self) -> impl Iterator<Item = String> + '_ {
+    pub(super) fn included_names(&self) -> impl Iterator<Item = String> + '_ {
         let tokens = self.scanned().tokens.iter();
         let directives = tokens.filter(|t| t.kind == tokens::Kind::Directive);
         let name = |t: &Token| {
@@ -259,6 +259,6 @@ impl Text {
         let condition = scanned.condition(keyword.start);
         condition
             .filter(|_| more.is_none())
-            .map(|range| scanned.joined(range))
+            .map(|range| scanned.text_of(range))
     }
 }

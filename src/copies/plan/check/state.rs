@@ -31,7 +31,7 @@ impl State {
     };
 
     /// Over an edge with this label.
-    pub(super) fn behind(self, label: u64) -> State {
+    pub(super) fn after_edge(self, label: u64) -> State {
         let register = match self.register {
             Register::Potential(p) => Register::Potential(p.wrapping_sub(label as i64)),
             other => other,

@@ -28,9 +28,9 @@ enum Known {
 impl Increments<'_> {
     /// Places the statements. O(V + E).
     pub(crate) fn place(mut self) -> Placement {
-        let known = self.known();
+        let known = self.find_known();
         self.lift_counts(&known);
-        let needed = self.needed();
+        let needed = self.find_needed();
         let edges = self.dag.edge_ids();
         let code = edges.map(|e| self.statement(e, &known, &needed));
         Placement {
@@ -38,10 +38,10 @@ impl Increments<'_> {
         }
     }
 
-    fn known(&self) -> TiVec<VertexId, Known> {
+    fn find_known(&self) -> TiVec<VertexId, Known> {
         let mut known = self.dag.by_vertex(Known::Const(0));
         for v in self.dag.order().skip(1) {
-            let mut values = self.dag.ins(v).iter().map(|&e| self.after(e, &known));
+            let mut values = self.dag.ins(v).iter().map(|&e| self.known_after(e, &known));
             let first = values.next().expect("every vertex is reachable");
             known[v] = if values.all(|k| k == first) {
                 first
@@ -53,7 +53,7 @@ impl Increments<'_> {
     }
 
     /// What is known of `r` behind edge `e`.
-    fn after(&self, e: EdgeId, known: &TiSlice<VertexId, Known>) -> Known {
+    fn known_after(&self, e: EdgeId, known: &TiSlice<VertexId, Known>) -> Known {
         match known[self.dag.edge(e).src] {
             Known::Const(c) => Known::Const(c.wrapping_add(self.inc[e])),
             Known::Varies => Known::Varies,
@@ -62,10 +62,10 @@ impl Increments<'_> {
 
     fn lift_counts(&mut self, known: &TiSlice<VertexId, Known>) {
         for v in self.dag.order_from_exit() {
-            let Some(only) = self.ends.liftable(self.dag, v) else {
+            let Some(only) = self.ends.find_liftable(self.dag, v) else {
                 continue;
             };
-            if self.pays(v, only, known) {
+            if self.lifting_pays(v, only, known) {
                 let inc = std::mem::take(&mut self.inc[only]);
                 self.ends.lift(self.dag, v, only);
                 for &e in self.dag.ins(v) {
@@ -78,7 +78,7 @@ impl Increments<'_> {
     /// Whether a count on `only`, the way out of `v`, had better be on the ways in: an edge into `v` has a statement
     /// that the count would swallow, or an array may count what comes along it. A single edge in costs nothing and may
     /// lead on.
-    fn pays(&self, v: VertexId, only: EdgeId, known: &TiSlice<VertexId, Known>) -> bool {
+    fn lifting_pays(&self, v: VertexId, only: EdgeId, known: &TiSlice<VertexId, Known>) -> bool {
         let ins = self.dag.ins(v);
         let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src], Known::Const(_));
         let in_window = |e: EdgeId| self.numbering.window_up_to(e).is_some();
@@ -89,7 +89,7 @@ impl Increments<'_> {
     }
 
     /// The vertices from which a count that is still to come can be reached.
-    fn needed(&self) -> IdSet<VertexId> {
+    fn find_needed(&self) -> IdSet<VertexId> {
         let mut needed = self.dag.vertex_set();
         for v in self.dag.order_from_exit() {
             let mut outs = self.dag.outs(v);
@@ -108,7 +108,7 @@ impl Increments<'_> {
         needed: &IdSet<VertexId>,
     ) -> Option<Op> {
         let inc = self.inc[e];
-        let after = self.after(e, known);
+        let after = self.known_after(e, known);
         if self.ends.counted.contains(e) {
             return Some(match after {
                 Known::Const(id) => Op::CountConst(id as u64),

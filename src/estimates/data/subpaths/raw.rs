@@ -107,7 +107,7 @@ fn entries<O: ByteOrder>(
             .ok_or_else(|| damaged("an entry of the sample"))?;
         let subpath =
             decode(text, length.blocks).ok_or_else(|| damaged("a subpath of the sample"))?;
-        let counted = Points::listed(sampling.list, u64::from(entry.0), doublings);
+        let counted = Points::from_list(sampling.list, u64::from(entry.0), doublings);
         if points.insert(subpath, counted).is_some() {
             return Err(damaged("a subpath is there twice"));
         }

@@ -368,11 +368,11 @@ mod tests {
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "m");
         let module = context.create_module_from_ir(buffer).unwrap();
         let block = |b: u32| match b {
-            0 => Block::ending(Terminator::Jump, vec![BlockId(1)]),
-            _ if b > BLOCKS => Block::ending(Terminator::Return, vec![]),
+            0 => Block::with_terminator(Terminator::Jump, vec![BlockId(1)]),
+            _ if b > BLOCKS => Block::with_terminator(Terminator::Return, vec![]),
             _ => {
                 let next = if b < BLOCKS { b + 1 } else { b };
-                Block::ending(Terminator::Branch, vec![BlockId(BLOCKS + 1), BlockId(next)])
+                Block::with_terminator(Terminator::Branch, vec![BlockId(BLOCKS + 1), BlockId(next)])
             }
         };
         let cfg = Cfg {

@@ -163,7 +163,7 @@ impl<'ctx> Outlined<'ctx> {
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
-                Tail::of(&blocks)
+                Tail::choose(&blocks)
             },
         })
     }
@@ -261,7 +261,11 @@ impl<'ctx> Outlined<'ctx> {
 
     /// Which loop around the place where control came over was not left yet; whether it is the one
     /// of this number or inside that.
-    fn inside(&self, builder: &Builder<'ctx>, number: u32) -> (IntValue<'ctx>, IntValue<'ctx>) {
+    fn find_loop_not_left(
+        &self,
+        builder: &Builder<'ctx>,
+        number: u32,
+    ) -> (IntValue<'ctx>, IntValue<'ctx>) {
         let word = self.context.i32_type();
         let first = word.const_int(u64::from(number), false);
         let inside = self.place(builder, self.words.inside);
@@ -277,13 +281,13 @@ impl<'ctx> Outlined<'ctx> {
     }
 
     /// Whether the loop of this number was not left since control came over.
-    pub(super) fn stays(&self, builder: &Builder<'ctx>, number: u32) -> IntValue<'ctx> {
-        self.inside(builder, number).1
+    pub(super) fn was_not_left(&self, builder: &Builder<'ctx>, number: u32) -> IntValue<'ctx> {
+        self.find_loop_not_left(builder, number).1
     }
 
     /// The loop of this number is entered: if control came over inside it, it was left.
-    pub(super) fn enters(&self, builder: &Builder<'ctx>, number: u32) {
-        let (inside, is) = self.inside(builder, number);
+    pub(super) fn note_entry(&self, builder: &Builder<'ctx>, number: u32) {
+        let (inside, is) = self.find_loop_not_left(builder, number);
         let outer = self.headers[number as usize].outer.unwrap_or(NONE);
         let outer = inside.get_type().const_int(u64::from(outer), false);
         let now = builder

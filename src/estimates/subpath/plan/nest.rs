@@ -112,7 +112,7 @@ impl<'a> Found<'a> {
     fn enter(&mut self, edge: CfgEdge, from: u32, to: u32, splits: bool) {
         let forest = self.forest;
         let around = forest.find_loops_around(to);
-        for header in around.take_while(|h| !forest.holds(*h, from)) {
+        for header in around.take_while(|h| !forest.loop_contains(*h, from)) {
             let entries = &mut self.entries[header as usize];
             if header != to || !splits {
                 *entries = None;

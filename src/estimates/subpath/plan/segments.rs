@@ -39,7 +39,7 @@ impl Segments {
         };
         for &b in order.rpo.iter().rev() {
             let ways = segments.ways(flow, b);
-            let allowed = allowed(&ways);
+            let allowed = longest_allowed(&ways);
             segments.longest[b] = 1 + allowed;
             let early = ways.iter().filter(|w| w.longest > allowed);
             let early = early.map(|w| (w.edge, cfg.target(w.edge)));
@@ -87,7 +87,7 @@ struct Way {
 
 /// The number of blocks that a segment may go on for behind a block with these ways: those that are longer begin
 /// another one.
-fn allowed(ways: &[Way]) -> u32 {
+fn longest_allowed(ways: &[Way]) -> u32 {
     let mut by_length: Vec<&Way> = ways.iter().collect();
     by_length.sort_by_key(|w| std::cmp::Reverse(w.longest));
     let run = |w: &&Way| w.chance * f64::from(w.longest);

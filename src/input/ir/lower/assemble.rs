@@ -160,7 +160,7 @@ fn functions(
             }
             let unit = *global.entry(body.name.clone()).or_insert(new);
             let members = members.entry(unit).or_default();
-            let same = |f: &&FuncId| equal(program.body_at(&functions[**f]), body);
+            let same = |f: &&FuncId| can_share_counts(program.body_at(&functions[**f]), body);
             match members.iter().find(same) {
                 // The linker keeps the strong one of several: it stands for all.
                 Some(f) if body.linkage == Linkage::External => {
@@ -190,7 +190,7 @@ fn function(body: &FunctionBody, place: Body, unit: FuncId) -> ProgFunction {
 }
 
 /// Whether two bodies of one symbol can share counts.
-fn equal(a: &FunctionBody, b: &FunctionBody) -> bool {
+fn can_share_counts(a: &FunctionBody, b: &FunctionBody) -> bool {
     // What plans follow from.
     let flags = |b: &Block| [b.may_leave, b.returns_twice, b.single, b.known_labels];
     let alike = |(a, b): (&Block, &Block)| {

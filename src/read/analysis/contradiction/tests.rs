@@ -37,12 +37,12 @@ fn holds(predicate: Predicate, a: u64, b: u64) -> bool {
 fn sets_are_those_of_the_predicates() {
     for predicate in PREDICATES {
         for c in 0..8 {
-            let set = Set::related(predicate, c, BITS);
+            let set = Set::numbers_in_relation(predicate, c, BITS);
             for v in 0..8 {
                 let inside = set.0.iter().any(|(from, to)| (*from..=*to).contains(&v));
                 assert_eq!(inside, holds(predicate, v, c), "{v} {predicate:?} {c}");
                 assert_eq!(holds(predicate.inverse(), v, c), !holds(predicate, v, c));
-                assert_eq!(holds(swapped(predicate), c, v), holds(predicate, v, c));
+                assert_eq!(holds(swap(predicate), c, v), holds(predicate, v, c));
             }
         }
     }
