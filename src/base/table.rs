@@ -47,11 +47,11 @@ pub enum Align {
 #[derive(Clone, Debug)]
 pub struct Columns {
     aligns: Vec<Align>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
 }
 
 #[derive(Clone, Debug)]
-enum Row {
+enum TableRow {
     Cells(Style, Vec<String>),
     /// Cells of all columns but the last, then a name and what follows it.
     Named(Vec<String>, Name, Rest),
@@ -186,7 +186,7 @@ impl Columns {
 
     fn add_styled_row(&mut self, style: Style, cells: Vec<String>) {
         assert_eq!(cells.len(), self.aligns.len(), "a cell for each column");
-        self.rows.push(Row::Cells(style, cells));
+        self.rows.push(TableRow::Cells(style, cells));
     }
 
     /// Adds a row of which the last cell is a name, which is shortened where room is scarce, and what follows it.
@@ -214,12 +214,12 @@ impl Columns {
 
     fn add(&mut self, cells: Vec<String>, name: Name, rest: Rest) {
         assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
-        self.rows.push(Row::Named(cells, name, rest));
+        self.rows.push(TableRow::Named(cells, name, rest));
     }
 
     /// Adds running text, indented by so many columns.
     pub fn note(&mut self, columns: usize, style: Style, text: impl Into<String>) {
-        self.rows.push(Row::Note(columns, style, text.into()));
+        self.rows.push(TableRow::Note(columns, style, text.into()));
     }
 
     /// Whether the last column is not padded.
@@ -234,8 +234,8 @@ impl Columns {
         let fixed = self.aligns.len() - usize::from(self.is_open());
         for row in &self.rows {
             let cells = match row {
-                Row::Cells(_, cells) | Row::Named(cells, ..) => &cells[..fixed],
-                Row::Note(..) => continue,
+                TableRow::Cells(_, cells) | TableRow::Named(cells, ..) => &cells[..fixed],
+                TableRow::Note(..) => continue,
             };
             table.add_row(cells);
         }
@@ -260,7 +260,7 @@ impl Columns {
         let mut names: Vec<&mut String> = Vec::new();
         let mut table = self.clone();
         for row in &mut table.rows {
-            if let Row::Cells(_, cells) = row {
+            if let TableRow::Cells(_, cells) = row {
                 names.extend(cells.first_mut());
             }
         }
@@ -279,20 +279,20 @@ impl Columns {
         let mut next = || lines.next().unwrap_or_default();
         let mut out = String::new();
         let names = self.rows.iter().filter_map(|row| match row {
-            Row::Named(_, name, _) => Some(name.whole().to_string()),
+            TableRow::Named(_, name, _) => Some(name.whole().to_string()),
             _ => None,
         });
         let names = Beside::new(names.collect());
         for row in &self.rows {
             let (style, line) = match row {
-                Row::Cells(style, cells) => {
+                TableRow::Cells(style, cells) => {
                     let last = cells.last().filter(|_| self.is_open());
                     (
                         *style,
                         break_last_cell(next(), last.map_or("", |c| c), layout),
                     )
                 }
-                Row::Named(_, name, rest) => {
+                TableRow::Named(_, name, rest) => {
                     let front = next();
                     let mut below = None;
                     let (name, rest) = if layout.full {
@@ -307,7 +307,7 @@ impl Columns {
                     let below = below.map(|text| format!("\n{text}")).unwrap_or_default();
                     (Style::new(), join_last_cell(front, &name) + &below)
                 }
-                Row::Note(columns, style, text) => {
+                TableRow::Note(columns, style, text) => {
                     let indent = widths.iter().take(*columns);
                     let indent: usize = indent.map(|w| usize::from(*w) + GAP).sum();
                     (*style, wrapped(text, layout.width, indent))

@@ -111,7 +111,7 @@ pub fn choose(engines: &[Engine], request: &Request) -> Result<Choice> {
             .map(alone)
             .ok_or_else(|| not_installed(major, engines));
     }
-    let mut found = Found::default();
+    let mut found = InputWriters::default();
     for input in request.inputs {
         // What is wrong with an input is the engine's to say.
         let _ = found.look_at(input, request.out);
@@ -297,7 +297,7 @@ fn too_new(path: &Path, needed: u32, engines: &[Engine]) -> Error {
 
 /// What the inputs tell of their writers.
 #[derive(Default)]
-struct Found {
+struct InputWriters {
     /// The newest version that wrote one of them, and the file.
     newest: Option<(u32, PathBuf)>,
     /// Whether one does not say.
@@ -306,7 +306,7 @@ struct Found {
     is_unknown_once: bool,
 }
 
-impl Found {
+impl InputWriters {
     fn look_at(&mut self, input: &Path, out: Option<&Path>) -> std::io::Result<()> {
         let meta = std::fs::metadata(input)?;
         if meta.is_dir() {

@@ -129,6 +129,7 @@ impl Profile {
         NotBuilt::refuse(manifest.scheme)?;
         manifest.check()?;
         manifest.normalise_files();
+        // Whatever follows indexes by what the file says: a damaged one is an error here, and no panic there.
         let known = |f: FuncId| f.index() < manifest.functions.len();
         let mut violations = payload.verdict.violations.iter();
         if payload.processes.len() != manifest.copies as usize
@@ -224,7 +225,7 @@ fn read_declared(path: &Path) -> io::Result<Vec<u8>> {
     let (file, mut bytes) = (File::open(path)?, Vec::new());
     let mut start = file.take(HEADER as u64);
     start.read_to_end(&mut bytes)?;
-    if let Ok(header) = Header::parse(&bytes) {
+    if let Ok(header) = PayloadHeader::parse(&bytes) {
         let rest = start.into_inner();
         rest.take(header.length.saturating_add(1))
             .read_to_end(&mut bytes)?;
@@ -312,14 +313,14 @@ fn pairs(flat: &[u64]) -> Option<Vec<(u64, u64)>> {
 }
 
 /// What stands before the payload.
-struct Header {
+struct PayloadHeader {
     length: u64,
     unpacked: u64,
     crc: u32,
 }
 
-impl Header {
-    fn parse(bytes: &[u8]) -> Result<Header, ProfileProblem> {
+impl PayloadHeader {
+    fn parse(bytes: &[u8]) -> Result<PayloadHeader, ProfileProblem> {
         if bytes.len() < MAGIC.len() || bytes[..7] != MAGIC[..7] {
             return Err(ProfileProblem::NotMerged);
         }
@@ -328,7 +329,7 @@ impl Header {
         }
         let header = bytes.get(..HEADER).ok_or(ProfileProblem::CutHeader)?;
         let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("8 bytes"));
-        Ok(Header {
+        Ok(PayloadHeader {
             length: word(8),
             unpacked: word(16),
             crc: u32::from_le_bytes(header[24..28].try_into().expect("4 bytes")),
@@ -337,7 +338,7 @@ impl Header {
 }
 
 fn unpack(bytes: &[u8]) -> Result<Vec<u8>, ProfileProblem> {
-    let header = Header::parse(bytes)?;
+    let header = PayloadHeader::parse(bytes)?;
     let (length, unpacked) = (header.length, header.unpacked);
     let payload = &bytes[HEADER..];
     if length < payload.len() as u64 {

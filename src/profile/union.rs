@@ -50,7 +50,7 @@ pub enum Builds {
 }
 
 /// A union under way.
-struct Joined {
+struct UnionInProgress {
     manifest: Manifest,
     builds: Builds,
     files: Files,
@@ -98,9 +98,10 @@ pub fn union_with_baseline(
     baseline: &[Profile],
     builds: Builds,
 ) -> Result<Union> {
+    // Before anything is added: a raw profile that two of them hold would count twice.
     let sources = sources(profiles)?;
     let all: Vec<&Profile> = profiles.iter().chain(baseline).collect();
-    let mut joined = Joined::new(&all, builds);
+    let mut joined = UnionInProgress::new(&all, builds);
     let mut verdict = Verdict::default();
     let mut processes = Processes::default();
     let mut places = Vec::new();
@@ -108,6 +109,7 @@ pub fn union_with_baseline(
     for profile in profiles {
         let to = joined.add(profile)?;
         let name = profile.path.display().to_string();
+        // Numbers of copies are those of one program, so each line says of which.
         let said = |lines: &[String]| -> Vec<String> {
             let name = printable(&name);
             lines.iter().map(|l| format!("{name}: {l}")).collect()
@@ -141,11 +143,13 @@ pub fn union_with_baseline(
         }
         places.push(to);
     }
+    // Last, since what any program has is not taken from the baseline.
     for profile in baseline {
-        joined.add_unless(profile, Joined::find_present)?;
+        joined.add_unless(profile, UnionInProgress::find_present)?;
     }
     let files = std::mem::take(&mut joined.files);
     (joined.manifest.files, joined.manifest.checksums) = files.into_lists();
+    // Which paths a run left to others is known when all have been read.
     joined.settle_evidence()?;
     let shared = joined.functions.iter().filter(|s| s.programs > 1).count();
     let skipped = |(entry, sum): &(&FunctionEntry, &Sum)| sum.skipped && !entry.status.is_skipped();
@@ -215,8 +219,8 @@ fn most_processes(copies: &TiSlice<CopyId, Processes>) -> Processes {
     }
 }
 
-impl Joined {
-    fn new(profiles: &[&Profile], builds: Builds) -> Joined {
+impl UnionInProgress {
+    fn new(profiles: &[&Profile], builds: Builds) -> UnionInProgress {
         let mut identity = blake3::Hasher::new();
         let programs: BTreeSet<&str> = profiles
             .iter()
@@ -226,7 +230,7 @@ impl Joined {
             identity.update(program.as_bytes());
         }
         let first = &profiles[0].manifest;
-        Joined {
+        UnionInProgress {
             manifest: Manifest {
                 format: first.format.clone(),
                 version: first.version,
@@ -262,7 +266,7 @@ impl Joined {
     fn add_unless(
         &mut self,
         profile: &Profile,
-        present: impl Fn(&Joined, &FunctionEntry) -> Option<FuncId>,
+        present: impl Fn(&UnionInProgress, &FunctionEntry) -> Option<FuncId>,
     ) -> Result<TiVec<FuncId, FuncId>> {
         profile.paths()?;
         for spec in &profile.manifest.paths {

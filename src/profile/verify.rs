@@ -218,7 +218,7 @@ impl Checked {
 
 /// What is known of the calls of one function.
 #[derive(Clone, Copy, Default)]
-struct Calls {
+struct CallCounts {
     /// By completed paths.
     made: u64,
     /// How many more abandoned paths can have made.
@@ -255,7 +255,7 @@ fn count_agreeing(
     let copies = |f: FuncId| profile.entry(f).share.copies();
     let through = |c: &Checked| !c.processes.in_flight();
     let known = find_called(profile, functions, through);
-    let known: BTreeMap<FuncId, Calls> = known.map(|(f, _, calls)| (f, calls)).collect();
+    let known: BTreeMap<FuncId, CallCounts> = known.map(|(f, _, calls)| (f, calls)).collect();
     let mut agree: BTreeSet<FuncId> = profile
         .functions()
         .zip(functions)
@@ -311,7 +311,7 @@ fn find_called<'a>(
     profile: &'a Profile,
     functions: &'a [Option<Checked>],
     comparable: impl Fn(&Checked) -> bool + 'a,
-) -> impl Iterator<Item = (FuncId, u64, Calls)> + 'a {
+) -> impl Iterator<Item = (FuncId, u64, CallCounts)> + 'a {
     let calls = all_calls(profile, functions, &comparable);
     let members = members(profile);
     profile
@@ -327,7 +327,7 @@ fn find_called<'a>(
         })
 }
 
-impl Calls {
+impl CallCounts {
     /// How many of so many entries are too few or too many.
     fn count_unexplained(&self, entered: u64) -> u64 {
         let most = self.made.saturating_add(self.possible);
@@ -358,8 +358,8 @@ fn all_calls(
     profile: &Profile,
     functions: &[Option<Checked>],
     comparable: &impl Fn(&Checked) -> bool,
-) -> TiVec<FuncId, Calls> {
-    let mut calls = ti_vec![Calls::default(); functions.len()];
+) -> TiVec<FuncId, CallCounts> {
+    let mut calls = ti_vec![CallCounts::default(); functions.len()];
     for (entry, checked) in profile.manifest.functions.iter().zip(functions) {
         for (block, callees) in &entry.calls {
             for (callee, _) in callees {

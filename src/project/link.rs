@@ -20,7 +20,7 @@ use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use compile::StandardInput;
 use copies::Link;
-use modules::Found;
+use modules::LinkedModules;
 use runtime::CLibrary;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::HashMap;
@@ -78,7 +78,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             linked = trace_objects(compiler, &words, work.path())?;
             unlinked::note_link(settings, &program, line, &linked);
         }
-        let found = Found::new(&linked, &names, settings.rust.as_deref())?;
+        let found = LinkedModules::new(&linked, &names, settings.rust.as_deref())?;
         if found.modules.is_empty() {
             super::record::forget(&folder);
             return Ok(());

@@ -10,7 +10,7 @@ use crate::paths::dag::reduced::Reduced;
 ///
 /// The walk stops as soon as it holds `threshold` path prefixes. O(tasks × E).
 pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<IdSet<EdgeId>> {
-    let walk = Walk::run(dag, graph, threshold);
+    let walk = PrefixWalk::run(dag, graph, threshold);
     let mut tasks = Vec::new();
     for v in graph.vertices() {
         let prefixes = &walk.held[v];
@@ -30,16 +30,16 @@ struct Prefix {
     before: Option<u32>,
 }
 
-struct Walk {
+struct PrefixWalk {
     prefixes: Vec<Prefix>,
     /// By vertex: the prefixes from ENTRY to it (`v.SE` of the paper); `None` is the empty one.
     held: TiVec<VertexId, Vec<Option<u32>>>,
     covered: IdSet<EdgeId>,
 }
 
-impl Walk {
-    fn run(dag: &Dag, graph: &Reduced, threshold: usize) -> Walk {
-        let mut walk = Walk {
+impl PrefixWalk {
+    fn run(dag: &Dag, graph: &Reduced, threshold: usize) -> PrefixWalk {
+        let mut walk = PrefixWalk {
             prefixes: Vec::new(),
             held: dag.by_vertex(Vec::new()),
             covered: dag.edge_set(),

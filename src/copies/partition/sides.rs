@@ -32,7 +32,7 @@ pub enum Side<'a> {
 /// What is known of the path that control is on. `version` is that of iterations apart, 0 where nothing is counted any
 /// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct State {
+struct SideState {
     within: bool,
     version: u32,
 }
@@ -98,19 +98,19 @@ impl Selected {
 
 impl Automaton<'_> {
     /// At the entry.
-    fn first(&self) -> State {
+    fn first(&self) -> SideState {
         self.begin(Some(self.iterations.dag(self.paths).enter()), 0)
     }
 
     /// Where a path begins by `start`, an edge of the iterations' DAG from ENTRY.
-    fn begin(&self, start: Option<EdgeId>, version: u32) -> State {
+    fn begin(&self, start: Option<EdgeId>, version: u32) -> SideState {
         self.state(start.is_some_and(|e| self.contains_edge(e)), version)
     }
 
     /// Beyond the set of a copy that counts inside, versions would be equal.
-    fn state(&self, within: bool, version: u32) -> State {
+    fn state(&self, within: bool, version: u32) -> SideState {
         let counted = within || matches!(self.side, Side::Outside(_));
-        State {
+        SideState {
             within,
             version: if counted { version } else { 0 },
         }
@@ -125,7 +125,7 @@ impl Automaton<'_> {
     }
 
     /// Behind `edge`, taken in state `from`.
-    fn next(&self, from: State, edge: CfgEdge) -> State {
+    fn next(&self, from: SideState, edge: CfgEdge) -> SideState {
         let own = self.paths.dag.edge_of(edge).expect("edges are taken");
         let version = self
             .apart
@@ -143,7 +143,7 @@ impl Automaton<'_> {
     }
 
     /// Whether a path that gets to this state may yet be counted.
-    fn may_count(&self, state: Option<State>) -> bool {
+    fn may_count(&self, state: Option<SideState>) -> bool {
         match self.side {
             Side::Inside(_) => state.is_some_and(|s| s.within),
             Side::Outside(_) => true,
@@ -151,7 +151,7 @@ impl Automaton<'_> {
     }
 
     /// Whether a path is counted that ends by edge `e` of `all`, the DAG of `versions`, in state `from`.
-    fn counts(&self, from: State, versions: &Versions, all: &Dag, e: EdgeId) -> bool {
+    fn counts(&self, from: SideState, versions: &Versions, all: &Dag, e: EdgeId) -> bool {
         let within = from.within
             && match all.edge(e).kind {
                 EdgeKind::BackEdge(c) => {

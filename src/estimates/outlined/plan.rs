@@ -120,7 +120,7 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
 fn find_edges_behind(
     cfg: &Cfg,
     header: BlockId,
-    only: &TiSlice<BlockId, Before>,
+    only: &TiSlice<BlockId, Predecessor>,
 ) -> Vec<Option<CfgEdge>> {
     let targets: BTreeSet<BlockId> = cfg.block(header).succs.iter().copied().collect();
     let jumps = match cfg.block(header).terminator {
@@ -137,7 +137,7 @@ fn find_edges_behind(
             block: header,
             succ,
         };
-        if to != header && only[to] == Before::One(header) {
+        if to != header && only[to] == Predecessor::One(header) {
             first.entry(to).or_insert(edge);
         }
     }
@@ -146,21 +146,21 @@ fn find_edges_behind(
 
 /// The blocks from which control comes to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum Predecessor {
     None,
     One(BlockId),
     Several,
 }
 
 /// By block. O(V + E).
-fn only_before(cfg: &Cfg) -> TiVec<BlockId, Before> {
-    let mut all = cfg.by_block(Before::None);
+fn only_before(cfg: &Cfg) -> TiVec<BlockId, Predecessor> {
+    let mut all = cfg.by_block(Predecessor::None);
     for b in cfg.ids() {
         for &to in &cfg.block(b).succs {
             all[to] = match all[to] {
-                Before::None => Before::One(b),
-                Before::One(other) if other == b => Before::One(b),
-                _ => Before::Several,
+                Predecessor::None => Predecessor::One(b),
+                Predecessor::One(other) if other == b => Predecessor::One(b),
+                _ => Predecessor::Several,
             };
         }
     }

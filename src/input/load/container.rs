@@ -171,8 +171,8 @@ pub fn section_patches(bytes: &[u8]) -> Vec<Patch> {
     patches
 }
 
-/// What makes embedded bitcode ours ([`section_patches`]), with `code` in the place of the bitcode: where it is to be appended
-/// to the object, and what to write where. `None` where clang left no bitcode.
+/// What makes embedded bitcode ours ([`section_patches`]), with `code` in the place of the bitcode: where it is to be
+/// appended to the object, and what to write where. `None` where clang left no bitcode.
 pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<Patch>)> {
     let [(compilers, _), _] = EMBEDDED;
     let sections = sections(bytes)?;

@@ -46,7 +46,7 @@ fn major(producer: &str) -> Option<u32> {
 
 /// Whether an operand of an abbreviation is read from the stream, and how.
 #[derive(Clone, Copy)]
-enum Operand {
+enum AbbreviationOperand {
     Literal(u64),
     Fixed(u64),
     Vbr(u64),
@@ -67,7 +67,7 @@ fn producer(stream: &[u8]) -> Option<String> {
     let width = bits.vbr(4)?;
     bits.align();
     bits.read_fixed(32)?;
-    let mut abbreviations: Vec<Vec<Operand>> = Vec::new();
+    let mut abbreviations: Vec<Vec<AbbreviationOperand>> = Vec::new();
     loop {
         let record = match bits.read_fixed(width)? {
             END_BLOCK | ENTER_SUBBLOCK => return None,
@@ -131,18 +131,18 @@ impl Bits<'_> {
         self.at = self.at.next_multiple_of(32);
     }
 
-    fn abbreviation(&mut self) -> Option<Vec<Operand>> {
+    fn abbreviation(&mut self) -> Option<Vec<AbbreviationOperand>> {
         let count = self.vbr(5)?;
         let mut operands = Vec::new();
         while (operands.len() as u64) < count {
             operands.push(match self.read_fixed(1)? {
-                1 => Operand::Literal(self.vbr(8)?),
+                1 => AbbreviationOperand::Literal(self.vbr(8)?),
                 _ => match self.read_fixed(3)? {
-                    1 => Operand::Fixed(self.vbr(5)?),
-                    2 => Operand::Vbr(self.vbr(5)?),
-                    3 => Operand::Array,
-                    4 => Operand::Char6,
-                    5 => Operand::Blob,
+                    1 => AbbreviationOperand::Fixed(self.vbr(5)?),
+                    2 => AbbreviationOperand::Vbr(self.vbr(5)?),
+                    3 => AbbreviationOperand::Array,
+                    4 => AbbreviationOperand::Char6,
+                    5 => AbbreviationOperand::Blob,
                     _ => return None,
                 },
             });
@@ -160,11 +160,11 @@ impl Bits<'_> {
         Some(record)
     }
 
-    fn record(&mut self, operands: &[Operand]) -> Option<Vec<u64>> {
+    fn record(&mut self, operands: &[AbbreviationOperand]) -> Option<Vec<u64>> {
         let mut record = Vec::new();
         for (i, operand) in operands.iter().enumerate() {
             match operand {
-                Operand::Array => {
+                AbbreviationOperand::Array => {
                     let element = *operands.get(i + 1)?;
                     let length = self.vbr(6).filter(|n| *n <= LONGEST)?;
                     for _ in 0..length {
@@ -178,15 +178,17 @@ impl Bits<'_> {
         Some(record)
     }
 
-    fn scalar(&mut self, operand: Operand) -> Option<u64> {
+    fn scalar(&mut self, operand: AbbreviationOperand) -> Option<u64> {
         const CHAR6: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
         match operand {
-            Operand::Literal(value) => Some(value),
-            Operand::Fixed(width) => self.read_fixed(width),
-            Operand::Vbr(width) => self.vbr(width),
-            Operand::Char6 => Some(CHAR6[usize::try_from(self.read_fixed(6)?).ok()?].into()),
+            AbbreviationOperand::Literal(value) => Some(value),
+            AbbreviationOperand::Fixed(width) => self.read_fixed(width),
+            AbbreviationOperand::Vbr(width) => self.vbr(width),
+            AbbreviationOperand::Char6 => {
+                Some(CHAR6[usize::try_from(self.read_fixed(6)?).ok()?].into())
+            }
             // No identification block has arrays of arrays, or blobs.
-            Operand::Array | Operand::Blob => None,
+            AbbreviationOperand::Array | AbbreviationOperand::Blob => None,
         }
     }
 }

@@ -73,7 +73,7 @@ pub(super) struct Gathered {
     pub(super) merged: Vec<Profile>,
     /// Of raw profiles.
     pub(super) estimates: data::Gathered,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenSources,
 }
 
 /// What the files hold, by program, and why some were left out.
@@ -188,9 +188,9 @@ impl Gathered {
 
 /// What is unique to each of the raw profiles that were read.
 #[derive(Default)]
-pub(crate) struct Seen(pub(super) HashSet<[u8; 16]>);
+pub(crate) struct SeenSources(pub(super) HashSet<[u8; 16]>);
 
-impl Seen {
+impl SeenSources {
     /// Refuses raw profiles that were read before: under another name, from a copy, or in a merged profile. `files`
     /// are all that are read, in order: which was the first is found out when it is asked for.
     pub(crate) fn refuse_repeated(

@@ -1,7 +1,7 @@
 //! `p3-prof verify --runs`: the runs by themselves, so that those of which copies differ have names.
 
 use super::arguments::{Arguments, comparable_form, shell_words};
-use super::gather::{Gathered, Seen, add, check, each_file, read};
+use super::gather::{Gathered, SeenSources, add, check, each_file, read};
 use super::{Programs, put_together};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, TiVec};
@@ -68,7 +68,7 @@ pub fn runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
 /// The files by arguments in comparable form: folders and temporary names differ between copies.
 fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Arguments, Group>> {
     let programs = Programs::of_one(&profile.manifest, &profile.path);
-    let mut seen = Seen::default();
+    let mut seen = SeenSources::default();
     let mut groups: BTreeMap<Arguments, Group> = BTreeMap::new();
     each_file(files, |file| {
         let raw = read(file)?;

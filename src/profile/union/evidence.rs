@@ -6,7 +6,7 @@
 //! union stores the set of these paths, or a smaller one where edges cannot describe it, so that nothing unknown is
 //! called unexecuted.
 
-use super::Joined;
+use super::UnionInProgress;
 use super::news::OTHER_RUNS;
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, IdSet, PathId};
@@ -122,7 +122,7 @@ impl Evidence {
     }
 }
 
-impl Joined {
+impl UnionInProgress {
     /// Decides what is known of the paths that not every program counted.
     pub(super) fn settle_evidence(&mut self) -> Result<()> {
         let mut is_partial = false;

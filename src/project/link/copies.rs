@@ -1,6 +1,6 @@
 //! The copies of a program that was linked: rewritten, compiled, and linked by its command.
 
-use super::modules::{self, Found, Module};
+use super::modules::{self, LinkedModules, Module};
 use super::runtime::{CLibrary, Runtime, Target};
 use super::trace::{self, Linked};
 use crate::base::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) struct Link<'a> {
     pub program: PathBuf,
     /// Its folder.
     pub folder: PathBuf,
-    pub found: Found,
+    pub found: LinkedModules,
     /// Files of this link alone.
     pub work: &'a Path,
     pub shared: bool,

@@ -49,7 +49,7 @@ fn version_of(bitcode: &[u8]) -> Option<u32> {
 
 /// What was linked, told apart.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct LinkedModules {
     /// What can be rewritten.
     pub(crate) modules: Vec<Module>,
     /// Machine code that stays as it is, and why.
@@ -72,15 +72,15 @@ enum Is {
     NoObject,
 }
 
-impl Found {
+impl LinkedModules {
     /// Reads what was linked. `names` are the names of objects that are only of this link: those of their sources.
     /// `rust` is the target of Rust's code, if there is some.
     pub(crate) fn new(
         linked: &[Linked],
         names: &HashMap<String, String>,
         rust: Option<&str>,
-    ) -> Result<Found> {
-        let mut found = Found::default();
+    ) -> Result<LinkedModules> {
+        let mut found = LinkedModules::default();
         let mut taken = HashSet::new();
         let linked = found.with_thin_archives(linked)?;
         let times = count_members(&linked);

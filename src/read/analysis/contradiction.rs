@@ -92,7 +92,7 @@ impl<'a> Contradictions<'a> {
             PathEnd::Exit => None,
         };
         let succs = path.succs.iter().copied().chain(last);
-        let mut known = Known::default();
+        let mut known = KnownValues::default();
         let mut succs = succs.map(Some).chain(std::iter::repeat(None));
         for (n, &block) in path.blocks.iter().enumerate() {
             let (earlier, succ) = (&path.blocks[..n], succs.next().flatten());
@@ -105,7 +105,7 @@ impl<'a> Contradictions<'a> {
     }
 
     /// Takes into account what a block stores, and what becomes a constant there behind the block `before`.
-    fn arrive(&self, known: &mut Known<'a>, block: BlockId, before: Option<BlockId>) {
+    fn arrive(&self, known: &mut KnownValues<'a>, block: BlockId, before: Option<BlockId>) {
         known.forget(block);
         let fixed = self.constants.get(&block).into_iter().flatten();
         for f in fixed.filter(|f| f.at.from.is_none_or(|b| before == Some(BlockId(b)))) {
@@ -117,7 +117,7 @@ impl<'a> Contradictions<'a> {
     /// last; whether it agrees with what is known.
     fn leave(
         &self,
-        known: &mut Known<'a>,
+        known: &mut KnownValues<'a>,
         block: BlockId,
         earlier: &[BlockId],
         succ: Option<u32>,
@@ -225,10 +225,10 @@ impl<'a> Contradictions<'a> {
         &self,
         paths: &Measuring,
         edge: EdgeId,
-        known: &Rc<Known<'a>>,
+        known: &Rc<KnownValues<'a>>,
         block: BlockId,
         earlier: &[BlockId],
-    ) -> Option<Rc<Known<'a>>> {
+    ) -> Option<Rc<KnownValues<'a>>> {
         let mut known = Rc::clone(known);
         if !self.may_contradict(block) {
             return Some(known);
@@ -264,7 +264,7 @@ struct Beginning<'a> {
     /// The sum of the labels up to this edge: the lowest id of a path that begins so.
     id: u64,
     /// What its outcomes say.
-    known: Rc<Known<'a>>,
+    known: Rc<KnownValues<'a>>,
 }
 
 /// The values of a comparison that become constants somewhere.
@@ -285,7 +285,7 @@ fn fixed_values(compared: &Compared) -> impl Iterator<Item = Fixed<'_>> {
 
 /// What outcomes on a path have told so far.
 #[derive(Clone, Default)]
-struct Known<'a> {
+struct KnownValues<'a> {
     /// By number: the value's possible numbers, and the blocks that store another one.
     values: FxHashMap<u32, (Set, &'a Variable)>,
     /// Orders of two values, the lower number first, without and with signs.
@@ -299,7 +299,7 @@ const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 
-impl<'a> Known<'a> {
+impl<'a> KnownValues<'a> {
     /// The values of which a block stores another one.
     fn stored_in(&self, block: BlockId) -> impl Iterator<Item = u32> {
         let values = self.values.iter();

@@ -7,7 +7,7 @@ use crate::base::table::{self, Align, Columns, exactly};
 use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::profile::merge::Programs;
-use crate::profile::merge::gather::{Seen, check, each_file, read};
+use crate::profile::merge::gather::{SeenSources, check, each_file, read};
 use anstyle::Style;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Hits {
 pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let manifest = Manifest::read(manifest_path)?;
     let mut probe_hits = ti_vec![0u64; manifest.copies as usize];
-    let mut seen = Seen::default();
+    let mut seen = SeenSources::default();
     let programs = Programs::find(&[manifest_path.to_path_buf()])?;
     each_file(files, |file| {
         let raw = read(file)?;

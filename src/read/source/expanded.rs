@@ -35,7 +35,7 @@ impl Decision {
 }
 
 /// A decision, and where it is in the expansion.
-struct Found {
+struct PlacedDecision {
     decision: Decision,
     /// The token behind all that is asked for it.
     key: usize,
@@ -116,7 +116,7 @@ pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
 pub(super) fn decisions(expansion: &Expansion) -> Vec<Decision> {
     let scanned = expansion.scanned();
     let tokens = 0..scanned.tokens.len();
-    let mut found: Vec<Found> = tokens
+    let mut found: Vec<PlacedDecision> = tokens
         .filter_map(|i| find_at(expansion, &scanned, i))
         .collect();
     found.sort_by_key(|f| f.key);
@@ -137,7 +137,7 @@ pub(super) fn decisions(expansion: &Expansion) -> Vec<Decision> {
 
 /// What is decided by a token that a call of a macro stands for: an operator, or the keyword of a statement that
 /// controls others.
-fn find_at(expansion: &Expansion, scanned: &Scanned, at: usize) -> Option<Found> {
+fn find_at(expansion: &Expansion, scanned: &Scanned, at: usize) -> Option<PlacedDecision> {
     let word = scanned.word(at);
     let joins = JOINS.iter().find(|words| words.contains(&word));
     let is_statement = matches!(word, "if" | "while" | "for" | "switch");
@@ -158,7 +158,7 @@ fn find_at(expansion: &Expansion, scanned: &Scanned, at: usize) -> Option<Found>
         return None;
     }
     let next = joins.map(|words| at + 1..extend(scanned, &(at..at), words).end);
-    Some(Found {
+    Some(PlacedDecision {
         decision: Decision {
             condition: Arc::default(),
             sites,
@@ -286,7 +286,7 @@ impl Quoted {
     fn find(
         expansion: &Expansion,
         scanned: &Scanned,
-        found: &Found,
+        found: &PlacedDecision,
         is_only: impl Fn(&Range) -> bool,
     ) -> Quoted {
         let pieces = &expansion.pieces;

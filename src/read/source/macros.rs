@@ -358,6 +358,7 @@ impl Expander<'_> {
         expanded: &[Vec<Expanded>],
     ) -> Option<Vec<Expanded>> {
         let call = Arc::new(Call { text });
+        // Hide sets (Prosser): what a macro expands to is not expanded by it again, so that `#define f f + 1` ends.
         let mut hidden = name.hidden.clone();
         hidden.push(name.text.clone());
         let parameters = definition.parameters.as_deref().unwrap_or_default();
@@ -396,6 +397,7 @@ impl Expander<'_> {
             let next = body.get(at + 1).and_then(parameter);
             match (&*piece.text, next, parameter(piece)) {
                 ("#", Some(argument), _) => {
+                    // `#x` quotes what was written, before macros in it are expanded.
                     let argument = arguments.get(argument).map_or(&[][..], |a| a);
                     let literal = Piece {
                         kind: Kind::Literal,
@@ -409,6 +411,7 @@ impl Expander<'_> {
                     at += 1;
                 }
                 (_, _, Some(argument)) => {
+                    // Beside `##` an argument stays as it was written (C11, 6.10.3.1).
                     let alone = is_pasted || is_paste(at + 1);
                     let of = if alone { arguments } else { expanded };
                     let mut tokens = of.get(argument).cloned().unwrap_or_default();
@@ -428,6 +431,7 @@ impl Expander<'_> {
                 _ => out.push(of_body(piece.text.clone(), piece)),
             }
             self.left = self.left.checked_sub(out.len() - first)?;
+            // `a ## b`: the last token so far and the first new one become one. An empty side leaves the other.
             if std::mem::take(&mut is_pasted) && first > 0 && first < out.len() {
                 let right = out.remove(first);
                 let left = &mut out[first - 1];

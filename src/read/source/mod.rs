@@ -162,7 +162,7 @@ pub struct Sources {
     /// Whether the compiler hashed what it read: a file without a hash is then one that a `#line` names, so that its
     /// columns are those of the file that was made from it.
     hashed: bool,
-    files: Vec<File>,
+    files: Vec<SourceFile>,
     /// What markers leave out, once that was asked for.
     markers: OnceLock<Markers>,
     headers: Headers,
@@ -184,15 +184,15 @@ pub struct Judged {
     pub arms: Vec<Option<String>>,
 }
 
-struct File {
+struct SourceFile {
     name: String,
     checksum: String,
-    found: OnceLock<Found>,
+    found: OnceLock<FoundFile>,
     definitions: OnceLock<Definitions>,
 }
 
 /// What became of looking for a file.
-enum Found {
+enum FoundFile {
     Text(Box<Text>),
     /// One is there, but with other content.
     Changed(PathBuf),
@@ -203,7 +203,7 @@ impl Sources {
     /// Files of a program by number, with the hashes that they had when they were compiled, where these are known.
     /// Nothing is read before it is asked for.
     pub fn new(files: &[String], checksums: &[String], search: Search) -> Sources {
-        let file = |(i, name): (usize, &String)| File {
+        let file = |(i, name): (usize, &String)| SourceFile {
             name: name.clone(),
             checksum: checksums.get(i).cloned().unwrap_or_default(),
             found: OnceLock::new(),
@@ -228,7 +228,7 @@ impl Sources {
     pub fn text(&self, file: u32) -> Option<&Text> {
         let file = self.files.get(file as usize)?;
         match file.found.get_or_init(|| self.find(file)) {
-            Found::Text(text) => Some(text),
+            FoundFile::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -278,7 +278,7 @@ impl Sources {
         Some(String::from_utf8_lossy(&content).into_owned())
     }
 
-    fn find(&self, file: &File) -> Found {
+    fn find(&self, file: &SourceFile) -> FoundFile {
         let mut changed = None;
         for path in self.search.candidates(&file.name) {
             let Some(bytes) = read(&path) else { continue };
@@ -289,9 +289,9 @@ impl Sources {
             let mut text = Text::new(String::from_utf8_lossy(&bytes).into_owned());
             text.has_columns = !self.hashed || !file.checksum.is_empty();
             text.is_rust = file.name.ends_with(".rs");
-            return Found::Text(Box::new(text));
+            return FoundFile::Text(Box::new(text));
         }
-        changed.map_or(Found::Missing, Found::Changed)
+        changed.map_or(FoundFile::Missing, FoundFile::Changed)
     }
 
     /// What markers leave out of the files that are there and as they were compiled, and which positions there say
@@ -340,7 +340,7 @@ impl Sources {
     pub fn changed_file(&self, file: u32) -> Option<&Path> {
         let file = self.files.get(file as usize)?;
         match file.found.get_or_init(|| self.find(file)) {
-            Found::Changed(path) => Some(path),
+            FoundFile::Changed(path) => Some(path),
             _ => None,
         }
     }
@@ -357,7 +357,7 @@ impl Sources {
     }
 
     fn describe_missing(&self, unknown: &str) -> Option<String> {
-        let is_missing = |f: &&File| matches!(f.found.get(), Some(Found::Missing));
+        let is_missing = |f: &&SourceFile| matches!(f.found.get(), Some(FoundFile::Missing));
         let missing = self.files.iter().filter(is_missing);
         let names = missing.map(|f| f.name.as_str());
         let mut names: Vec<&str> = names
@@ -397,7 +397,7 @@ impl Sources {
     /// One line for each file that was looked for and has changed since it was compiled.
     pub fn changed(&self) -> Vec<String> {
         let changed = self.files.iter().filter_map(|f| match f.found.get()? {
-            Found::Changed(path) => Some(format!(
+            FoundFile::Changed(path) => Some(format!(
                 "{}: it is not what was compiled, so its text is not shown; --source-dir names a folder with the old \
                  one",
                 path.display()

@@ -38,6 +38,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             starters,
             doubtful: of_module,
         } = module;
+        // A module numbers its files and inlined calls by itself: in the program they follow those before.
         let files_before = program.files.len() as u32;
         let inlined_before = program.inlined.len() as u32;
         renumber(&mut bodies, files_before, inlined_before);
@@ -78,6 +79,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             bodies,
         });
     }
+    // Symbols are resolved when all modules are there: a call may be of a function that a later one defines.
     let global = functions(inputs, &mut program, &mut scopes)?;
     let resolver = Resolver::new(&scopes, &global);
     resolver.resolve_calls(&mut program);

@@ -285,7 +285,7 @@ fn the_first_of_two_is_named() {
         ([folder.clone(), path("m.p3prof")], "b.p3raw"),
         ([path("m.p3prof"), folder], "m.p3prof"),
     ] {
-        let mut seen = Seen::default();
+        let mut seen = SeenSources::default();
         seen.refuse_repeated(&[unique], &path(first), &files)
             .unwrap();
         let error = seen.refuse_repeated(&[unique], Path::new("again"), &files);

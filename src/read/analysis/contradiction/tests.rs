@@ -87,7 +87,7 @@ proptest! {
         ),
     ) {
         let choices: Vec<Choice> = asked.iter().map(|a| choice(*a)).collect();
-        let mut known = Known::default();
+        let mut known = KnownValues::default();
         let agrees = asked.iter().zip(&choices).all(|(a, c)| known.learn(c, u32::from(!a.4)));
         let answers = |values: [u64; 3]| {
             asked.iter().all(|&(left, predicate, right, constant, outcome)| {
@@ -111,11 +111,11 @@ fn stores_are_forgotten() {
     let stores = first.compared.as_mut().map(|c| &mut c.left.stores);
     stores.unwrap().push(7);
     let second = choice((0, 0, None, 2, true));
-    let mut known = Known::default();
+    let mut known = KnownValues::default();
     assert!(known.learn(&first, 0));
     known.forget(BlockId(6));
     assert!(!known.learn(&second, 0));
-    let mut known = Known::default();
+    let mut known = KnownValues::default();
     assert!(known.learn(&first, 0));
     known.forget(BlockId(7));
     assert!(known.learn(&second, 0));

@@ -55,7 +55,7 @@ impl Time {
             time.total.add(amount);
             let found = ours.contains(place.image.as_str());
             let name = match found.then(|| index.find(place)) {
-                Some(Found::One(f)) => {
+                Some(SymbolMatch::One(f)) => {
                     time.functions.entry(f).or_default().add(amount);
                     if let Some(loc) = index.line(place) {
                         let lines = time.lines.entry(f).or_default();
@@ -63,8 +63,8 @@ impl Time {
                     }
                     continue;
                 }
-                Some(Found::Several) => AMBIGUOUS,
-                Some(Found::None) | None => image_name(&place.image),
+                Some(SymbolMatch::Several) => AMBIGUOUS,
+                Some(SymbolMatch::None) | None => image_name(&place.image),
             };
             outside.entry(name.to_string()).or_default().add(amount);
         }
@@ -94,7 +94,7 @@ fn image_name(image: &str) -> &str {
     }
 }
 
-enum Found {
+enum SymbolMatch {
     None,
     One(FuncId),
     Several,
@@ -166,7 +166,7 @@ impl<'a> Index<'a> {
     }
 
     /// The function with a place's symbol; of several, the one that begins in its source file.
-    fn find(&self, place: &Sampled) -> Found {
+    fn find(&self, place: &Sampled) -> SymbolMatch {
         let candidates = self.functions_named(&place.symbol);
         let files = place.line.as_ref().and_then(|l| self.files.get(base(&l.0)));
         let begins = |f: &&FuncId| {
@@ -175,10 +175,10 @@ impl<'a> Index<'a> {
         };
         let here: Vec<&FuncId> = candidates.iter().filter(begins).collect();
         match (candidates, &here[..]) {
-            ([], _) => Found::None,
-            ([f], _) => Found::One(*f),
-            (_, [f]) => Found::One(**f),
-            _ => Found::Several,
+            ([], _) => SymbolMatch::None,
+            ([f], _) => SymbolMatch::One(*f),
+            (_, [f]) => SymbolMatch::One(**f),
+            _ => SymbolMatch::Several,
         }
     }
 
