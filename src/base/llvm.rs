@@ -57,7 +57,7 @@ pub fn tool(name: &str, major: u32) -> String {
     format!("{name}-{major}")
 }
 
-/// The same tool in the folder that is LLVM's own.
+/// A tool of LLVM in the folder that Debian gives this version.
 pub fn tool_in_prefix(name: &str, major: u32) -> String {
     format!("/usr/lib/llvm-{major}/bin/{name}")
 }

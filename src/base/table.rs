@@ -47,11 +47,11 @@ pub enum Align {
 #[derive(Clone, Debug)]
 pub struct Columns {
     aligns: Vec<Align>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
 }
 
 #[derive(Clone, Debug)]
-enum Row {
+enum TableRow {
     Cells(Style, Vec<String>),
     /// Cells of all columns but the last, then a name and what follows it.
     Named(Vec<String>, Name, Rest),
@@ -76,7 +76,7 @@ impl Name {
     }
 
     /// The columns that it is not made narrower than.
-    fn least(&self) -> usize {
+    fn least_width(&self) -> usize {
         let least = match self {
             Name::Any(_) => NARROWEST,
             Name::File(path) => {
@@ -120,18 +120,18 @@ impl Rest {
                 // What has no items that can be left out stays whole, as far as the name allows.
                 let is_list = text.contains([',', ';']);
                 let half = if is_list { room / 2 } else { 0 };
-                let most = half.max(name.least());
+                let most = half.max(name.least_width());
                 let name = display_width(name.whole()).min(most);
-                shortened(text, room.saturating_sub(name))
+                first_items(text, room.saturating_sub(name))
             }
         }
     }
 
     /// What stands below a name that leaves too little of the line, of which `shown` is beside the name.
-    fn below(&self, shown: &str, width: usize) -> Option<String> {
+    fn text_below(&self, shown: &str, width: usize) -> Option<String> {
         match self {
             Rest::Below(indent, text) if shown.is_empty() && !text.is_empty() => {
-                let text = shortened(text.trim_start(), width.saturating_sub(*indent));
+                let text = first_items(text.trim_start(), width.saturating_sub(*indent));
                 Some(format!("{}{text}", " ".repeat(*indent)))
             }
             _ => None,
@@ -146,7 +146,7 @@ impl Rest {
 }
 
 /// The first items of a list with commas in it, as many as fit into so many columns.
-fn shortened(list: &str, width: usize) -> Cow<'_, str> {
+fn first_items(list: &str, width: usize) -> Cow<'_, str> {
     if display_width(list) <= width {
         return list.into();
     }
@@ -176,17 +176,17 @@ impl Columns {
 
     /// Adds a row of a cell for each column.
     pub fn row(&mut self, cells: impl Into<Vec<String>>) {
-        self.styled(Style::new(), cells.into());
+        self.add_styled_row(Style::new(), cells.into());
     }
 
     /// Adds a heading.
     pub fn heading(&mut self, style: Style, cells: &[&str]) {
-        self.styled(style, cells.iter().copied().map(String::from).collect());
+        self.add_styled_row(style, cells.iter().copied().map(String::from).collect());
     }
 
-    fn styled(&mut self, style: Style, cells: Vec<String>) {
+    fn add_styled_row(&mut self, style: Style, cells: Vec<String>) {
         assert_eq!(cells.len(), self.aligns.len(), "a cell for each column");
-        self.rows.push(Row::Cells(style, cells));
+        self.rows.push(TableRow::Cells(style, cells));
     }
 
     /// Adds a row of which the last cell is a name, which is shortened where room is scarce, and what follows it.
@@ -194,8 +194,8 @@ impl Columns {
         self.add(cells.into(), Name::Any(name), Rest::Whole(rest));
     }
 
-    /// The same with a list, which stands below the name, indented by so many columns, where there is no room for both
-    /// beside each other.
+    /// Adds a row that ends with a name and a list. The list stands below the name, indented by so many columns, where
+    /// there is no room for both beside each other.
     pub fn named_over_list(
         &mut self,
         cells: impl Into<Vec<String>>,
@@ -207,19 +207,19 @@ impl Columns {
         self.add(cells.into(), Name::Any(name), rest);
     }
 
-    /// The same for a file and a list behind its name, of which only what there is room for is shown.
+    /// Adds a row that ends with a file and a list behind its name, of which only what there is room for is shown.
     pub fn file_list(&mut self, cells: impl Into<Vec<String>>, name: String, list: String) {
         self.add(cells.into(), Name::File(name), Rest::List(list));
     }
 
     fn add(&mut self, cells: Vec<String>, name: Name, rest: Rest) {
         assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
-        self.rows.push(Row::Named(cells, name, rest));
+        self.rows.push(TableRow::Named(cells, name, rest));
     }
 
     /// Adds running text, indented by so many columns.
     pub fn note(&mut self, columns: usize, style: Style, text: impl Into<String>) {
-        self.rows.push(Row::Note(columns, style, text.into()));
+        self.rows.push(TableRow::Note(columns, style, text.into()));
     }
 
     /// Whether the last column is not padded.
@@ -228,14 +228,14 @@ impl Columns {
     }
 
     /// The cells that are padded of each row that has some, in columns.
-    fn padded(&self) -> Table {
+    fn padded_cells(&self) -> Table {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
         let fixed = self.aligns.len() - usize::from(self.is_open());
         for row in &self.rows {
             let cells = match row {
-                Row::Cells(_, cells) | Row::Named(cells, ..) => &cells[..fixed],
-                Row::Note(..) => continue,
+                TableRow::Cells(_, cells) | TableRow::Named(cells, ..) => &cells[..fixed],
+                TableRow::Note(..) => continue,
             };
             table.add_row(cells);
         }
@@ -252,15 +252,15 @@ impl Columns {
         table
     }
 
-    /// The same for a table whose first column has names: they are shortened where rows would be wider than the layout.
+    /// The text of a table whose first column has names: they are shortened where rows would be wider than the layout.
     pub fn render_names_first(&self, layout: Layout) -> String {
-        let widths = self.padded().column_max_content_widths();
+        let widths = self.padded_cells().column_max_content_widths();
         let rest: usize = widths.iter().skip(1).map(|w| usize::from(*w) + GAP).sum();
         let room = layout.width.saturating_sub(rest).max(NARROWEST);
         let mut names: Vec<&mut String> = Vec::new();
         let mut table = self.clone();
         for row in &mut table.rows {
-            if let Row::Cells(_, cells) = row {
+            if let TableRow::Cells(_, cells) = row {
                 names.extend(cells.first_mut());
             }
         }
@@ -273,23 +273,26 @@ impl Columns {
 
     /// The lines of the table.
     pub fn render(&self, layout: Layout) -> String {
-        let table = self.padded();
+        let table = self.padded_cells();
         let widths = table.column_max_content_widths();
         let mut lines = table.lines();
         let mut next = || lines.next().unwrap_or_default();
         let mut out = String::new();
         let names = self.rows.iter().filter_map(|row| match row {
-            Row::Named(_, name, _) => Some(name.whole().to_string()),
+            TableRow::Named(_, name, _) => Some(name.whole().to_string()),
             _ => None,
         });
         let names = Beside::new(names.collect());
         for row in &self.rows {
             let (style, line) = match row {
-                Row::Cells(style, cells) => {
+                TableRow::Cells(style, cells) => {
                     let last = cells.last().filter(|_| self.is_open());
-                    (*style, broken(next(), last.map_or("", |c| c), layout))
+                    (
+                        *style,
+                        break_last_cell(next(), last.map_or("", |c| c), layout),
+                    )
                 }
-                Row::Named(_, name, rest) => {
+                TableRow::Named(_, name, rest) => {
                     let front = next();
                     let mut below = None;
                     let (name, rest) = if layout.full {
@@ -297,14 +300,14 @@ impl Columns {
                     } else {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
                         let beside = rest.fitted(name, room);
-                        below = rest.below(&beside, layout.width);
+                        below = rest.text_below(&beside, layout.width);
                         fit_name(name, &names, &beside, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
                     let below = below.map(|text| format!("\n{text}")).unwrap_or_default();
-                    (Style::new(), joined(front, &name) + &below)
+                    (Style::new(), join_last_cell(front, &name) + &below)
                 }
-                Row::Note(columns, style, text) => {
+                TableRow::Note(columns, style, text) => {
                     let indent = widths.iter().take(*columns);
                     let indent: usize = indent.map(|w| usize::from(*w) + GAP).sum();
                     (*style, wrapped(text, layout.width, indent))
@@ -321,25 +324,25 @@ impl Columns {
 /// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can
 /// be told.
 fn fit_name(name: &Name, others: &Beside, rest: &str, room: usize) -> (String, String) {
-    let rest = cut(rest, room.saturating_sub(name.least()).max(GAP + 1));
+    let rest = cut(rest, room.saturating_sub(name.least_width()).max(GAP + 1));
     let name = name.fitted(others, room.saturating_sub(display_width(&rest)));
     (name, rest)
 }
 
 /// The cells of a row and the last one, which is broken where there is room for words beside the cells, or else stands
 /// below them.
-fn broken(front: String, last: &str, layout: Layout) -> String {
+fn break_last_cell(front: String, last: &str, layout: Layout) -> String {
     let column = display_width(&front) + GAP;
     if layout.full || column + display_width(last) <= layout.width {
-        return joined(front, last);
+        return join_last_cell(front, last);
     }
     if column + NARROWEST > layout.width {
         return format!("{front}\n{}", wrapped(last, layout.width, GAP));
     }
-    joined(front, wrapped(last, layout.width, column).trim_start())
+    join_last_cell(front, wrapped(last, layout.width, column).trim_start())
 }
 
-fn joined(front: String, last: &str) -> String {
+fn join_last_cell(front: String, last: &str) -> String {
     let gap = " ".repeat(if front.is_empty() { 0 } else { GAP });
     format!("{front}{gap}{last}")
 }
@@ -434,7 +437,8 @@ pub fn grouped(n: impl Into<u128>) -> String {
     exactly(n)
 }
 
-/// The same with two digits from a million on: of what is only roughly of interest, in columns.
+/// A number with its digits in groups of three; from a million on with two digits, `4.8e6`: for columns of what is only
+/// roughly of interest.
 pub fn roughly(n: impl Into<u128>) -> String {
     let n = n.into();
     if n >= 1_000_000 {
@@ -449,7 +453,7 @@ pub fn number_of(n: impl Into<u128>, noun: &str) -> String {
     format!("{} {}", grouped(n), plural(n, noun))
 }
 
-/// The same with all digits of the number.
+/// [`number_of`], with all digits of the number, however large it is.
 pub fn exact_number_of(n: impl Into<u128>, noun: &str) -> String {
     let n = n.into();
     format!("{} {}", exactly(n), plural(n, noun))

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 
 /// Becomes the engine that the request is for; why it could not.
 fn start(request: &Request) -> Error {
-    match engine::choose(&engine::installed(), request) {
+    match engine::choose(&engine::find_installed(), request) {
         Ok(choice) => choice.start(),
         Err(e) => e,
     }

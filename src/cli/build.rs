@@ -219,7 +219,8 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         }
         if built.lines_added && !built.programs.is_empty() {
             say(
-                "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were",
+                "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they \
+                 were",
             );
         }
         report_unlinked(&built.unlinked);

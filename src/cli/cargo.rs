@@ -147,7 +147,8 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     end_if_interrupted();
     let status = ended(&suite, &gathered?, false);
     say(&format!(
-        "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
+        "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names \
+         it",
         path_from_here(&out)
     ));
     Ok(exit_code_of(status))
@@ -181,7 +182,7 @@ fn restore_separator(arguments: &mut Vec<String>, given: &[String]) {
 
 /// Holds that an engine reads what rustc writes.
 fn check_engine(rustc: &Rustc) -> Result<()> {
-    let engines = engine::installed();
+    let engines = engine::find_installed();
     if engines.iter().any(|e| e.llvm >= rustc.llvm) {
         return Ok(());
     }

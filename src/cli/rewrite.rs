@@ -246,7 +246,7 @@ fn schemes() -> String {
         Scheme::P3Weighted,
         Scheme::Pbl,
     ];
-    let line = |s: &Scheme| format!("  {:11}  {}\n", s.name(), s.about());
+    let line = |s: &Scheme| format!("  {:11}  {}\n", s.name(), s.description());
     let lines: String = order.iter().map(line).collect();
     format!("Schemes:\n{lines}\n{NEXT}")
 }
@@ -261,7 +261,7 @@ static VERSION: OnceLock<String> = OnceLock::new();
 /// This version; that of an engine's LLVM, or which engines are here.
 fn version() -> &'static str {
     VERSION.get_or_init(|| {
-        let engines = match &engine::installed()[..] {
+        let engines = match &engine::find_installed()[..] {
             [] => "no engine".to_string(),
             engines => format!("engines for LLVM {}", engine::list_versions(engines)),
         };

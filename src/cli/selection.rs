@@ -163,7 +163,8 @@ pub(super) fn report_selection(programs: &[Record]) {
     match (programs.iter().filter(selects).count(), programs.len()) {
         (_, 0) => {}
         (0, _) => warn(
-            "no path is selected in any program, so nothing is instrumented; p3-prof paths SPEC FOLDER prints the reason",
+            "no path is selected in any program, so nothing is instrumented; p3-prof paths SPEC FOLDER prints the \
+             reason",
         ),
         (n, all) => say(&format!(
             "paths are selected in {n} of {}",

@@ -49,7 +49,7 @@ impl ValueEnum for Scheme {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let value = PossibleValue::new(self.name()).help(self.about());
+        let value = PossibleValue::new(self.name()).help(self.description());
         Some(value.hide(self.strategy().is_hidden))
     }
 }

@@ -52,7 +52,7 @@ fn ids(dag: &Dag, numbering: &Numbering) -> Vec<(u64, String)> {
 }
 
 /// The label of the edge between two blocks given by letters.
-fn between(dag: &Dag, labels: &TiSlice<EdgeId, u64>, from: char, to: char) -> u64 {
+fn label_between(dag: &Dag, labels: &TiSlice<EdgeId, u64>, from: char, to: char) -> u64 {
     let vertex = |letter| dag.vertex(BlockId(u32::from(letter) - u32::from('A')));
     let dst = vertex(to).expect("a block");
     let mut outs = dag.outs(vertex(from).expect("a block"));
@@ -65,7 +65,7 @@ fn between(dag: &Dag, labels: &TiSlice<EdgeId, u64>, from: char, to: char) -> u6
 fn ball_larus_1996_figures_2_and_3() {
     let dag = Dag::from_cfg(&running_example(), &[]);
     let numbering = ball_larus(&dag).expect("six paths");
-    let label = |from, to| between(&dag, &numbering.labels, from, to);
+    let label = |from, to| label_between(&dag, &numbering.labels, from, to);
     assert_eq!([label('A', 'C'), label('A', 'B')], [0, 2]);
     assert_eq!([label('B', 'C'), label('B', 'D')], [0, 2]);
     assert_eq!([label('D', 'F'), label('D', 'E')], [0, 1]);
@@ -79,7 +79,7 @@ fn ball_larus_1996_figures_2_and_3() {
 }
 
 /// The block of `docs/ALGORITHMS.md`, or of `papers/figures.md`, that has these words behind its backquotes and `text`.
-fn printed(words: &str) -> String {
+fn printed_block(words: &str) -> String {
     let pages = [
         include_str!("../../docs/ALGORITHMS.md"),
         include_str!("papers/figures.md"),
@@ -98,7 +98,7 @@ fn paths_in_the_book() {
         let numbering = ball_larus(&dag).expect("few paths");
         let lines = ids(&dag, &numbering).into_iter();
         let lines: String = lines.map(|(id, path)| format!("{id}  {path}\n")).collect();
-        assert_eq!(printed(&format!("paths {name}")), lines);
+        assert_eq!(printed_block(&format!("paths {name}")), lines);
     }
 }
 
@@ -134,7 +134,7 @@ fn ball_larus_1996_figure_1() {
         flow
     };
     assert_eq!(flow(first), flow(second));
-    let count = |from, to| between(&dag, &flow(first), from, to);
+    let count = |from, to| label_between(&dag, &flow(first), from, to);
     assert_eq!([count('A', 'B'), count('A', 'C')], [120, 150]);
     assert_eq!([count('B', 'C'), count('B', 'D')], [100, 20]);
     assert_eq!([count('D', 'E'), count('D', 'F')], [160, 110]);
@@ -167,7 +167,7 @@ fn ball_larus_1996_section_3_3() {
     assert!(increments.iter().filter(|&&i| i != 0).count() <= chords);
     assert_eq!(chords, 4);
     let shown = chords_in_the_book(&dag, &tree, &increments);
-    assert_eq!(printed("chords running"), shown);
+    assert_eq!(printed_block("chords running"), shown);
 }
 
 /// Ball & Larus 1996, §3.5: a loop. The back edge E → B becomes ENTRY → B and E → EXIT, and each of the four kinds
@@ -282,9 +282,10 @@ fn p3_2015_section_2_3() {
     let spp = [[0].as_slice(), &[1, 3], &[1, 2, 4]].map(|path| sum(&spp, path));
     let [direct, short, long] = [0, 1, 2].map(|p| format!("{:>4} {:>4}", ids[p], spp[p]));
     let table = format!(
-        "             PSPP  SPP\n→ EXIT       {direct}    interesting\n→ a → EXIT   {short}    interesting\n→ a → b      {long}\n"
+        "             PSPP  SPP\n→ EXIT       {direct}    interesting\n→ a → EXIT   {short}    interesting\n→ a → \
+         b      {long}\n"
     );
-    assert_eq!(printed("pspp"), table);
+    assert_eq!(printed_block("pspp"), table);
 }
 
 /// Afraz, Saha & Kanade 2015, §1: three procedures of 100, 10 and 5 probes on three copies. Whole, the slowest copy has

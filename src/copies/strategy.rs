@@ -6,8 +6,8 @@
 use crate::base::error::{Error, Result};
 use crate::copies::hot;
 use crate::copies::partition::{
-    Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, to_the_first,
-    whole,
+    Assignment, Cost, Costs, Distribute, Units, split_evenly, split_where_called_once,
+    to_the_first, whole,
 };
 use crate::estimates::data::Kind;
 use crate::paths::function::{Counted, Expected, FunctionInput, Layout, Measuring, Paths};
@@ -187,7 +187,7 @@ macro_rules! schemes {
             }
 
             /// What it does, in a line.
-            pub fn about(self) -> &'static str {
+            pub fn description(self) -> &'static str {
                 let about = match self {
                     $(Scheme::$variant => $about,)*
                 };
@@ -209,7 +209,7 @@ schemes! {
     P3 "p3" Strategy { distribute: split_where_called_once, ..PATHS }
 
     /// Like p3, balanced by expected executions: to compare
-    P3Weighted "p3-weighted" Strategy { distribute: evenly, cost: Costs::hits, ..PATHS }
+    P3Weighted "p3-weighted" Strategy { distribute: split_evenly, cost: Costs::hits, ..PATHS }
 
     /// The default, usually the fastest; best with --profile or --train
     P3Hot "p3-hot" Strategy { distribute: hot::ranges, cost: Costs::hits, makes_ranges: true, ..PATHS }

@@ -59,7 +59,7 @@ fn folders() -> Vec<PathBuf> {
 ///
 /// Programs of cargo's `dev` profile find the engine of their own build only: one of another LLVM beside them was
 /// left by a build with other features, of other sources, and tests would become it. `P3_ENGINES` names others.
-pub fn installed() -> Vec<Engine> {
+pub fn find_installed() -> Vec<Engine> {
     let finds_all = !cfg!(debug_assertions) || LINKED == 0 || named_folders().is_some();
     let folders = folders();
     let of = |version: llvm::Version| {
@@ -98,7 +98,7 @@ pub struct Choice {
 /// # Errors
 /// No engine is installed, or none that reads them, or not the one that is named.
 pub fn choose(engines: &[Engine], request: &Request) -> Result<Choice> {
-    if let Some(major) = request.llvm.map_or_else(wanted, |v| Ok(Some(v)))? {
+    if let Some(major) = request.llvm.map_or_else(wanted_version, |v| Ok(Some(v)))? {
         if engines.is_empty() {
             return Err(none_installed(None, major));
         }
@@ -111,7 +111,7 @@ pub fn choose(engines: &[Engine], request: &Request) -> Result<Choice> {
             .map(alone)
             .ok_or_else(|| not_installed(major, engines));
     }
-    let mut found = Found::default();
+    let mut found = InputWriters::default();
     for input in request.inputs {
         // What is wrong with an input is the engine's to say.
         let _ = found.look_at(input, request.out);
@@ -144,7 +144,7 @@ pub fn choose(engines: &[Engine], request: &Request) -> Result<Choice> {
 ///
 /// # Errors
 /// It is not a number.
-pub fn wanted() -> Result<Option<u32>> {
+pub fn wanted_version() -> Result<Option<u32>> {
     let text = std::env::var(WANTED).unwrap_or_default();
     if text.is_empty() {
         return Ok(None);
@@ -250,7 +250,7 @@ pub fn list_versions(engines: &[Engine]) -> String {
 }
 
 /// Versions and folder, for people.
-fn listed(engines: &[Engine]) -> String {
+fn describe_engines(engines: &[Engine]) -> String {
     let folder = engines.first().and_then(|e| e.path.parent());
     let folder = folder.unwrap_or(Path::new("")).display();
     format!("LLVM {} in {folder}", list_versions(engines))
@@ -263,7 +263,7 @@ fn remedy(major: u32) -> String {
 }
 
 fn not_installed(major: u32, engines: &[Engine]) -> Error {
-    let there = listed(engines);
+    let there = describe_engines(engines);
     let remedy = match VERSIONS.iter().find(|v| v.major == major) {
         Some(version) => remedy(version.major),
         None => "name one of these".into(),
@@ -284,7 +284,7 @@ pub fn remedy_for_writer(major: u32) -> String {
 fn too_new(path: &Path, needed: u32, engines: &[Engine]) -> Error {
     let problem = format!(
         "written by LLVM {needed}, which no engine here reads ({})",
-        listed(engines)
+        describe_engines(engines)
     );
     let newest = engines.last().map_or(0, |e| e.llvm);
     let clang = llvm::tool("clang", newest);
@@ -297,7 +297,7 @@ fn too_new(path: &Path, needed: u32, engines: &[Engine]) -> Error {
 
 /// What the inputs tell of their writers.
 #[derive(Default)]
-struct Found {
+struct InputWriters {
     /// The newest version that wrote one of them, and the file.
     newest: Option<(u32, PathBuf)>,
     /// Whether one does not say.
@@ -306,7 +306,7 @@ struct Found {
     is_unknown_once: bool,
 }
 
-impl Found {
+impl InputWriters {
     fn look_at(&mut self, input: &Path, out: Option<&Path>) -> std::io::Result<()> {
         let meta = std::fs::metadata(input)?;
         if meta.is_dir() {

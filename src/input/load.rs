@@ -109,7 +109,7 @@ pub struct Hidden {
     pub returns_twice: bool,
     /// Whether it jumps to addresses that are all known ([`crate::input::ir::Block::known_labels`]).
     pub known_labels: bool,
-    /// See [`crate::input::ir::Block::pressure`].
+    /// Its register pressure ([`crate::input::ir::Block::pressure`]).
     pub pressure: u32,
 }
 
@@ -213,7 +213,7 @@ fn file(path: &Path, meta: &Metadata, position: usize) -> Result<Vec<Input>> {
         Some(kind) => Ok(vec![input(path, name, kind, bytes)?]),
         None if container::is_archive(&bytes) => archive(path, &name, &bytes, position),
         None => match modules_in(&bytes) {
-            Ok(modules) => named(path, &name, modules),
+            Ok(modules) => name_modules(path, &name, modules),
             Err(why) => Err(Error::load(path, why.0, why.1)),
         },
     }
@@ -252,7 +252,7 @@ fn archive(path: &Path, name: &str, bytes: &[u8], position: usize) -> Result<Vec
         } else {
             format!("-{nth}")
         };
-        let of = named(path, &format!("{name}/{}{number}", member.name), modules)?;
+        let of = name_modules(path, &format!("{name}/{}{number}", member.name), modules)?;
         inputs.extend(of.into_iter().map(|i| Input {
             archive: Some(position),
             ..i
@@ -265,7 +265,7 @@ fn archive(path: &Path, name: &str, bytes: &[u8], position: usize) -> Result<Vec
 }
 
 /// Modules that came out of one file.
-fn named(path: &Path, name: &str, modules: Vec<Vec<u8>>) -> Result<Vec<Input>> {
+fn name_modules(path: &Path, name: &str, modules: Vec<Vec<u8>>) -> Result<Vec<Input>> {
     let numbered = modules.into_iter().enumerate();
     let one = |(i, bytes)| {
         let name = if i == 0 {
@@ -280,7 +280,7 @@ fn named(path: &Path, name: &str, modules: Vec<Vec<u8>>) -> Result<Vec<Input>> {
 
 /// The modules in machine code, or what the file is and what to do.
 fn modules_in(bytes: &[u8]) -> Result<Vec<Vec<u8>>, (String, &'static str)> {
-    let found = container::embedded(bytes);
+    let found = container::extract_embedded(bytes);
     match found {
         Ok(embedded) if !embedded.flags.is_empty() => Err((
             "an object of p3-cc".into(),
@@ -316,7 +316,7 @@ fn folder(root: &Path, out: Option<&Path>) -> Result<Vec<Input>> {
         if let Some(kind) = kind(entry.path(), &bytes) {
             inputs.push(input(entry.path(), name, kind, bytes)?);
         } else if let Ok(modules) = modules_in(&bytes) {
-            inputs.extend(named(entry.path(), &name, modules)?);
+            inputs.extend(name_modules(entry.path(), &name, modules)?);
         }
     }
     if inputs.is_empty() {

@@ -19,7 +19,7 @@ pub struct FunctionInput<'a> {
     pub cfg: &'a Cfg,
     /// Functions of one unit are profiled by one copy ([`crate::input::ir::ProgFunction::unit`]).
     pub unit: FuncId,
-    /// See [`crate::input::ir::ProgFunction::call_sites`].
+    /// Call sites of all modules ([`crate::input::ir::ProgFunction::call_sites`]).
     pub call_sites: u32,
     /// Why it is not profiled, if so.
     pub skip: Option<SkipReason>,
@@ -90,15 +90,15 @@ pub struct Layout {
 #[derive(Clone, Debug)]
 pub struct Measuring {
     paths: Arc<Paths>,
-    /// See [`Expected::weights`].
+    /// Expected executions of the DAG's edges.
     pub(crate) weights: Weights,
-    /// See [`Expected::measured`].
+    /// Whether `weights` are counts of executions ([`Expected::measured`]).
     pub(crate) measured: bool,
-    /// See [`Expected::ran`].
+    /// The paths that ran where `weights` come from ([`Expected::ran`]).
     pub(crate) ran: Vec<Ran>,
-    /// See [`Layout::apart`].
+    /// The headers of the loops whose iterations are apart, ascending ([`Layout::apart`]).
     pub(crate) apart: Vec<BlockId>,
-    /// See [`Layout::wide`].
+    /// Whether it counts in an array of up to [`WIDE_SLOTS`] paths ([`Layout::wide`]).
     pub(crate) wide: bool,
     /// What copies count of it.
     pub(crate) counted: Counted,
@@ -239,12 +239,12 @@ impl Measuring {
         Measuring::new(paths, expected, layout, Counted::Paths)
     }
 
-    /// The same function with the iterations of other loops apart.
+    /// The function with the iterations of the loops of these headers apart, and of no others.
     pub fn with_apart(self, apart: Vec<BlockId>) -> Self {
         Measuring { apart, ..self }
     }
 
-    /// The same function, whose weights were measured.
+    /// The function with weights that are counts of executions.
     pub fn with_measured(self, weights: Weights) -> Self {
         Measuring {
             weights,
@@ -388,7 +388,7 @@ pub mod made {
             let paths = Arc::new(Paths::with_cuts(cfg, cuts)?);
             Some(Self::unmeasured(paths, Layout::default()))
         }
-        /// The same function, of which edges are counted.
+        /// The function, of whose control flow `cfg` edges are counted and not paths.
         pub fn counting_edges(self, cfg: &Cfg) -> Measuring {
             let counted = Counted::edges(cfg, &self, &self.weights);
             Measuring { counted, ..self }

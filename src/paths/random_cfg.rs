@@ -27,7 +27,7 @@ fn block(succs: impl Iterator<Item = u32>, may_leave: bool) -> Block {
     Block {
         instructions: 1,
         may_leave,
-        ..Block::ending(terminator, succs)
+        ..Block::with_terminator(terminator, succs)
     }
 }
 

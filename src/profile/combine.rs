@@ -25,14 +25,15 @@ pub fn combine(
 ) -> Result<Vec<Violation>> {
     match profile.measured {
         Measurement::Exact(Exact::Paths(_)) => {
-            let combined = each(profile, by_copy, combine_paths)?;
+            let combined = combine_each(profile, by_copy, combine_paths)?;
             let (counts, violations): (Vec<_>, Vec<_>) = combined.into_iter().unzip();
             profile.measured = Measurement::Exact(Exact::Paths(counts.into()));
             Ok(violations.into_iter().flatten().collect())
         }
         Measurement::Exact(Exact::Edges(_)) => {
-            profile.measured =
-                Measurement::Exact(Exact::Edges(each(profile, by_copy, combine_edges)?.into()));
+            profile.measured = Measurement::Exact(Exact::Edges(
+                combine_each(profile, by_copy, combine_edges)?.into(),
+            ));
             Ok(Vec::new())
         }
         // Samples are no counts: the merge adds them up itself.
@@ -44,7 +45,7 @@ pub fn combine(
 type ByCopy<'a> = [(CopyId, &'a BTreeMap<u64, u64>)];
 
 /// Combines the counts of every function, those of functions that never ran to the default; in parallel.
-fn each<T: Default + Send>(
+fn combine_each<T: Default + Send>(
     profile: &Profile,
     by_copy: &BTreeMap<CopyId, LocalCounts>,
     combine: impl Fn(&Profile, FuncId, &ByCopy) -> Result<T, CountProblem> + Sync,
@@ -164,7 +165,7 @@ fn agree(
         if count != 0 {
             merged.insert(id, count);
         }
-        counts.retain(|(c, _)| profile.comparable(&[*c]));
+        counts.retain(|(c, _)| profile.are_comparable(&[*c]));
         if !counts.is_empty() {
             differences.add(id, &counts);
         }

@@ -41,7 +41,7 @@ const HEADER: usize = 28;
 /// A payload may unpack to this many bytes, or to [`MAX_RATIO`] times its size: deflate would allow 1000 times,
 /// which no profile needs and which a small hostile file could fill the memory with.
 const MAX_UNPACKED: u64 = 16 << 20;
-/// See [`MAX_UNPACKED`].
+/// So many times its size a payload may unpack to, if that is more than [`MAX_UNPACKED`].
 const MAX_RATIO: u64 = 50;
 
 /// The payload.
@@ -82,8 +82,8 @@ impl Profile {
     pub fn to_bytes(&self) -> Vec<u8> {
         let flat = |f: FuncId| {
             let pairs = match &self.measured {
-                Measurement::Exact(Exact::Paths(counts)) => flat(&counts[f], |id| id.0),
-                Measurement::Exact(Exact::Edges(counts)) => flat(&counts[f], |e| u64::from(e.0)),
+                Measurement::Exact(Exact::Paths(counts)) => flatten(&counts[f], |id| id.0),
+                Measurement::Exact(Exact::Edges(counts)) => flatten(&counts[f], |e| u64::from(e.0)),
                 Measurement::Estimated(_) => Vec::new(),
             };
             (f, pairs)
@@ -129,6 +129,7 @@ impl Profile {
         NotBuilt::refuse(manifest.scheme)?;
         manifest.check()?;
         manifest.normalise_files();
+        // Whatever follows indexes by what the file says: a damaged one is an error here, and no panic there.
         let known = |f: FuncId| f.index() < manifest.functions.len();
         let mut violations = payload.verdict.violations.iter();
         if payload.processes.len() != manifest.copies as usize
@@ -201,7 +202,8 @@ fn remedy(bytes: &[u8]) -> &'static str {
     } else {
         "name a profile that p3-prof merge wrote"
     };
-    let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, too";
+    let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, \
+                 too";
     crate::base::error::remedy(version.into(), current.into(), damage, older)
 }
 
@@ -223,7 +225,7 @@ fn read_declared(path: &Path) -> io::Result<Vec<u8>> {
     let (file, mut bytes) = (File::open(path)?, Vec::new());
     let mut start = file.take(HEADER as u64);
     start.read_to_end(&mut bytes)?;
-    if let Ok(header) = Header::parse(&bytes) {
+    if let Ok(header) = PayloadHeader::parse(&bytes) {
         let rest = start.into_inner();
         rest.take(header.length.saturating_add(1))
             .read_to_end(&mut bytes)?;
@@ -273,7 +275,7 @@ fn sources(text: &str) -> Option<Vec<[u8; 16]>> {
 }
 
 /// Id and count in turn.
-fn flat<Id: Copy>(pairs: &[(Id, u64)], number: impl Fn(Id) -> u64) -> Vec<u64> {
+fn flatten<Id: Copy>(pairs: &[(Id, u64)], number: impl Fn(Id) -> u64) -> Vec<u64> {
     let pairs = pairs.iter();
     pairs.flat_map(|&(id, n)| [number(id), n]).collect()
 }
@@ -311,14 +313,14 @@ fn pairs(flat: &[u64]) -> Option<Vec<(u64, u64)>> {
 }
 
 /// What stands before the payload.
-struct Header {
+struct PayloadHeader {
     length: u64,
     unpacked: u64,
     crc: u32,
 }
 
-impl Header {
-    fn parse(bytes: &[u8]) -> Result<Header, ProfileProblem> {
+impl PayloadHeader {
+    fn parse(bytes: &[u8]) -> Result<PayloadHeader, ProfileProblem> {
         if bytes.len() < MAGIC.len() || bytes[..7] != MAGIC[..7] {
             return Err(ProfileProblem::NotMerged);
         }
@@ -327,7 +329,7 @@ impl Header {
         }
         let header = bytes.get(..HEADER).ok_or(ProfileProblem::CutHeader)?;
         let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("8 bytes"));
-        Ok(Header {
+        Ok(PayloadHeader {
             length: word(8),
             unpacked: word(16),
             crc: u32::from_le_bytes(header[24..28].try_into().expect("4 bytes")),
@@ -336,7 +338,7 @@ impl Header {
 }
 
 fn unpack(bytes: &[u8]) -> Result<Vec<u8>, ProfileProblem> {
-    let header = Header::parse(bytes)?;
+    let header = PayloadHeader::parse(bytes)?;
     let (length, unpacked) = (header.length, header.unpacked);
     let payload = &bytes[HEADER..];
     if length < payload.len() as u64 {

@@ -77,7 +77,7 @@ impl Selection {
     }
 
     /// Those of them that are profiled.
-    pub fn profiled(&self, profile: &Profile) -> Vec<FuncId> {
+    pub fn profiled_functions(&self, profile: &Profile) -> Vec<FuncId> {
         let mut functions = self.functions(profile);
         functions.retain(|f| !profile.entry(*f).status.is_skipped());
         functions

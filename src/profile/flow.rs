@@ -42,13 +42,15 @@ pub enum Evidence {
 /// O(total path length), or O(E).
 pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
     match &profile.measured {
-        Measurement::Exact(Exact::Paths(counts)) => summed(profile, f, structure, &counts[f]),
-        Measurement::Exact(Exact::Edges(counts)) => propagated(profile, f, structure, &counts[f]),
+        Measurement::Exact(Exact::Paths(counts)) => sum_paths(profile, f, structure, &counts[f]),
+        Measurement::Exact(Exact::Edges(counts)) => {
+            propagate_edges(profile, f, structure, &counts[f])
+        }
         Measurement::Estimated(_) => Err(profile.only_estimates()),
     }
 }
 
-fn propagated(
+fn propagate_edges(
     profile: &Profile,
     f: FuncId,
     structure: &Structure,
@@ -59,7 +61,7 @@ fn propagated(
     let mut given = dag.by_edge(0u64);
     for &(e, n) in ran {
         if !counted.contains(e) {
-            return Err(profile.damaged(format!("edge {e} is not counted")));
+            return Err(profile.damage_error(format!("edge {e} is not counted")));
         }
         given[e] = n;
     }
@@ -67,7 +69,7 @@ fn propagated(
     let Propagated {
         mut counts,
         negative,
-    } = result.ok_or_else(|| profile.damaged("its counters do not determine all counts"))?;
+    } = result.ok_or_else(|| profile.damage_error("its counters do not determine all counts"))?;
     let exits = exits(dag, &counts);
     let entry = profile.entries[f].unwrap_or(counts[dag.enter()]);
     counts[dag.enter()] = entry;
@@ -83,7 +85,7 @@ fn propagated(
     })
 }
 
-fn summed(
+fn sum_paths(
     profile: &Profile,
     f: FuncId,
     structure: &Structure,
@@ -94,7 +96,7 @@ fn summed(
     for &(id, n) in ran {
         for e in profile.decode(f, structure, id)? {
             let sum = counts[e].checked_add(n);
-            counts[e] = sum.ok_or_else(|| profile.damaged("a count overflows"))?;
+            counts[e] = sum.ok_or_else(|| profile.damage_error("a count overflows"))?;
         }
     }
     Ok(Flow {
@@ -120,7 +122,7 @@ pub fn add_up(dag: &Dag, paths: &[Ran]) -> TiVec<EdgeId, u64> {
 }
 
 /// The edge that ran most often, the first of several.
-pub fn hottest(
+pub fn find_hottest_edge(
     among: impl Iterator<Item = EdgeId>,
     counts: &TiSlice<EdgeId, u64>,
 ) -> Option<EdgeId> {
@@ -169,7 +171,7 @@ impl Flow {
     }
 
     /// Of each edge from ENTRY, how many paths were begun over it: by entries, or by back edges. O(V + E).
-    pub fn begun(&self, dag: &Dag) -> Vec<(EdgeId, u64)> {
+    pub fn paths_begun(&self, dag: &Dag) -> Vec<(EdgeId, u64)> {
         let mut taken = dag.by_vertex(0u64);
         for e in dag.edge_ids() {
             if let EdgeKind::BackEdge(_) = dag.edge(e).kind {

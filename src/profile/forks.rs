@@ -126,10 +126,10 @@ pub fn find_forked(profile: &Profile) -> AllForked {
     let unexplained = profile.count_unexplained_children();
     let is_elsewhere = may_go_elsewhere(&profile.manifest);
     if unexplained > 0 {
-        add_open(profile, &graph, Found::Unknown, unexplained, &mut all);
+        add_open(profile, &graph, UnseenStart::Unknown, unexplained, &mut all);
     }
     if let Some(unnoticed) = unnoticed {
-        let found = Found::Unnoticed {
+        let found = UnseenStart::Unnoticed {
             is_pointer: unnoticed.is_pointer,
         };
         add_open(profile, &graph, found, u64::MAX, &mut all);
@@ -142,7 +142,7 @@ pub fn find_forked(profile: &Profile) -> AllForked {
             paths.returned
         };
         if returned > 0 {
-            add_open(profile, &graph, Found::Return(f), returned, &mut all);
+            add_open(profile, &graph, UnseenStart::Return(f), returned, &mut all);
         }
     }
     all
@@ -200,7 +200,7 @@ fn may_go_elsewhere(manifest: &Manifest) -> bool {
 
 /// How children came to activations that they did not enter.
 #[derive(Clone, Copy)]
-enum Found {
+enum UnseenStart {
     /// By a `fork` that is not counted.
     Unknown,
     /// By a function that starts processes which count in their parents' files, perhaps called by a pointer.
@@ -209,21 +209,21 @@ enum Found {
     Return(FuncId),
 }
 
-impl Found {
+impl UnseenStart {
     /// Whether such a call outside is one in which children began.
     fn is_in(self, outside: Outside) -> bool {
         match (self, outside) {
             // A pointer may lead outside: to `fork` itself, or to what a library handed in.
-            (Found::Unknown, Outside::Forks | Outside::Unknown | Outside::Pointer) => true,
-            (Found::Unknown | Found::Unnoticed { .. }, Outside::ForksUnnoticed) => true,
-            (Found::Unnoticed { is_pointer }, Outside::Pointer) => is_pointer,
+            (UnseenStart::Unknown, Outside::Forks | Outside::Unknown | Outside::Pointer) => true,
+            (UnseenStart::Unknown | UnseenStart::Unnoticed { .. }, Outside::ForksUnnoticed) => true,
+            (UnseenStart::Unnoticed { is_pointer }, Outside::Pointer) => is_pointer,
             _ => false,
         }
     }
 }
 
 /// Adds the functions that may call what `found` says, of which `most` activations were forked.
-fn add_open(profile: &Profile, graph: &Graph, found: Found, most: u64, all: &mut AllForked) {
+fn add_open(profile: &Profile, graph: &Graph, found: UnseenStart, most: u64, all: &mut AllForked) {
     let sites = Sites::find(graph, found);
     for (f, blocks) in sites.blocks.iter_enumerated() {
         let entry = profile.entry(f);
@@ -258,7 +258,7 @@ struct Sites {
 }
 
 impl Sites {
-    fn find(graph: &Graph, found: Found) -> Sites {
+    fn find(graph: &Graph, found: UnseenStart) -> Sites {
         let (manifest, reach) = (graph.manifest, graph.spread(found));
         let blocks = manifest.functions.keys().map(|f| {
             let entry = &manifest.functions[f];
@@ -272,7 +272,7 @@ impl Sites {
                     .any(|(callee, _)| graph.members(*callee).iter().any(|m| reach.functions[*m]))
             });
             let outside = entry.outside.iter().filter(|(_, calls)| {
-                calls.iter().any(|&n| match graph.outside(n) {
+                calls.iter().any(|&n| match graph.outside_entry(n) {
                     outside if found.is_in(outside) => true,
                     Outside::Unknown | Outside::CallsBack => reach.by_symbol,
                     Outside::Pointer => reach.by_pointer,
@@ -335,17 +335,17 @@ impl<'a> Graph<'a> {
     }
 
     /// What is outside under number `n` of a function's list.
-    fn outside(&self, n: u32) -> Outside {
+    fn outside_entry(&self, n: u32) -> Outside {
         let symbol = n.checked_sub(1).map(|n| self.outside.get(n as usize));
         symbol.map_or(Outside::Pointer, |s| *s.unwrap_or(&Outside::Unknown))
     }
 
     /// Follows calls backwards from those of `fork`, or from a function that children returned from. O(calls).
-    fn spread(&self, from: Found) -> Reach {
+    fn spread(&self, from: UnseenStart) -> Reach {
         let functions = &self.manifest.functions;
         let mut callers: TiVec<FuncId, Vec<FuncId>> = ti_vec![Vec::new(); functions.len()];
         let (mut by_pointer, mut back, mut found) = (Vec::new(), Vec::new(), Vec::new());
-        if let Found::Return(f) = from {
+        if let UnseenStart::Return(f) = from {
             found.push(f);
         }
         for (f, entry) in functions.iter_enumerated() {
@@ -356,7 +356,7 @@ impl<'a> Graph<'a> {
                 }
             }
             for &n in entry.outside.iter().flat_map(|(_, calls)| calls) {
-                match self.outside(n) {
+                match self.outside_entry(n) {
                     outside if from.is_in(outside) => found.push(f),
                     Outside::Unknown | Outside::CallsBack => back.push(f),
                     Outside::Pointer => by_pointer.push(f),

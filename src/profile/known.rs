@@ -103,7 +103,7 @@ impl Profile {
         Some(again)
     }
 
-    /// The same of all functions together.
+    /// What became of the known paths of all functions together; `None` if the run knew none.
     pub(super) fn all_known_again(&self) -> Option<KnownAgain> {
         let each = self.functions().filter_map(|f| self.known_again(f));
         each.reduce(KnownAgain::plus)

@@ -17,7 +17,7 @@
 
 use super::flow::{EdgeCount, Evidence, Flow, by_edge};
 use super::verdict::Processes;
-use super::verify::checkable;
+use super::verify::is_checkable;
 use super::{Profile, Structure};
 use crate::base::index::{BlockId, EdgeId, FuncId, IdSet, TiVec, VertexId};
 use crate::copies::selection::CountedPaths;
@@ -169,7 +169,7 @@ impl Executed {
         }
         let again = structure.cfg.blocks.iter().any(|b| b.returns_twice);
         match &flow.evidence {
-            _ if !checkable(profile, f) => {
+            _ if !is_checkable(profile, f) => {
                 executed.left = 0;
                 if processes.cut_short > 0 && flow.entry > 0 {
                     executed.open_all();
@@ -295,7 +295,7 @@ impl Executed {
 
     fn add_left(&mut self, structure: &Structure, flow: &Flow, processes: Processes) {
         let dag = &structure.paths.dag;
-        let begun = flow.begun(dag).into_iter();
+        let begun = flow.paths_begun(dag).into_iter();
         let left = begun.filter_map(|(e, begun)| {
             let left = begun.saturating_sub(self.edges[e].count);
             (left > 0).then_some((dag.edge(e).dst, left))

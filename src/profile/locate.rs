@@ -37,9 +37,9 @@ pub fn locate(path: &Path) -> Result<PathBuf> {
     }
     let is_merged = path.file_name().is_some_and(|n| n == MERGED);
     let named = if is_merged { path.parent() } else { Some(path) };
-    match named.filter(|_| !path.exists()).and_then(nearest) {
+    match named.filter(|_| !path.exists()).and_then(find_nearest) {
         Some(near) => {
-            let remedy = format!("the nearest is {}", shown(&near));
+            let remedy = format!("the nearest is {}", display_name(&near));
             Err(Error::profile(
                 path,
                 "there is no such file or folder",
@@ -53,7 +53,7 @@ pub fn locate(path: &Path) -> Result<PathBuf> {
 /// The profile or folder of a program by the name of `path`, or much like it, in the folders below the one that it
 /// would be in, or below the one around that: libtool links programs in `.libs`. What cannot be read, and what is
 /// behind links, is not searched.
-fn nearest(path: &Path) -> Option<PathBuf> {
+fn find_nearest(path: &Path) -> Option<PathBuf> {
     let wanted = path.file_name()?.to_string_lossy().to_lowercase();
     let mut around = path.ancestors().skip(1).take(2);
     let parent = around.find(|p| p.is_dir() || p.as_os_str().is_empty())?;
@@ -100,7 +100,7 @@ pub fn has_never_run(folder: &Path) -> bool {
 fn has_raw_profiles(folder: &Path) -> bool {
     let is_raw = |p: &Path| p.extension().is_some_and(|e| e == "p3raw");
     // What cannot be read may be one.
-    below(folder, DEPTH, is_raw).map_or(true, |raw| !raw.is_empty())
+    find_below(folder, DEPTH, is_raw).map_or(true, |raw| !raw.is_empty())
 }
 
 fn in_folder(folder: &Path) -> Result<PathBuf> {
@@ -111,12 +111,12 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
     if folder.join(MANIFEST).is_file() {
         return Err(not_there_yet(folder, folder));
     }
-    let mut found = below(folder, DEPTH, is_profile)?;
+    let mut found = find_below(folder, DEPTH, is_profile)?;
     match found.len() {
         0 => Err(none_below(folder)),
         1 => Ok(found.swap_remove(0)),
         n => {
-            let named: Vec<String> = found.iter().take(NAMED).map(|p| shown(p)).collect();
+            let named: Vec<String> = found.iter().take(NAMED).map(|p| display_name(p)).collect();
             let more = if n > NAMED { ", …" } else { "" };
             let name = if found.iter().all(|p| p.ends_with(MERGED)) {
                 MERGED
@@ -126,7 +126,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
             let remedy = format!(
                 "name one ({}{more}), or join them first (p3-prof union $(find {} -name {name}) -o all.p3prof)",
                 named.join(", "),
-                quote_for_shell(shown(folder)),
+                quote_for_shell(display_name(folder)),
             );
             let problem = format!("the folder holds {n} merged profiles");
             Err(Error::profile(folder, problem, remedy))
@@ -136,7 +136,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
 
 fn none_below(folder: &Path) -> Error {
     let is_record = |p: &Path| p.ends_with(RECORD);
-    let built = below(folder, DEPTH, is_record).unwrap_or_default();
+    let built = find_below(folder, DEPTH, is_record).unwrap_or_default();
     if built.is_empty() {
         let problem = "there is no merged profile in this folder";
         let remedy = "name a file that p3-prof merge wrote, or an output folder of p3-rewrite";
@@ -152,7 +152,7 @@ fn none_below(folder: &Path) -> Error {
 /// # Errors
 /// A link by the name of a profile that leads nowhere; a folder that cannot be read.
 pub fn profiles_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    below(folder, usize::MAX, is_profile)
+    find_below(folder, usize::MAX, is_profile)
 }
 
 /// Not what an output folder was made with: that is of an earlier run.
@@ -162,7 +162,7 @@ fn is_profile(path: &Path) -> bool {
 }
 
 /// The files that are wanted, at most `depth` levels below a folder, in order.
-fn below(folder: &Path, depth: usize, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
+fn find_below(folder: &Path, depth: usize, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     let all = WalkDir::new(folder).max_depth(depth).follow_links(true);
     let mut files = Vec::new();
     for entry in all.sort_by_file_name() {
@@ -206,7 +206,7 @@ fn not_there_yet(path: &Path, folder: &Path) -> Error {
     let make = if folder == Path::new(".") {
         "make".to_string()
     } else {
-        format!("make -C {}", shown(folder))
+        format!("make -C {}", display_name(folder))
     };
     if has_raw_profiles(folder) {
         let problem = "no merged profile yet: raw profiles are there, and are not merged";
@@ -218,11 +218,11 @@ fn not_there_yet(path: &Path, folder: &Path) -> Error {
 }
 
 fn suite(folder: &Path) -> String {
-    let folder = shown(folder);
+    let folder = display_name(folder);
     format!("run `p3-rewrite suite -o {folder} -- make check`, or what else runs its tests, first")
 }
 
-fn shown(path: &Path) -> String {
+fn display_name(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
 

@@ -18,7 +18,7 @@ use super::combine::combine;
 use super::decode::{CountProblem, decode_paths};
 use super::forks::{AllForked, ForkCounts, find_forked, have_counters};
 use super::measurement::{Exact, ExactCounts, Measurement};
-use super::verdict::{Processes, Verdict, Violation, copies_named, needed};
+use super::verdict::{Processes, Verdict, Violation, copies_named, copies_needed};
 use super::{Profile, Structure, verify};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, PathId, ti_vec};
@@ -59,7 +59,7 @@ pub fn merge(manifest: &Path, files: &[PathBuf], mode: FailureMode) -> Result<Me
     merge_one(&Programs::find(&[manifest.to_path_buf()])?, files, mode)
 }
 
-/// The same, of the first program, of which there is one.
+/// Merges files as [`merge`] does, of the first of `programs`, of which there is one.
 ///
 /// # Errors
 /// Those of [`merge`].
@@ -126,11 +126,11 @@ fn finish(program: &Program, gathered: Gathered, mode: FailureMode) -> Result<Pr
 
 /// The profile of what was gathered, with its verdict.
 fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<Profile> {
-    let mut profile = empty(path, manifest);
-    let mut unlike = gathered.unlike();
+    let mut profile = empty_profile(path, manifest);
+    let mut unlike = gathered.describe_unlike();
     profile.sources = gathered.seen.0.into_iter().collect();
     profile.sources.sort_unstable();
-    let mut violations = counted(&mut profile, gathered.by_copy)?;
+    let mut violations = fill_profile(&mut profile, gathered.by_copy)?;
     let mut estimates = gathered.estimates;
     for mut part in gathered.merged {
         add_profile(&mut profile, &part)?;
@@ -208,7 +208,7 @@ fn digest(sources: &[[u8; 16]]) -> [u8; 16] {
 }
 
 /// A profile into which nothing was merged yet: of a program that never ran.
-pub fn empty(path: &Path, manifest: Manifest) -> Profile {
+pub fn empty_profile(path: &Path, manifest: Manifest) -> Profile {
     let functions = manifest.functions.len();
     Profile {
         path: path.to_path_buf(),
@@ -224,7 +224,7 @@ pub fn empty(path: &Path, manifest: Manifest) -> Profile {
 }
 
 /// Fills the empty `profile` with what the copies counted; returns where they contradict each other.
-fn counted(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec<Violation>> {
+fn fill_profile(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec<Violation>> {
     let mut counts = BTreeMap::new();
     for (copy, of_copy) in by_copy {
         profile.processes[copy] = of_copy.processes;
@@ -316,7 +316,7 @@ fn plus(to: &mut u64, n: u64, func: FuncId, file: &Path) -> Result<()> {
 }
 
 fn no_copy_is_missing(profile: &Profile) -> Result<()> {
-    let mut missing = Vec::from_iter(needed(&profile.manifest));
+    let mut missing = Vec::from_iter(copies_needed(&profile.manifest));
     missing.retain(|c| profile.processes[*c].total() == 0);
     if missing.is_empty() {
         return Ok(());
@@ -325,7 +325,8 @@ fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     absent.retain(|c| profile.processes[*c].absent > 0);
     if !absent.is_empty() {
         let problem = format!("{} could not write a raw profile", copies_named(&absent));
-        let remedy = "see its stderr, give rights or make room there, and run it again (--failure-mode warn goes on without)";
+        let remedy = "see its stderr, give rights or make room there, and run it again (--failure-mode warn goes on \
+                      without)";
         return Err(Error::profile(&profile.path, problem, remedy));
     }
     let problem = format!("no raw profile of {}", copies_named(&missing));

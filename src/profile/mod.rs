@@ -184,14 +184,14 @@ impl Profile {
 
     /// The structure of function `f`.
     pub fn structure(&self, f: FuncId) -> Result<Structure> {
-        Structure::new(self.entry(f)).map_err(|problem| self.damaged(problem))
+        Structure::new(self.entry(f)).map_err(|problem| self.damage_error(problem))
     }
 
     /// The paths of function `f` that copies count: of all others nothing is known.
     pub fn counted_paths(&self, f: FuncId, structure: &Structure) -> Result<CountedPaths> {
         let entry = self.entry(f);
         let counted = entry.counted_paths(&structure.cfg, &structure.paths);
-        counted.map_err(|problem| self.damaged(problem))
+        counted.map_err(|problem| self.damage_error(problem))
     }
 
     /// Whether only some paths were asked for, so that some may not be counted.
@@ -293,7 +293,7 @@ impl Profile {
     /// The edges of path `id` of `f`.
     pub fn decode(&self, f: FuncId, structure: &Structure, id: PathId) -> Result<Vec<EdgeId>> {
         let edges = structure.paths.decode(id);
-        edges.ok_or_else(|| self.damaged(format!("{} has no path {id}", self.entry(f).name)))
+        edges.ok_or_else(|| self.damage_error(format!("{} has no path {id}", self.entry(f).name)))
     }
 
     /// The edges of function `f` that have counters, in a profile of edges.
@@ -302,11 +302,11 @@ impl Profile {
     /// A function that has none.
     pub fn counted_edges(&self, f: FuncId, structure: &Structure) -> Result<IdSet<EdgeId>> {
         let counted = self.entry(f).counted(structure.paths.dag.edges().len());
-        counted.map_err(|problem| self.damaged(problem))
+        counted.map_err(|problem| self.damage_error(problem))
     }
 
     /// The error for a profile that cannot be what a merge wrote.
-    pub fn damaged(&self, problem: impl Display) -> Error {
+    pub fn damage_error(&self, problem: impl Display) -> Error {
         Error::profile(&self.path, problem, "merge the raw profiles again")
     }
 }

@@ -369,7 +369,10 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         children,
         ended,
         children_ended: header.children_ended.get().min(ended).min(children),
-        ended_with_threads: header.ended_with_threads.get().min(runs.saturating_add(children) - ended),
+        ended_with_threads: header
+            .ended_with_threads
+            .get()
+            .min(runs.saturating_add(children) - ended),
         absent: header.absent.get(),
         // A pool's file has records of all that counted.
         started: if pooled { Vec::new() } else { vec![first] },

@@ -3,7 +3,7 @@
 use super::Profile;
 use super::locate::{MERGED, has_never_run, profiles_below};
 use super::manifest::Manifest;
-use super::merge::empty;
+use super::merge::empty_profile;
 use super::union::{Builds, union_with_baseline};
 use super::verdict::Trust;
 use crate::base::error::{Error, Result};
@@ -166,7 +166,7 @@ pub fn read_one(file: &PathBuf, trust: Trust) -> Result<Several> {
 /// A manifest that cannot be read.
 pub fn read_without_profile(program: &Path) -> Result<Profile> {
     let manifest = Manifest::read(&program.join("manifest.json"))?;
-    Ok(empty(program, manifest))
+    Ok(empty_profile(program, manifest))
 }
 
 /// A folder's name without the slash at its end.

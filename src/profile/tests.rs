@@ -30,7 +30,7 @@ const TEXT: &[u8] = b"./program\0-x y\0/a folder\0host\0";
 /// The key of id `next` − 1; none for 0.
 fn key(next: u64) -> u64 {
     let id = next.checked_sub(1);
-    id.map_or(0, |id| Keys::of(1 << 40).key(id))
+    id.map_or(0, |id| Keys::for_ids(1 << 40).key(id))
 }
 
 /// A raw profile: a module with an array and entries, and a table of ids plus one and counts, with right checksums.

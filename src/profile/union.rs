@@ -50,7 +50,7 @@ pub enum Builds {
 }
 
 /// A union under way.
-struct Joined {
+struct UnionInProgress {
     manifest: Manifest,
     builds: Builds,
     files: Files,
@@ -84,9 +84,9 @@ pub fn union(profiles: &[Profile]) -> Result<Union> {
     union_with_baseline(profiles, &[], Builds::Several)
 }
 
-/// The same, with a `baseline`: what was compiled and is in no program. A function of it that a program has, or an
-/// earlier profile of the baseline, is left out, whatever its control flow: compiled elsewhere, an inline function may
-/// have another.
+/// Joins profiles as [`union`] does, and then a `baseline`: what was compiled and is in no program. A function of the
+/// baseline that a program has, or an earlier profile of the baseline, is left out, whatever its control flow: compiled
+/// elsewhere, an inline function may have another.
 ///
 /// # Errors
 /// As of [`union`].
@@ -98,9 +98,10 @@ pub fn union_with_baseline(
     baseline: &[Profile],
     builds: Builds,
 ) -> Result<Union> {
+    // Before anything is added: a raw profile that two of them hold would count twice.
     let sources = sources(profiles)?;
     let all: Vec<&Profile> = profiles.iter().chain(baseline).collect();
-    let mut joined = Joined::new(&all, builds);
+    let mut joined = UnionInProgress::new(&all, builds);
     let mut verdict = Verdict::default();
     let mut processes = Processes::default();
     let mut places = Vec::new();
@@ -108,6 +109,7 @@ pub fn union_with_baseline(
     for profile in profiles {
         let to = joined.add(profile)?;
         let name = profile.path.display().to_string();
+        // Numbers of copies are those of one program, so each line says of which.
         let said = |lines: &[String]| -> Vec<String> {
             let name = printable(&name);
             lines.iter().map(|l| format!("{name}: {l}")).collect()
@@ -124,7 +126,7 @@ pub fn union_with_baseline(
             ..v.clone()
         });
         verdict.add_violations(violations);
-        processes = processes.plus(most(&profile.processes));
+        processes = processes.plus(most_processes(&profile.processes));
         for (f, counters) in &profile.forks {
             let to = forks.entry(to[*f]).or_default();
             for (counter, n) in counters {
@@ -141,11 +143,13 @@ pub fn union_with_baseline(
         }
         places.push(to);
     }
+    // Last, since what any program has is not taken from the baseline.
     for profile in baseline {
-        joined.add_unless(profile, Joined::find_present)?;
+        joined.add_unless(profile, UnionInProgress::find_present)?;
     }
     let files = std::mem::take(&mut joined.files);
     (joined.manifest.files, joined.manifest.checksums) = files.into_lists();
+    // Which paths a run left to others is known when all have been read.
     joined.settle_evidence()?;
     let shared = joined.functions.iter().filter(|s| s.programs > 1).count();
     let skipped = |(entry, sum): &(&FunctionEntry, &Sum)| sum.skipped && !entry.status.is_skipped();
@@ -203,7 +207,7 @@ fn united_schemes(profiles: &[&Profile]) -> Vec<Scheme> {
 }
 
 /// The processes of a program, of which every copy runs all.
-fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
+fn most_processes(copies: &TiSlice<CopyId, Processes>) -> Processes {
     let most = |of: fn(&Processes) -> u32| copies.iter().map(of).max().unwrap_or(0);
     Processes {
         runs: most(|p| p.runs),
@@ -216,8 +220,8 @@ fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
     }
 }
 
-impl Joined {
-    fn new(profiles: &[&Profile], builds: Builds) -> Joined {
+impl UnionInProgress {
+    fn new(profiles: &[&Profile], builds: Builds) -> UnionInProgress {
         let mut identity = blake3::Hasher::new();
         let programs: BTreeSet<&str> = profiles
             .iter()
@@ -227,7 +231,7 @@ impl Joined {
             identity.update(program.as_bytes());
         }
         let first = &profiles[0].manifest;
-        Joined {
+        UnionInProgress {
             manifest: Manifest {
                 format: first.format.clone(),
                 version: first.version,
@@ -263,7 +267,7 @@ impl Joined {
     fn add_unless(
         &mut self,
         profile: &Profile,
-        present: impl Fn(&Joined, &FunctionEntry) -> Option<FuncId>,
+        present: impl Fn(&UnionInProgress, &FunctionEntry) -> Option<FuncId>,
     ) -> Result<TiVec<FuncId, FuncId>> {
         profile.paths()?;
         for spec in &profile.manifest.paths {
@@ -476,9 +480,9 @@ impl Joined {
         if is_new {
             here.unit = to[entry.unit];
             here.calls = calls;
-        } else if called(&here.calls).ne(called(&calls)) {
-            let both: BTreeSet<FuncId> = called(&here.calls)
-                .chain(called(&calls))
+        } else if calls_without_lines(&here.calls).ne(calls_without_lines(&calls)) {
+            let both: BTreeSet<FuncId> = calls_without_lines(&here.calls)
+                .chain(calls_without_lines(&calls))
                 .map(|(_, f)| f)
                 .collect();
             for f in both {
@@ -496,7 +500,7 @@ impl Joined {
             None => flow(profile, f, &profile.structure(f)?)?.entry,
         };
         let partial = if profile.is_selective() && !entry.status.is_skipped() {
-            Partial::of(profile, f)?
+            Partial::read(profile, f)?
         } else {
             None
         };
@@ -542,7 +546,9 @@ fn same_paths(a: &FunctionEntry, b: &FunctionEntry) -> bool {
 }
 
 /// Who is called where, without lines.
-fn called(calls: &[(BlockId, Vec<(FuncId, u32)>)]) -> impl Iterator<Item = (BlockId, FuncId)> + '_ {
+fn calls_without_lines(
+    calls: &[(BlockId, Vec<(FuncId, u32)>)],
+) -> impl Iterator<Item = (BlockId, FuncId)> + '_ {
     calls
         .iter()
         .flat_map(|(b, of)| of.iter().map(move |(f, _)| (*b, *f)))

@@ -94,7 +94,7 @@ fn is_none(n: &u32) -> bool {
 
 impl Processes {
     /// Those of a raw profile, of which so many ended.
-    pub fn of(runs: u64, children: u64, ended: u64, absent: u64) -> Processes {
+    pub fn new(runs: u64, children: u64, ended: u64, absent: u64) -> Processes {
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
         let all = runs.saturating_add(children);
         Processes {
@@ -174,7 +174,7 @@ pub struct Verdict {
 impl Verdict {
     /// What the processes of a profile tell about it: gaps and interruptions. O(copies × functions).
     pub fn of_processes(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) -> Verdict {
-        let needed = needed(manifest);
+        let needed = copies_needed(manifest);
         let of = |c: &CopyId| processes[*c];
         let (present, missing): (Vec<CopyId>, Vec<CopyId>) =
             needed.into_iter().partition(|c| of(c).total() > 0);
@@ -383,7 +383,7 @@ fn lost_by_threads(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) 
 }
 
 /// The copies that profile something.
-pub fn needed(manifest: &Manifest) -> BTreeSet<CopyId> {
+pub fn copies_needed(manifest: &Manifest) -> BTreeSet<CopyId> {
     if !manifest.scheme.strategy().measure.is_exact() {
         return BTreeSet::new(); // every copy samples everything
     }
@@ -392,11 +392,11 @@ pub fn needed(manifest: &Manifest) -> BTreeSet<CopyId> {
 }
 
 /// The copies that profile nothing: they leave no file.
-pub fn idle(manifest: &Manifest) -> Vec<CopyId> {
+pub fn idle_copies(manifest: &Manifest) -> Vec<CopyId> {
     if !manifest.scheme.strategy().measure.is_exact() && manifest.nothing_profiled().is_none() {
         return Vec::new(); // every copy samples everything
     }
-    let needed = needed(manifest);
+    let needed = copies_needed(manifest);
     let all = (0..manifest.copies).map(CopyId);
     all.filter(|c| !needed.contains(c)).collect()
 }
@@ -429,7 +429,7 @@ impl Profile {
         let v = &self.verdict;
         let mut items = [&v.threads[..], &v.unlike].concat();
         if !v.violations.is_empty() {
-            items.push(self.differing(&v.violations));
+            items.push(self.list_differing(&v.violations));
         }
         items.extend(v.missing().skip(v.threads.len()).cloned());
         (!items.is_empty()).then(|| format!("{}: {}", v.status(), items.join("; ")))
@@ -465,7 +465,7 @@ impl Profile {
         Ok(line)
     }
 
-    fn differing(&self, violations: &[Violation]) -> String {
+    fn list_differing(&self, violations: &[Violation]) -> String {
         let names = self.printed_names(false);
         let name = |v: &Violation| names.name(&self.entry(v.function).name);
         let named = first_names(NAMED_FUNCTIONS, violations.iter().map(name));
@@ -510,12 +510,12 @@ impl Profile {
 
     /// Whether one copy counts everything, so that no difference between copies explains anything.
     pub fn has_one_counter(&self) -> bool {
-        needed(&self.manifest).len() < 2
+        copies_needed(&self.manifest).len() < 2
     }
 
     /// Whether the counts of these copies are of the same runs, from their beginning to their end, so that what
     /// several of them count must agree.
-    pub fn comparable(&self, copies: &[CopyId]) -> bool {
+    pub fn are_comparable(&self, copies: &[CopyId]) -> bool {
         let whole = |c: &CopyId| {
             let processes = self.processes[*c];
             processes.cut_short == 0 && processes.absent == 0

@@ -21,7 +21,7 @@
 //! ([`UnexplainedEntries`]), and is a violation where it is more than activations under way can explain.
 
 use super::flow::{Flow, flow};
-use super::verdict::{Processes, Violation, functions, needed};
+use super::verdict::{Processes, Violation, copies_needed, functions};
 use super::{Profile, Structure};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, TiVec, ti_vec};
@@ -115,7 +115,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     profile.exact()?;
     let functions = profile.functions().collect::<Vec<_>>();
     let functions = functions.into_par_iter().map(|f| {
-        let checkable = !profile.entry(f).status.is_skipped() && checkable(profile, f);
+        let checkable = !profile.entry(f).status.is_skipped() && is_checkable(profile, f);
         match checkable.then(|| check(profile, f)).transpose()? {
             Some(c) if profile.counted_paths(f, &c.structure)?.are_all() => Ok((Some(c), false)),
             other => Ok((None, other.is_some())),
@@ -124,7 +124,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     let functions: Vec<(Option<Checked>, bool)> = functions.collect::<Result<_>>()?;
     let (functions, in_part): (Vec<Option<Checked>>, Vec<bool>) = functions.into_iter().unzip();
     let mut findings = Findings {
-        calls_compared: profile.comparable(&[]),
+        calls_compared: profile.are_comparable(&[]),
         ..Findings::default()
     };
     for ((f, checked), in_part) in profile.functions().zip(&functions).zip(in_part) {
@@ -133,24 +133,24 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
             Some(c) => {
                 findings.functions += 1;
                 findings.calls_compared &= !c.processes.in_flight();
-                within(f, c, &mut findings);
+                check_within(f, c, &mut findings);
             }
             None => findings.unchecked += usize::from(!profile.entry(f).status.is_skipped()),
         }
     }
-    if profile.comparable(&[]) {
-        between(profile, &functions, &mut findings);
-        findings.agreeing = agreeing(profile, &functions, &findings.violations);
+    if profile.are_comparable(&[]) {
+        check_between(profile, &functions, &mut findings);
+        findings.agreeing = count_agreeing(profile, &functions, &findings.violations);
         find_unexplained_entries(profile, &functions, &mut findings);
     }
     Ok(findings)
 }
 
 /// Whether the counts of `f` are of the same processes, or of copies that can be compared.
-pub fn checkable(profile: &Profile, f: FuncId) -> bool {
+pub fn is_checkable(profile: &Profile, f: FuncId) -> bool {
     match &profile.entry(f).share.copies()[..] {
         [copy] => profile.processes[*copy].total() > 0,
-        copies => profile.comparable(copies),
+        copies => profile.are_comparable(copies),
     }
 }
 
@@ -169,16 +169,16 @@ fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
 }
 
 /// Paths begun against paths completed: at every header, and in all.
-fn within(f: FuncId, c: &Checked, findings: &mut Findings) {
+fn check_within(f: FuncId, c: &Checked, findings: &mut Findings) {
     findings.uncertain += usize::from(c.flow.uncertain > 0);
-    if c.abandoned() > 0 {
-        findings.abandoned.push((f, c.abandoned()));
+    if c.count_abandoned() > 0 {
+        findings.abandoned.push((f, c.count_abandoned()));
     }
     if c.returns_twice {
         return;
     }
     let dag = &c.structure.paths.dag;
-    for (e, begun) in c.flow.begun(dag) {
+    for (e, begun) in c.flow.paths_begun(dag) {
         let completed = c.flow.dag[e];
         if c.contradicts(begun, completed) {
             let block = dag.block(dag.edge(e).dst).expect("a header is a block");
@@ -205,7 +205,7 @@ fn within(f: FuncId, c: &Checked, findings: &mut Findings) {
 
 impl Checked {
     /// Activations, each on one path, that never reached an exit.
-    fn abandoned(&self) -> u64 {
+    fn count_abandoned(&self) -> u64 {
         self.flow.entry.saturating_sub(self.flow.exits)
     }
 
@@ -218,7 +218,7 @@ impl Checked {
 
 /// What is known of the calls of one function.
 #[derive(Clone, Copy, Default)]
-struct Calls {
+struct CallCounts {
     /// By completed paths.
     made: u64,
     /// How many more abandoned paths can have made.
@@ -228,10 +228,10 @@ struct Calls {
     unknown: bool,
 }
 
-fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Findings) {
+fn check_between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Findings) {
     let through = |c: &Checked| !c.processes.in_flight();
-    for (f, entered, calls) in called(profile, functions, through) {
-        let off = calls.unexplained(entered);
+    for (f, entered, calls) in find_called(profile, functions, through) {
+        let off = calls.count_unexplained(entered);
         if off > 0 {
             findings.add(f, off, calls.describe(entered));
         }
@@ -241,7 +241,11 @@ fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Find
 /// The functions whose counts several copies agree on: one that several copies profile, or whose calls one copy counted
 /// and whose entries another one. Where such numbers differ, nobody knows which are wrong, so all functions that they
 /// are of are left out, and `violations` with them.
-fn agreeing(profile: &Profile, functions: &[Option<Checked>], violations: &[Violation]) -> usize {
+fn count_agreeing(
+    profile: &Profile,
+    functions: &[Option<Checked>],
+    violations: &[Violation],
+) -> usize {
     let stored = &profile.verdict.violations;
     let wrong: BTreeSet<FuncId> = violations
         .iter()
@@ -250,8 +254,8 @@ fn agreeing(profile: &Profile, functions: &[Option<Checked>], violations: &[Viol
         .collect();
     let copies = |f: FuncId| profile.entry(f).share.copies();
     let through = |c: &Checked| !c.processes.in_flight();
-    let known = called(profile, functions, through);
-    let known: BTreeMap<FuncId, Calls> = known.map(|(f, _, calls)| (f, calls)).collect();
+    let known = find_called(profile, functions, through);
+    let known: BTreeMap<FuncId, CallCounts> = known.map(|(f, _, calls)| (f, calls)).collect();
     let mut agree: BTreeSet<FuncId> = profile
         .functions()
         .zip(functions)
@@ -286,11 +290,11 @@ fn find_unexplained_entries(
     findings: &mut Findings,
 ) {
     let in_flight: u64 = profile.processes.iter().map(|p| p.count_in_flight()).sum();
-    if in_flight == 0 || needed(&profile.manifest).len() < 2 {
+    if in_flight == 0 || copies_needed(&profile.manifest).len() < 2 {
         return;
     }
-    for (f, entered, calls) in called(profile, functions, |_| true) {
-        let off = calls.unexplained(entered);
+    for (f, entered, calls) in find_called(profile, functions, |_| true) {
+        let off = calls.count_unexplained(entered);
         if off > MOST_UNDER_WAY.saturating_mul(in_flight) {
             let what = calls.describe(entered);
             findings.add(f, off, format!("{what}: copies ran differently"));
@@ -303,11 +307,11 @@ fn find_unexplained_entries(
 
 /// The functions that all who call them are known of, with how often they were entered and called; of `comparable`
 /// functions alone.
-fn called<'a>(
+fn find_called<'a>(
     profile: &'a Profile,
     functions: &'a [Option<Checked>],
     comparable: impl Fn(&Checked) -> bool + 'a,
-) -> impl Iterator<Item = (FuncId, u64, Calls)> + 'a {
+) -> impl Iterator<Item = (FuncId, u64, CallCounts)> + 'a {
     let calls = all_calls(profile, functions, &comparable);
     let members = members(profile);
     profile
@@ -323,9 +327,9 @@ fn called<'a>(
         })
 }
 
-impl Calls {
+impl CallCounts {
     /// How many of so many entries are too few or too many.
-    fn unexplained(&self, entered: u64) -> u64 {
+    fn count_unexplained(&self, entered: u64) -> u64 {
         let most = self.made.saturating_add(self.possible);
         entered.abs_diff(entered.clamp(self.made, most))
     }
@@ -354,8 +358,8 @@ fn all_calls(
     profile: &Profile,
     functions: &[Option<Checked>],
     comparable: &impl Fn(&Checked) -> bool,
-) -> TiVec<FuncId, Calls> {
-    let mut calls = ti_vec![Calls::default(); functions.len()];
+) -> TiVec<FuncId, CallCounts> {
+    let mut calls = ti_vec![CallCounts::default(); functions.len()];
     for (entry, checked) in profile.manifest.functions.iter().zip(functions) {
         for (block, callees) in &entry.calls {
             for (callee, _) in callees {
@@ -368,7 +372,7 @@ fn all_calls(
                 };
                 call.made = call.made.saturating_add(c.flow.blocks[*block]);
                 // An abandoned path runs through a block once at most, but longjmp may come back.
-                call.possible = call.possible.saturating_add(c.abandoned());
+                call.possible = call.possible.saturating_add(c.count_abandoned());
             }
         }
     }

@@ -180,7 +180,7 @@ mod tests {
         by_edges.entries = ti_vec![Some(7)];
 
         let applied = |p: &Profile| {
-            let known = Known::of(&p.manifest, FuncId(0), &graph);
+            let known = Known::new(&p.manifest, FuncId(0), &graph);
             let paths = [Some(Arc::clone(structure.paths.paths()))];
             let mut expected = guess_all(&paths);
             let build = Build::of_manifest(&p.manifest);

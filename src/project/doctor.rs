@@ -118,7 +118,7 @@ int main(void) {
 
 /// Looks for everything.
 pub fn checks() -> Vec<Check> {
-    let engines = engine::installed();
+    let engines = engine::find_installed();
     let clang = Compiler::find(Language::C);
     let mut checks = engine_checks(&engines, &clang);
     checks.push(compiler("clang", &clang, &engines));
@@ -163,7 +163,7 @@ fn engine_checks(engines: &[Engine], clang: &crate::base::error::Result<Compiler
         return vec![check("LLVM", State::Missing, &told)];
     }
     let one = |engine: &Engine| match version_of(engine) {
-        Ok(version) => ok("LLVM", &named(&version, Some(&engine.path))),
+        Ok(version) => ok("LLVM", &describe_version(&version, Some(&engine.path))),
         Err(why) => check("LLVM", State::Missing, &why),
     };
     engines.iter().map(one).collect()
@@ -239,7 +239,7 @@ fn check(what: &'static str, state: State, told: &str) -> Check {
     }
 }
 
-fn named(version: &str, file: Option<&Path>) -> String {
+fn describe_version(version: &str, file: Option<&Path>) -> String {
     let file = file.map(|f| format!(", {}", f.display()));
     version.to_string() + &file.unwrap_or_default()
 }
@@ -255,7 +255,9 @@ fn compiler(
     let compiler = match found {
         Ok(compiler) => compiler,
         // What is wrong with the variable, no package mends.
-        Err(e) if engine::wanted().is_err() => return check(what, State::Missing, &e.to_string()),
+        Err(e) if engine::wanted_version().is_err() => {
+            return check(what, State::Missing, &e.to_string());
+        }
         Err(e) => {
             return check(
                 what,
@@ -265,7 +267,7 @@ fn compiler(
         }
     };
     let version = compiler.version().unwrap_or_default();
-    let told = named(&version, Some(&compiler.path));
+    let told = describe_version(&version, Some(&compiler.path));
     match major(&version) {
         // Without any engine, that is what is reported, once.
         Some(major) if major <= newest || engines.is_empty() => ok(what, &told),
@@ -366,7 +368,7 @@ fn probe(compiler: &Compiler) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&run.stdout).into_owned())
 }
 
-fn works(command: &[&str]) -> bool {
+fn succeeds(command: &[&str]) -> bool {
     let mut run = Command::new(command[0]);
     run.args(&command[1..]).stdin(Stdio::null());
     run.stdout(Stdio::null()).stderr(Stdio::null());
@@ -374,7 +376,7 @@ fn works(command: &[&str]) -> bool {
 }
 
 fn setarch() -> Check {
-    if works(&["setarch", "-R", "true"]) {
+    if succeeds(&["setarch", "-R", "true"]) {
         return ok("setarch -R", "addresses are equal in all copies");
     }
     let told = "addresses differ between copies: apt-get install util-linux, or allow personality(2) in the container";
@@ -382,8 +384,8 @@ fn setarch() -> Check {
 }
 
 fn namespaces() -> Check {
-    if works(&["unshare", "--user", "--map-root-user", "--mount", "true"])
-        || works(&["unshare", "--mount", "true"])
+    if succeeds(&["unshare", "--user", "--map-root-user", "--mount", "true"])
+        || succeeds(&["unshare", "--mount", "true"])
     {
         return ok("namespaces", "for suite -j and --same-pids");
     }

@@ -54,7 +54,7 @@ pub fn integrate(folder: &Path, force: bool) -> Result<Vec<&'static str>> {
     let folder = std::path::absolute(folder).map_err(|e| Error::write(folder, e))?;
     let values = values(&folder)?;
     let file = |template: &Template| {
-        let text = format!("{MADE_BY}\n{}", template.with(&values));
+        let text = format!("{MADE_BY}\n{}", template.fill_in(&values));
         let mark = Mark::Start(MADE_BY.as_bytes());
         (template.name.to_string(), text.into_bytes(), mark)
     };
@@ -86,7 +86,7 @@ fn values(folder: &Path) -> Result<Vec<(&'static str, String)>> {
 }
 
 impl Template {
-    fn with(&self, values: &[(&str, String)]) -> String {
+    fn fill_in(&self, values: &[(&str, String)]) -> String {
         let mut text = self.text.to_string();
         for (name, value) in values {
             text = text.replace(name, &self.escaped(value));

@@ -359,7 +359,7 @@ pub fn find_failures(folders: &[PathBuf]) -> Vec<(Failure, SystemTime)> {
 ///
 /// # Errors
 /// A copy of a program cannot be read.
-pub fn elsewhere(root: &Path, programs: &[Record]) -> Result<Vec<(usize, PathBuf)>> {
+pub fn find_elsewhere(root: &Path, programs: &[Record]) -> Result<Vec<(usize, PathBuf)>> {
     let mut by_size: HashMap<u64, Vec<(usize, PathBuf)>> = HashMap::new();
     for (i, program) in programs.iter().enumerate() {
         let copies = (0..program.copies).map(|c| program.copy(c));

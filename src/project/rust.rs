@@ -89,7 +89,7 @@ pub(super) fn is_std(from: &Linked) -> bool {
 ///
 /// # Errors
 /// The file is there, and cannot be read.
-pub(super) fn embedded(from: &Linked, target: &str) -> std::io::Result<Option<Embedded>> {
+pub(super) fn extract_embedded(from: &Linked, target: &str) -> std::io::Result<Option<Embedded>> {
     let Some(file) = bitcode(from).filter(|f| f.is_file()) else {
         return Ok(None);
     };

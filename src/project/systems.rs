@@ -24,7 +24,8 @@ const BUILD_SYSTEMS: [BuildSystem; 2] = [
     BuildSystem {
         mark: "meson-info",
         tests: "meson test -C",
-        remedy: "Meson keeps the compiler that a folder was configured with: configure a new one (meson setup build-p3)",
+        remedy: "Meson keeps the compiler that a folder was configured with: configure a new one (meson setup \
+                 build-p3)",
     },
 ];
 

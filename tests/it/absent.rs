@@ -245,7 +245,8 @@ fn profile_without_a_process_is_incomplete() {
     };
     let absent = |of: &str| {
         format!(
-            "incomplete    processes that could not write what they counted (rights, limits, or the disk: stderr said why): {of}\n"
+            "incomplete    processes that could not write what they counted (rights, limits, or the disk: stderr said \
+             why): {of}\n"
         )
     };
     // A child of each; then all of one copy.

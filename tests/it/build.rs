@@ -307,7 +307,8 @@ fn rounds_with_the_same_ids_and_clock() {
     let profile = dir.join("out/prog.p3/profile.p3prof");
     let other = [&["suite", "--no-same-pids"], &program[1..]].concat();
     let said = stderr(&rewrite(dir, &other));
-    let helps = "rounds differ: --same-pids gives each the same process ids, --fixed-time the same time and random numbers";
+    let helps = "rounds differ: --same-pids gives each the same process ids, --fixed-time the same time and random \
+                 numbers";
     assert!(said.contains(helps), "{said}");
     let differ = Command::new(PROF)
         .args(["verify", "--strict"])
@@ -626,7 +627,8 @@ fn a_suite_without_programs_says_what_to_do() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let expected = "error: .: no program below this folder has copies; build them by p3-rewrite build -- make, and name that -o\n";
+    let expected = "error: .: no program below this folder has copies; build them by p3-rewrite build -- make, and \
+                    name that -o\n";
     assert_eq!(stderr(&output), expected);
 }
 

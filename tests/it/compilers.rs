@@ -308,7 +308,8 @@ fn build_says_what_happened() {
     let script = "mkdir -p b; touch b/CMakeCache.txt; $CC a.c b.c -o b/p";
     let (status, said) = build(dir, "my copies", script);
     assert_eq!(status, Some(0), "{said}");
-    let lines = "p3: compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were\n";
+    let lines = "p3: compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as \
+                 they were\n";
     let next = "p3: next: p3-rewrite suite -o 'my copies' -- ctest --test-dir b\n";
     assert_eq!(said, format!("p3: b/p: 1 copy\n{lines}{next}"));
     let script_of_meson = script
@@ -455,10 +456,12 @@ fn reasons_are_printed_by_build_and_suite_where_the_caller_swallowed_them() {
     let dir = folder(&FILES);
     let dir = dir.path();
     // An archive that only a linker script names cannot be replaced.
-    let script = "$CC -c a.c b.c && ar rc libb.a b.o && echo 'INPUT(libb.a)' >libc2.so && $CC a.o -L. -lc2 -o p 2>/dev/null";
+    let script = "$CC -c a.c b.c && ar rc libb.a b.o && echo 'INPUT(libb.a)' >libc2.so && $CC a.o -L. -lc2 -o p \
+                  2>/dev/null";
     let (status, said) = build(dir, "p3", script);
     assert_eq!(status, Some(2), "{said}");
-    let reason = "./libb.a: the linker found this file in another way than by its command line, so no copy can replace it; name the file on the command line";
+    let reason = "./libb.a: the linker found this file in another way than by its command line, so no copy can replace \
+                  it; name the file on the command line";
     assert!(
         said.contains(&format!("warning: p: not profiled: {reason}\n")),
         "{said}"

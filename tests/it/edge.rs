@@ -2,11 +2,16 @@
 //! path profile of the same run adds up to. Where functions are left without an exit, it says so.
 
 use crate::paths::prof;
+use crate::support::text::{assert_line, in_dir};
 use crate::support::{
     PROF, copy_modules, edges, execute, link, module, original, profile, rewrite, run_and_profile,
     trace, tracer,
 };
 use std::process::Command;
+
+/// What reports of paths say of a profile of edges.
+const EDGES_ALONE: &str =
+    "it counts edges, not paths; use show --edges or export --format lcov, or profile paths";
 
 /// Checks all functions whose counts are said to be certain against executed blocks; how many are not.
 fn check(name: &str, flags: &[&str]) -> usize {
@@ -104,7 +109,8 @@ fn paths_are_not_shown() {
         .unwrap();
     assert_eq!(shown.status.code(), Some(2));
     let message = String::from_utf8(shown.stderr).unwrap();
-    assert!(message.contains("it counts edges, not paths"), "{message}");
+    let expected = format!("error: {}: {EDGES_ALONE}\n", counted.display());
+    assert_eq!(message, expected);
 }
 
 /// A cold function before a hot one, and a cold block before a hot loop.
@@ -148,7 +154,7 @@ fn edges_are_listed_with_lines_hottest_first() {
         "  b4 a.c:10: 1",
     ];
     assert_eq!(blocks, expected);
-    assert!(shown.contains("    → b4 a.c:10 (false): 1\n"), "{shown}");
+    assert_line(&shown, "    → b4 a.c:10 (false): 1");
     let (_, csv) = prof(&["show", "--edges", "--format", "csv"], &[&profile]);
     let record = |l: &&str| l.starts_with("a.bc,hot,1,0,2,1000,,,");
     let record = csv.lines().find(record).expect("the loop goes on");
@@ -159,9 +165,6 @@ fn edges_are_listed_with_lines_hottest_first() {
         "{record}"
     );
     let (status, said) = prof(&["show"], &[&profile]);
-    assert_eq!(status, Some(2));
-    assert!(
-        said.contains("use show --edges or export --format lcov"),
-        "{said}"
-    );
+    let expected = format!("error: DIR/out/merged.p3prof: {EDGES_ALONE}\n");
+    assert_eq!((status, in_dir(&said, dir)), (Some(2), expected));
 }

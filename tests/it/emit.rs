@@ -1,6 +1,7 @@
 //! Rewritten IR: diffs of small functions, named by phenomenon (`snapshots/ir`), and what must hold
 //! of every rewritten module.
 
+use crate::support::normal::{self, normalised};
 use crate::support::{REWRITE, json, llvm, project, rewrite, run};
 use clap::Parser;
 use p3_rewrite::cli::rewrite::Args;
@@ -32,6 +33,8 @@ fn snapshots(folder: &str) -> insta::Settings {
     settings.set_omit_expression(true);
     // The hash of the manifest.
     settings.add_filter(r#"\[16 x i8\] c"[^"]*""#, "[16 x i8] PROGRAM");
+    // How many lines are before, and in, each part of a difference.
+    settings.add_filter("(?m)^@@ .* @@$", "@@");
     settings
 }
 
@@ -47,7 +50,9 @@ fn rewritten_functions() {
         }
         rewrite(std::slice::from_ref(&input), &options, dir.path());
         let copy = dir.path().join("copy-0/m0.ll");
-        let text = diff(&printed(&input), &printed(&copy));
+        let (old, new) = (printed(&input), printed(&copy));
+        let names = normal::names(&old);
+        let text = diff(&normalised(&old, &names), &normalised(&new, &names));
         snapshots("ir").bind(|| insta::assert_snapshot!(name, text));
     }
 }

@@ -195,7 +195,8 @@ fn old_text_that_is_not_read_is_reported_with_the_way_out() {
         front.args(["a.ll", "-o", "out"]).current_dir(dir.path());
         let (text, status) = said(front.env("P3_LLVM", LINKED.to_string()));
         assert_eq!((status, text.lines().count()), (Some(2), 1), "{text}");
-        let way_out = "; LLVM 14 or older wrote it, since its pointers have types: assemble it by the llvm-as of that version";
+        let way_out = "; LLVM 14 or older wrote it, since its pointers have types: assemble it by the llvm-as of that \
+                       version";
         assert_eq!(text.contains(way_out), is_old, "{text}");
         assert!(text.starts_with("error: a.ll: LLVM"), "{text}");
     }

@@ -224,7 +224,8 @@ fn optimising_first_can_be_chosen() {
     let manifest = json(&dir.join("as-it-is/manifest.json"));
     assert!(manifest["modules"][0]["optimized"].is_null());
     // Of text, without flags.
-    let text = "define i32 @main() {\n  %v = alloca i32\n  store i32 0, ptr %v\n  %r = load i32, ptr %v\n  ret i32 %r\n}\n";
+    let text = "define i32 @main() {\n  %v = alloca i32\n  store i32 0, ptr %v\n  %r = load i32, ptr %v\n  ret i32 \
+                %r\n}\n";
     std::fs::write(dir.join("main.ll"), text).unwrap();
     let (status, said) = rewrite(dir, &["main.ll", "-o", "s", "--optimize", "s"]);
     assert_eq!(status, Some(0), "{said}");

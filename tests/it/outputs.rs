@@ -417,7 +417,8 @@ fn binary_results_are_not_for_terminals() {
         let mut script = Command::new("script");
         let output = script.args(["-qec", &line, "/dev/null"]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
-        let expected = "error: standard output is a terminal, and this is not text; name a file with -o, or pipe it\r\nstatus 2";
+        let expected = "error: standard output is a terminal, and this is not text; name a file with -o, or pipe \
+                        it\r\nstatus 2";
         assert!(said.contains(expected), "{command}: {said}");
     }
 }

@@ -482,13 +482,15 @@ fn import_of_an_estimate_is_found() {
             "use crate::estimates::subpath::report::X;"
         ),
         [
-            "src/estimates/subpath/emit.rs:1: estimates/subpath/emit imports estimates/subpath/report, which comes after it"
+            "src/estimates/subpath/emit.rs:1: estimates/subpath/emit imports estimates/subpath/report, which comes \
+             after it"
         ]
     );
     assert_eq!(
         of("estimates/subpath/emit.rs", "use super::report::X;"),
         [
-            "src/estimates/subpath/emit.rs:1: estimates/subpath/emit imports estimates/subpath/report, which comes after it"
+            "src/estimates/subpath/emit.rs:1: estimates/subpath/emit imports estimates/subpath/report, which comes \
+             after it"
         ]
     );
     assert!(of("estimates/subpath/report.rs", "use super::emit::X;").is_empty());

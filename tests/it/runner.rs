@@ -510,7 +510,8 @@ fn a_fixed_clock_makes_copies_alike() {
     let dir = dir.path();
     let out = rewritten(CLOCKS, "3", dir);
     let (ok, said) = make(dir, &["-j2", "run"]);
-    let hint = "p3: if it reads the time or random numbers, FIXED_TIME=1 gives all of them the same; COMPARE=none merges all the same\n";
+    let hint = "p3: if it reads the time or random numbers, FIXED_TIME=1 gives all of them the same; COMPARE=none \
+                merges all the same\n";
     assert!(
         !ok && said.contains("differ in their stdout") && said.contains(hint),
         "{said}"

@@ -2,6 +2,7 @@
 //! lines of two functions: rustc gives those that it adds to run tests the lines of a test, and line 1.
 
 use crate::export::{export, text};
+use crate::support::text::assert_line;
 use crate::support::{PROF, folder, module, parsed, project, run, run_and_profile};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,14 +63,12 @@ fn question_mark_returns_early_or_goes_on() {
         &["coverage", "--annotate=missing", "--function", "quarter"],
         &profile,
     );
-    assert!(
-        missing.contains("never returns early: half(n)?"),
-        "{missing}"
-    );
+    assert_line(&missing, "              ↳ never returns early: half(n)?");
+    assert_eq!(missing.matches('↳').count(), 1, "{missing}");
 }
 
-/// Arms with braces in their patterns, several arms behind one edge of the `switch`, and a flag by which rustc finds out
-/// whether a value was moved.
+/// Arms with braces in their patterns, several arms behind one edge of the `switch`, and a flag by which rustc finds
+/// out whether a value was moved.
 #[test]
 fn arms_are_told_and_flags_of_drops_are_no_decisions() {
     let dir = folder();
@@ -107,7 +106,13 @@ fn code_without_optimisation_has_no_conditions_that_became_values() {
     let dir = folder();
     let profile = profile(dir.path());
     let shown = printed(&["show", "--function", "main"], &profile);
-    assert!(!shown.contains("became"), "{shown}");
+    // Where a condition became a value, a note below the head says so.
+    let head: Vec<&str> = shown.lines().take_while(|l| !l.is_empty()).collect();
+    assert_eq!(head.len(), 2, "{shown}");
+    assert!(
+        head[0].contains(" paths executed, ") && head[1].contains("% of the program's "),
+        "{shown}"
+    );
 }
 
 #[test]

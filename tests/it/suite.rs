@@ -71,7 +71,8 @@ fn suite_whose_first_round_builds_by_the_program_ends_ok(dir: &Path) {
 fn suite_without_repeating_names_only_the_numbers_of_runs(dir: &Path) {
     let said = suite(dir, &["--no-repeat"], BUILDS_FIRST);
     let findings: Vec<&String> = said.iter().filter(|l| l.starts_with("warning: ")).collect();
-    let expected = "warning: p3/prog.p3/profile.p3prof: incomplete: unequal numbers of runs: 3 of copy 0 and 2 of copy 1";
+    let expected = "warning: p3/prog.p3/profile.p3prof: incomplete: unequal numbers of runs: 3 of copy 0 and 2 of copy \
+                    1";
     assert_eq!(findings, [expected], "more runs are no other arguments");
 }
 
@@ -196,7 +197,8 @@ fn suite_that_reads_random_numbers_ends_ok() {
     // The time stays as it is.
     let script = "head -c 2 /dev/urandom | ./prog; [ $(date +%Y) -gt 2020 ]";
     let said = suite(dir, &[], script);
-    let again = "p3: rounds ran the same processes and counted differently: they run again, each with the same random numbers";
+    let again = "p3: rounds ran the same processes and counted differently: they run again, each with the same random \
+                 numbers";
     assert!(said.contains(&again.to_string()), "{said:#?}");
     let ok = "p3: p3/prog.p3/profile.p3prof: ok".to_string();
     assert!(said.contains(&ok), "{said:#?}");

@@ -336,6 +336,7 @@ fn files_input_and_arguments() {
         ),
         2,
     );
-    let line = "error: --train: the program cannot be run: cannot read STDIN=none; fix it with --train-with STDIN=file, FILES='…', …";
+    let line = "error: --train: the program cannot be run: cannot read STDIN=none; fix it with --train-with \
+                STDIN=file, FILES='…', …";
     assert_eq!(text.lines().last(), Some(line));
 }

@@ -24,7 +24,7 @@ impl<I> IdSet<I> {
     }
 
     /// All indices below `capacity`.
-    pub fn full(capacity: usize) -> Self {
+    pub fn with_all(capacity: usize) -> Self {
         let mut set = Self::with_capacity(capacity);
         set.bits.insert_range(..);
         set

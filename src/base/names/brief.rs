@@ -1,5 +1,6 @@
 //! Short names: what tells functions apart on a screen, without types that everybody knows.
 
+use super::brackets::{ends_with_operator, find_closing, leading_signs, outside_brackets};
 use super::{Bounded, LONGEST, printable, readable};
 use cpp_demangle::{DemangleOptions, Symbol};
 use std::collections::HashMap;
@@ -12,9 +13,9 @@ const PARTS: usize = 2;
 /// `<T as core::iter::Iterator>::next`, `main::{lambda#1}` for the call of a lambda. Several symbols may have one.
 /// O(length).
 pub(crate) fn brief(symbol: &str) -> String {
-    let name = unsigned(symbol);
+    let name = name_without_signature(symbol);
     let name = without_arguments(&name);
-    let mut parts = parts(&name);
+    let mut parts = scope_names(&name);
     // A Rust path begins with its crate.
     if parts.len() == 2
         && !parts[1].starts_with('{')
@@ -33,7 +34,7 @@ fn is_of_rust(symbol: &str) -> bool {
 
 /// Whether a Rust path begins with a type in angle brackets, and not with a crate.
 fn begins_with_type(symbol: &str) -> bool {
-    unsigned(symbol).starts_with('<')
+    name_without_signature(symbol).starts_with('<')
 }
 
 /// Whether a symbol is that of a lambda of C++ or of a closure of Rust.
@@ -48,13 +49,13 @@ fn is_unnamed(name: &str) -> bool {
     name.ends_with('}') && (name.contains("{lambda#") || name.contains("{closure"))
 }
 
-/// The same with template arguments, each in short, but without those that are nearly always the same.
-pub(super) fn shortened(symbol: &str) -> String {
-    let name = unsigned(symbol);
+/// A symbol's short name with template arguments, each in short, without those that are nearly always the same.
+pub(super) fn name_with_arguments(symbol: &str) -> String {
+    let name = name_without_signature(symbol);
     if name.starts_with('<') {
         return of_a_type(&name).unwrap_or_else(|| brief(symbol));
     }
-    let parts = split(&name);
+    let parts = split_scopes(&name);
     let first = parts.len().saturating_sub(PARTS);
     let kept: Vec<String> = parts[first..]
         .iter()
@@ -65,11 +66,11 @@ pub(super) fn shortened(symbol: &str) -> String {
 
 /// `<String as Display>::fmt` for `<alloc::string::String as core::fmt::Display>::fmt`.
 fn of_a_type(name: &str) -> Option<String> {
-    let end = closing(name);
-    let (ty, of) = name.get(1..end)?.split_once(" as ")?;
-    let last = |path: &str| parts(&without_arguments(path)).pop();
+    let end = find_closing(name);
+    let (ty, of) = name.get(1..end)?.split_once(AS)?;
+    let last = |path: &str| scope_names(&without_arguments(path)).pop();
     let behind = name.get(end + 1..)?.strip_prefix("::")?;
-    let behind = parts(&without_arguments(behind)).join("::");
+    let behind = scope_names(&without_arguments(behind)).join("::");
     let name = format!("<{} as {}>::{behind}", last(ty)?, last(of)?);
     Some(printable(&name).into_owned())
 }
@@ -88,17 +89,17 @@ const USUAL: [&str; 6] = [
 fn shortened_arguments(part: &str) -> String {
     let Some(open) = part
         .find('<')
-        .filter(|&i| i > 0 && !part[..i].ends_with("operator"))
+        .filter(|&i| i > 0 && !ends_with_operator(&part[..i]))
     else {
         return shortened_part(part);
     };
-    let close = open + closing(&part[open..]);
+    let close = open + find_closing(&part[open..]);
     let mut arguments = Vec::new();
     let mut rest = part.get(open + 1..close).unwrap_or("");
     while !rest.is_empty() {
-        let end = comma(rest);
+        let end = find_comma(rest);
         let name = without_arguments(rest[..end].trim());
-        let last = split(&name).pop().unwrap_or_default().to_string();
+        let last = split_scopes(&name).pop().unwrap_or_default().to_string();
         if !USUAL.contains(&last.as_str()) {
             arguments.push(last);
         }
@@ -109,21 +110,13 @@ fn shortened_arguments(part: &str) -> String {
 }
 
 /// The byte of the first comma outside of brackets, or the end.
-fn comma(text: &str) -> usize {
-    let mut depth = 0usize;
-    for (i, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => return i,
-            _ => {}
-        }
-    }
-    text.len()
+fn find_comma(text: &str) -> usize {
+    let comma = outside_brackets(text).find(|(_, c)| *c == ',');
+    comma.map_or(text.len(), |(at, _)| at)
 }
 
 /// The readable name without what a call takes and gives.
-pub(super) fn unsigned(symbol: &str) -> String {
+pub(super) fn name_without_signature(symbol: &str) -> String {
     let plain = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
     let mangled = plain.starts_with("_Z") || plain.starts_with("__Z");
     if !mangled || rustc_demangle::try_demangle(plain).is_ok() {
@@ -151,14 +144,14 @@ fn without_arguments(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(c) = rest.chars().next() {
-        let operator = out.ends_with("operator") && matches!(c, '<' | '>' | '-' | '=');
-        if operator {
-            let end = rest.find(|c| !"<>=-".contains(c)).unwrap_or(rest.len());
-            out += &rest[..end];
+        let signs = leading_signs(rest);
+        if !signs.is_empty() && ends_with_operator(&out) {
+            out += signs;
+            rest = &rest[signs.len()..];
             // The demangler sets arguments apart from the operator.
-            rest = rest[end..].strip_prefix(' ').unwrap_or(&rest[end..]);
+            rest = rest.strip_prefix(' ').unwrap_or(rest);
         } else if c == '<' {
-            let end = closing(rest);
+            let end = find_closing(rest);
             let begins = out.is_empty() || out.ends_with("::");
             if begins && rest[end..].starts_with(">::") {
                 out += &of_implementation(&rest[1..end]);
@@ -175,64 +168,35 @@ fn without_arguments(name: &str) -> String {
     out
 }
 
+/// What is between a type and its trait.
+const AS: &str = " as ";
+
 /// `Trait` of `T as a::Trait<U>`, `T` of `a::T<U>`.
 fn of_implementation(text: &str) -> String {
-    let mut depth = 0;
-    let mut behind = 0;
-    for (i, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' => depth += 1,
-            '>' if !text[..i].ends_with('-') => depth -= 1,
-            ')' | ']' => depth -= 1,
-            ' ' if depth == 0 && text[i..].starts_with(" as ") => behind = i + 4,
-            _ => {}
-        }
-    }
+    let outside = outside_brackets(text).filter(|(at, _)| text[*at..].starts_with(AS));
+    let behind = outside.last().map_or(0, |(at, _)| at + AS.len());
     // An implementation that is not in the type's own crate: `impl Trait for T`, `impl T`.
     let own = text[behind..].trim_start_matches("impl ");
     let own = own.split(" for ").next().unwrap_or(own);
     let name = without_arguments(own);
-    let last = parts(&name).pop().unwrap_or_default().to_string();
+    let last = scope_names(&name).pop().unwrap_or_default().to_string();
     last.trim_start_matches("dyn ").to_string()
 }
 
-/// The byte of the bracket that closes the one at the beginning, or the end.
-fn closing(text: &str) -> usize {
-    let mut depth = 0usize;
-    for (i, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' if text[..i].ends_with('-') => {}
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => continue,
-        }
-        if depth == 0 {
-            return i;
-        }
-    }
-    text.len()
-}
-
 /// The parts of a qualified name, in short.
-fn parts(name: &str) -> Vec<String> {
-    split(name).into_iter().map(shortened_part).collect()
+fn scope_names(name: &str) -> Vec<String> {
+    split_scopes(name).into_iter().map(shortened_part).collect()
 }
 
 /// The parts of a qualified name, without those that say nothing.
-fn split(name: &str) -> Vec<&str> {
+fn split_scopes(name: &str) -> Vec<&str> {
     let mut parts = Vec::new();
-    let mut depth = 0usize;
     let mut start = 0;
-    for (i, c) in name.char_indices() {
-        match c {
-            '(' | '{' | '[' | '<' => depth += 1,
-            '>' if name[..i].ends_with('-') => {}
-            ')' | '}' | ']' | '>' => depth = depth.saturating_sub(1),
-            ':' if depth == 0 && name[i..].starts_with("::") => {
-                parts.push(&name[start..i]);
-                start = i + 2;
-            }
-            _ => {}
+    for (at, c) in outside_brackets(name) {
+        // Of `:::` the first two part.
+        if c == ':' && at >= start && name[at..].starts_with("::") {
+            parts.push(&name[start..at]);
+            start = at + 2;
         }
     }
     parts.push(name.get(start..).unwrap_or(""));
@@ -334,24 +298,24 @@ fn distinguish(symbols: Vec<&str>) -> Vec<(String, String)> {
         alike = still_alike;
     }
     let rest = alike.into_iter().flatten();
-    distinct.extend(rest.map(|symbol| (symbol.to_string(), shortened(symbol))));
+    distinct.extend(rest.map(|symbol| (symbol.to_string(), name_with_arguments(symbol))));
     distinct
 }
 
 /// Names of a symbol, each with something more than the short one: template arguments, scopes, types of parameters.
 const FORMS: [fn(&str) -> String; 6] = [
-    shortened,
+    name_with_arguments,
     |symbol| with_scopes(symbol, PARTS + 1),
     |symbol| with_scopes(symbol, usize::MAX),
     |symbol| brief(symbol) + &parameters(symbol, without_arguments),
-    |symbol| shortened(symbol) + &parameters(symbol, shortened_arguments),
+    |symbol| name_with_arguments(symbol) + &parameters(symbol, shortened_arguments),
     |symbol| with_scopes(symbol, usize::MAX) + &parameters(symbol, str::to_string),
 ];
 
 /// The last `number` parts of a qualified name, without template arguments.
 fn with_scopes(symbol: &str, number: usize) -> String {
-    let name = without_arguments(&unsigned(symbol));
-    let parts = parts(&name);
+    let name = without_arguments(&name_without_signature(symbol));
+    let parts = scope_names(&name);
     let first = parts.len().saturating_sub(number);
     printable(&parts[first..].join("::")).into_owned()
 }
@@ -359,18 +323,18 @@ fn with_scopes(symbol: &str, number: usize) -> String {
 /// `(char*, Node const&) const`: the types of a C++ function's parameters, each without its scopes and made shorter by
 /// `shorten`. Nothing for a name without parameters.
 fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
-    let (readable, name) = (readable(symbol), unsigned(symbol));
+    let (readable, name) = (readable(symbol), name_without_signature(symbol));
     let behind = readable.find(&name).map(|i| &readable[i + name.len()..]);
     let Some(text) = behind.filter(|text| text.starts_with('(')) else {
         return String::new();
     };
-    let end = closing(text);
+    let end = find_closing(text);
     let mut types = Vec::new();
     let mut rest = text.get(1..end).unwrap_or("");
     while !rest.is_empty() {
-        let comma = comma(rest);
+        let comma = find_comma(rest);
         let name = shorten(rest[..comma].trim());
-        types.push(split(&name).pop().unwrap_or_default().to_string());
+        types.push(split_scopes(&name).pop().unwrap_or_default().to_string());
         rest = rest.get(comma + 1..).unwrap_or("");
     }
     let qualifiers = text.get(end + 1..).unwrap_or("");
@@ -437,6 +401,8 @@ mod tests {
             ("_ZZN1AaSERKS_ENKUlT_E_clIiEEDaS1_", "operator=::{lambda#1}"),
             ("_ZlsRSoi", "operator<<"),
             ("_ZN1AptEv", "A::operator->"),
+            ("_Z15binary_operatorIiEvv", "binary_operator"),
+            ("_ZZN1AlsEiENKUlvE_clEv", "operator<<::{lambda#1}"),
             ("_ZN1AadEv", "A::operator&"),
             ("_ZNKR1AaaERKS_", "A::operator&&"),
             ("_ZNKR1AadEv", "A::operator&"),

@@ -1,5 +1,6 @@
 //! Functions chosen by name: `--function`, `--include`, `--exclude`.
 
+use super::brackets::find_opening;
 use super::{brief, printable, readable};
 use crate::base::error::{Error, Result};
 use regex::Regex;
@@ -89,7 +90,7 @@ impl Filter {
         self
     }
 
-    /// The same from text.
+    /// A command line's `option` with values that are regular expressions as text; `None` when there are none.
     ///
     /// # Errors
     /// What is no regular expression.
@@ -215,7 +216,7 @@ fn parameters(name: &str) -> Option<Range<usize>> {
         }
         let open = match rest.as_bytes().last()? {
             b']' => rest.rfind(" [")?,
-            b')' => opening(rest)?,
+            b')' => find_opening(rest)?,
             _ => return None,
         };
         let is_appended = rest[open..].starts_with("(.") || rest[open..].starts_with(" [");
@@ -224,20 +225,6 @@ fn parameters(name: &str) -> Option<Range<usize>> {
         }
         end = rest[..open].trim_end().len();
     }
-}
-
-/// The bracket that the last character of a text closes.
-fn opening(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    for (i, byte) in text.bytes().enumerate().rev() {
-        match byte {
-            b')' => depth += 1,
-            b'(' if depth == 1 => return Some(i),
-            b'(' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
 }
 
 fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {

@@ -1,6 +1,7 @@
 //! Names in little room. Room is in columns of a terminal: most characters take one, those of Chinese, Japanese and
 //! Korean two, marks that combine with the character before them none.
 
+use super::brackets::{Character, characters, outside_brackets};
 use std::cell::{Ref, RefCell};
 use std::collections::HashMap;
 use textwrap::core::display_width;
@@ -8,7 +9,7 @@ use unicode_width::UnicodeWidthChar;
 
 /// As many of the first characters of `text` as `width` columns have room for. O(length of these).
 pub(crate) fn first_columns(text: &str, width: usize) -> &str {
-    let end = fitting(
+    let end = find_last_fitting(
         text.char_indices().map(|(i, c)| (i + c.len_utf8(), c)),
         width,
     );
@@ -17,13 +18,16 @@ pub(crate) fn first_columns(text: &str, width: usize) -> &str {
 
 /// As many of the last characters of `text` as `width` columns have room for. O(length of these).
 pub(crate) fn last_columns(text: &str, width: usize) -> &str {
-    let start = fitting(text.char_indices().rev(), width);
+    let start = find_last_fitting(text.char_indices().rev(), width);
     &text[start.unwrap_or(text.len())..]
 }
 
 /// The byte at which the last of `characters` that `width` columns have room for ends; `None` if there is no room for
 /// any.
-fn fitting(characters: impl Iterator<Item = (usize, char)>, width: usize) -> Option<usize> {
+fn find_last_fitting(
+    characters: impl Iterator<Item = (usize, char)>,
+    width: usize,
+) -> Option<usize> {
     let mut left = width;
     let fitting = characters.map_while(|(i, c)| {
         left = left.checked_sub(c.width().unwrap_or(0))?;
@@ -58,15 +62,8 @@ pub(crate) fn fitted(name: &str, width: usize) -> String {
 
 /// A name from the end of each of its scopes on, the longest first: `::b::f` and `::f` of `a::b::f`.
 fn scopes(name: &str) -> impl Iterator<Item = &str> {
-    let is_whole = |scope: &str| {
-        let count = |c: char| scope.matches(c).count();
-        [('<', '>'), ('(', ')'), ('{', '}')]
-            .iter()
-            .all(|(open, close)| count(*open) == count(*close))
-    };
-    let ends = name.match_indices("::").map(|(i, _)| i);
-    ends.filter(move |i| is_whole(&name[..*i]))
-        .map(|i| &name[i..])
+    let outside = outside_brackets(name).map(|(at, _)| &name[at..]);
+    outside.filter(|end| end.starts_with("::"))
 }
 
 /// A file's name in at most `width` columns: of the folders before its last part those nearest to it stay, as far as
@@ -82,8 +79,8 @@ pub(crate) fn fitted_path(path: &str, width: usize) -> String {
     short.unwrap_or_else(|| fitted(path, width))
 }
 
-/// The same for a name among others that are shown beside it: where one of these would read alike, the name shows what
-/// tells it from them instead. O(others, and length of those alike).
+/// A readable name in at most `width` columns, among others that are shown beside it: where [`fitted`] would make it
+/// and one of these read alike, it shows what tells it from them. O(others, and length of those alike).
 pub(crate) fn fitted_among<'a>(
     name: &str,
     others: impl Iterator<Item = &'a str>,
@@ -219,21 +216,15 @@ impl Beside {
 fn longest_between(name: &str, (open, close): (char, char)) -> Option<std::ops::Range<usize>> {
     let (mut depth, mut start) = (0usize, 0);
     let mut longest: Option<std::ops::Range<usize>> = None;
-    for (i, c) in name.char_indices() {
-        // `operator<`, `operator->`.
-        let operator = name[..i].ends_with(['<', '-', '>']) && c == '>' && depth == 0
-            || "<>".contains(c) && name[..i].trim_end_matches(['<', '>']).ends_with("operator");
-        if operator {
-            continue;
-        }
+    for Character { at, c, .. } in characters(name).filter(|c| c.side.is_some()) {
         if c == open {
             depth += 1;
-            start = if depth == 1 { i + 1 } else { start };
+            start = if depth == 1 { at + 1 } else { start };
         } else if c == close && depth > 0 {
             depth -= 1;
-            let longer = longest.as_ref().is_none_or(|l| i - start > l.len());
-            if depth == 0 && i - start > '…'.len_utf8() && longer {
-                longest = Some(start..i);
+            let longer = longest.as_ref().is_none_or(|l| at - start > l.len());
+            if depth == 0 && at - start > '…'.len_utf8() && longer {
+                longest = Some(start..at);
             }
         }
     }
@@ -291,8 +282,8 @@ mod tests {
             fitted("outer::inner::insert_if_absent", 22),
             "…::insert_if_absent"
         );
-        // Brackets of operators are none: the middle goes.
-        assert_eq!(fitted("a::operator<<(abc&)::b::c", 12), "a::ope…:b::c");
+        // The signs of an operator are no brackets: its scope goes like any other.
+        assert_eq!(fitted("a::operator<<(abc&)::b::c", 12), "…::b::c");
         assert_eq!(fitted("", 3), "");
     }
 

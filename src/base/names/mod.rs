@@ -3,6 +3,7 @@
 //! A symbol may hold any byte but NUL, and so may the name of a file. What is stored and what JSON says is the
 //! name as it is; what is printed goes through [`printable`], what a format cannot hold through [`escaped`].
 
+mod brackets;
 mod brief;
 mod filter;
 mod fit;

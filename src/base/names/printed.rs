@@ -1,6 +1,6 @@
 //! The names by which reports call functions, and what a user means who types one.
 
-use super::brief::{shortened, unsigned};
+use super::brief::{name_with_arguments, name_without_signature};
 use super::{Briefs, brief, readable, shown, variants};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -98,8 +98,8 @@ impl<'a> TypedNames<'a> {
                 (Naming::Printed, full.name(symbol)),
                 (Naming::Short, plain.to_string()),
                 (Naming::Short, brief(symbol)),
-                (Naming::Short, shortened(symbol)),
-                (Naming::Short, unsigned(symbol)),
+                (Naming::Short, name_with_arguments(symbol)),
+                (Naming::Short, name_without_signature(symbol)),
                 (Naming::Readable, readable.to_string()),
             ];
             for (naming, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -112,12 +112,12 @@ impl<'a> TypedNames<'a> {
     }
 
     /// Whether `text` names the function `symbol`, and how.
-    pub(crate) fn naming(&self, text: &str, symbol: &str) -> Option<Naming> {
+    pub(crate) fn find_naming(&self, text: &str, symbol: &str) -> Option<Naming> {
         self.by_text.get(text)?.get(symbol).copied()
     }
 
     /// A name of `symbol` that names no other function.
-    pub(crate) fn unambiguous(&self, symbol: &str) -> String {
+    pub(crate) fn unambiguous_name(&self, symbol: &str) -> String {
         self.full.name(symbol)
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     fn named(text: &str) -> Vec<(&'static str, Naming)> {
         let names = TypedNames::new(&lined(), &[]);
         let named = SYMBOLS.iter();
-        let named = named.filter_map(|s| Some((*s, names.naming(text, s)?)));
+        let named = named.filter_map(|s| Some((*s, names.find_naming(text, s)?)));
         named.collect()
     }
 

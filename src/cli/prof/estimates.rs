@@ -49,7 +49,7 @@ fn show_sampled(
     selection: &Selection,
 ) -> Result<Outcome> {
     let report = if request.longest {
-        Report::longest(profile, selection)
+        Report::from_joined(profile, selection)
     } else {
         Report::new(profile, selection)
     };
@@ -101,7 +101,7 @@ pub(super) fn compare_with_exact(
     profile: &Profile,
     exact: &Profile,
 ) -> Result<Outcome> {
-    let figures = against::against(profile.bursts()?, exact.paths()?)?;
+    let figures = against::compare_with_exact(profile.bursts()?, exact.paths()?)?;
     let printed = match format {
         Format::Text => against::text(&figures),
         Format::Json => against::json(&figures),

@@ -21,11 +21,11 @@ pub(super) struct VersionCosts {
     /// Instructions that a path takes in a function that is split, whether a copy counts it or not, at
     /// least.
     pub split_path: f64,
-    /// The same for each instruction of such a path.
+    /// Instructions that each instruction of such a path takes besides.
     pub split_instruction: f64,
     /// Of that, what a path takes in versions for warm edges.
     pub warm_path: f64,
-    /// The same of a path in iterations that are apart.
+    /// Of that, what a path takes in versions for iterations that are apart.
     pub warm_path_apart: f64,
     /// What a saving must come to, in the unit of [`WHOLE`], to be worth more code.
     pub least_saving: f64,
@@ -123,7 +123,7 @@ pub(super) struct Facts<'a> {
     pub code: Option<FunctionCode<'a>>,
     /// Instructions, with the function's own weights, where one copy profiles it all.
     pub instructions: f64,
-    /// The same in the unit of [`WHOLE`].
+    /// `instructions` in the unit of [`WHOLE`].
     pub cost: f64,
     /// What its paths take where it is split, in instructions.
     pub in_versions: f64,
@@ -158,7 +158,7 @@ impl<'a> Program<'a> {
             let code = function_code(f.cfg, paths, Part::All);
             let instructions = code.cost();
             let flow = Flow::new(paths);
-            let executed = executed(f.cfg, paths, |e| paths.weights[e]);
+            let executed = executed_instructions(f.cfg, paths, |e| paths.weights[e]);
             let in_versions = splitting.split_cost(flow.total(), executed);
             let order = &paths.shape.order;
             let size = size(f.cfg, order);
@@ -172,7 +172,7 @@ impl<'a> Program<'a> {
                 code: may_be_hot.then_some(code),
                 instructions,
                 in_versions,
-                cost: costs.worth(i, instructions),
+                cost: costs.worth_of_hits(i, instructions),
                 may_be_hot,
                 splits: may_be_hot && in_versions < instructions / 2.0,
                 may_have_versions,
@@ -243,7 +243,7 @@ pub(crate) fn instructions_in_versions(
         return splitting.warm_cost(all, apart);
     }
     if ranges.owners.len() > 1 {
-        splitting.split_cost(all, executed(cfg, paths, |e| ran(e) as f64))
+        splitting.split_cost(all, executed_instructions(cfg, paths, |e| ran(e) as f64))
     } else {
         0.0
     }
@@ -260,7 +260,7 @@ pub(super) fn spill_cost(cfg: &Cfg, paths: &Measuring) -> f64 {
 }
 
 /// The instructions of a function that are executed, given how often each edge of its DAG is. O(E).
-fn executed(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
+fn executed_instructions(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f64) -> f64 {
     sum_of_blocks(cfg, paths, ran, |b| f64::from(weight(b)))
 }
 

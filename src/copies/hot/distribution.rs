@@ -17,7 +17,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn slowest(&self) -> f64 {
+    fn slowest_load(&self) -> f64 {
         self.load.iter().copied().fold(0.0, f64::max)
     }
 }
@@ -27,9 +27,9 @@ impl Program<'_> {
     pub(super) fn assign(&self, copies: u32) -> Assignment {
         let mut best = self.best_for(copies);
         for fewer in (1..copies).rev() {
-            if self.least() / f64::from(fewer) < best.slowest() {
+            if self.least_load() / f64::from(fewer) < best.slowest_load() {
                 let other = self.best_for(fewer);
-                if other.slowest() < best.slowest() {
+                if other.slowest_load() < best.slowest_load() {
                     best = other;
                 }
             }
@@ -44,7 +44,7 @@ impl Program<'_> {
     }
 
     /// Every path that is executed is counted by some copy: at least this.
-    fn least(&self) -> f64 {
+    fn least_load(&self) -> f64 {
         let facts = self.facts.iter().flatten();
         facts.map(|f| f.cost_of(f.flow.total())).sum()
     }
@@ -53,14 +53,14 @@ impl Program<'_> {
     fn best_for(&self, copies: u32) -> Candidate {
         let mut room = Room::new(self.size(), copies);
         let mut tasks = Tasks::new(self, copies);
-        let whole_functions = self.distributed(&tasks, &mut room.clone(), copies);
+        let whole_functions = self.try_distribution(&tasks, &mut room.clone(), copies);
         let split = tasks.split(self, &mut room);
-        let split = split.then(|| self.distributed(&tasks, &mut room, copies));
+        let split = split.then(|| self.try_distribution(&tasks, &mut room, copies));
         let pbl = Units::new(self.functions, self.paths, Costs::labels, copies);
         let pbl = whole(&pbl);
         let pbl = self.candidate(pbl.shares, pbl.tasks, copies);
         let candidates = split.into_iter().chain([whole_functions, pbl]);
-        let best = candidates.min_by(|a, b| a.slowest().total_cmp(&b.slowest()));
+        let best = candidates.min_by(|a, b| a.slowest_load().total_cmp(&b.slowest_load()));
         best.expect("there are two at least")
     }
 
@@ -81,7 +81,7 @@ impl Program<'_> {
     }
 
     /// Distributes tasks, and makes paths hot.
-    fn distributed(&self, tasks: &Tasks, room: &mut Room, copies: u32) -> Candidate {
+    fn try_distribution(&self, tasks: &Tasks, room: &mut Room, copies: u32) -> Candidate {
         let copy_of = tasks.distribute(copies);
         let mut owners: BTreeMap<usize, Vec<(PathId, CopyId)>> = BTreeMap::new();
         let mut numbers = vec![0; self.functions.len()];

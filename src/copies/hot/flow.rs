@@ -45,9 +45,9 @@ impl<'a> Flow<'a> {
 
     /// All paths.
     pub(super) fn all(&self) -> Prefix {
-        let all = self.leaving(self.dag().entry());
+        let all = self.flow_out(self.dag().entry());
         let guessed = all * self.paths.guessed_part();
-        let ran = self.between(PathId(0), PathId(self.paths.numbering.total()));
+        let ran = self.flow_between(PathId(0), PathId(self.paths.numbering.total()));
         Prefix {
             vertex: self.dag().entry(),
             id: PathId(0),
@@ -68,7 +68,7 @@ impl<'a> Flow<'a> {
         let mut passed = Vec::new();
         while at.vertex != self.dag().exit() {
             passed.push(at.vertex);
-            let parts = self.continued(&at);
+            let parts = self.extend_prefix(&at);
             match parts[..] {
                 [only] => at = only,
                 _ => return Some((passed, parts)),
@@ -78,13 +78,13 @@ impl<'a> Flow<'a> {
     }
 
     /// `prefix` with each edge that leads on.
-    fn continued(&self, prefix: &Prefix) -> Vec<Prefix> {
+    fn extend_prefix(&self, prefix: &Prefix) -> Vec<Prefix> {
         let (dag, labels) = (self.dag(), &self.paths.numbering.labels);
-        let leaving = self.leaving(prefix.vertex).max(f64::MIN_POSITIVE);
+        let leaving = self.flow_out(prefix.vertex).max(f64::MIN_POSITIVE);
         let behind = |e: EdgeId| {
             let (vertex, id) = (dag.edge(e).dst, prefix.id.plus(labels[e]));
             let guessed = prefix.guessed * self.paths.weights[e] / leaving;
-            let ran = self.between(id, id.plus(self.paths.numbering.paths[vertex]));
+            let ran = self.flow_between(id, id.plus(self.paths.numbering.paths[vertex]));
             Prefix {
                 vertex,
                 id,
@@ -96,17 +96,17 @@ impl<'a> Flow<'a> {
     }
 
     /// The hottest paths of each start that run, at most `n` each, and how often they run.
-    pub(super) fn hottest(&self, n: usize) -> Vec<(PathId, f64)> {
-        let starts = self.continued(&self.all()).into_iter();
+    pub(super) fn find_hottest(&self, n: usize) -> Vec<(PathId, f64)> {
+        let starts = self.extend_prefix(&self.all()).into_iter();
         starts.flat_map(|start| self.hottest_of(start, n)).collect()
     }
 
     fn hottest_of(&self, start: Prefix, n: usize) -> Vec<(PathId, f64)> {
         if self.paths.ran.is_empty() {
-            return self.likeliest(start, n);
+            return self.find_likeliest(start, n);
         }
         let end = start.id.plus(self.paths.numbering.paths[start.vertex]);
-        let ran = &self.paths.ran[self.before(start.id)..self.before(end)];
+        let ran = &self.paths.ran[self.count_before(start.id)..self.count_before(end)];
         let mut ran: Vec<(PathId, f64)> = ran.iter().map(|r| (r.id, r.count as f64)).collect();
         ran.sort_by(|a, b| b.1.total_cmp(&a.1));
         ran.truncate(n);
@@ -114,7 +114,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Best first: prefixes never gain flow.
-    fn likeliest(&self, start: Prefix, n: usize) -> Vec<(PathId, f64)> {
+    fn find_likeliest(&self, start: Prefix, n: usize) -> Vec<(PathId, f64)> {
         let mut found = Vec::new();
         let mut heap = BinaryHeap::from([(Ordered(start.flow), Reverse(0))]);
         let mut prefixes = vec![start];
@@ -126,7 +126,11 @@ impl<'a> Flow<'a> {
                     break;
                 }
             } else if prefixes.len() < MAX_PREFIXES {
-                for longer in self.continued(&prefix).into_iter().filter(|p| p.flow > 0.0) {
+                for longer in self
+                    .extend_prefix(&prefix)
+                    .into_iter()
+                    .filter(|p| p.flow > 0.0)
+                {
                     heap.push((Ordered(longer.flow), Reverse(prefixes.len())));
                     prefixes.push(longer);
                 }
@@ -154,17 +158,17 @@ impl<'a> Flow<'a> {
         self.dag().block(v)
     }
 
-    fn leaving(&self, v: VertexId) -> f64 {
+    fn flow_out(&self, v: VertexId) -> f64 {
         let outs = self.dag().outs(v);
         outs.map(|e| self.paths.weights[e]).sum()
     }
 
     /// How often paths `from .. to` ran.
-    fn between(&self, from: PathId, to: PathId) -> f64 {
-        self.sums[self.before(to)] - self.sums[self.before(from)]
+    fn flow_between(&self, from: PathId, to: PathId) -> f64 {
+        self.sums[self.count_before(to)] - self.sums[self.count_before(from)]
     }
 
-    fn before(&self, id: PathId) -> usize {
+    fn count_before(&self, id: PathId) -> usize {
         self.paths.ran.partition_point(|r| r.id < id)
     }
 }

@@ -47,8 +47,7 @@ pub(crate) fn ranges(units: &Units) -> Assignment {
     assignment
 }
 
-/// The same as if versions cost nothing: whatever can be split is, for tests of what splitting
-/// makes.
+/// The assignment as if versions cost nothing: whatever can be split is, for tests of what splitting makes.
 pub(crate) fn ranges_everywhere(units: &Units) -> Assignment {
     let program = Program::new(units, Splitting::Everywhere);
     program.with_warm_edges_found().assign(units.copies)

@@ -26,7 +26,7 @@ impl Program<'_> {
     /// saves something; where it saves most first, as long as there is room.
     pub(super) fn with_warm_edges(&self, mut shares: Vec<Share>, room: &mut Room) -> Vec<Share> {
         let functions = shares.par_iter().enumerate();
-        let savings = functions.filter_map(|(i, share)| self.warm(i, share));
+        let savings = functions.filter_map(|(i, share)| self.warm_saving(i, share));
         let mut savings: Vec<WarmSaving> = savings.collect();
         savings.sort_by(|a, b| b.saved.total_cmp(&a.saved));
         for s in savings {
@@ -38,7 +38,7 @@ impl Program<'_> {
     }
 
     /// What warm edges would save in function `i`, if anything.
-    fn warm(&self, i: usize, share: &Share) -> Option<WarmSaving> {
+    fn warm_saving(&self, i: usize, share: &Share) -> Option<WarmSaving> {
         let facts = self.facts[i].as_ref()?;
         let warm = facts.warm.as_ref()?;
         let [(copy, part)] = share.parts()[..] else {
@@ -117,7 +117,7 @@ impl Program<'_> {
         let parts = share.parts().into_iter();
         let codes = Vec::from_iter(parts.map(|(copy, part)| (copy, code(part))));
         let mut savings = Vec::new();
-        for (path, flow) in facts.flow.hottest(MEASURED.hot_paths) {
+        for (path, flow) in facts.flow.find_hottest(MEASURED.hot_paths) {
             let edges = paths.decode(path).expect("a path");
             for (copy, code) in &codes {
                 let more = code.instructions(&edges).saturating_sub(1);

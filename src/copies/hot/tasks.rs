@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 const GRAIN: f64 = 1.0 / 16.0;
 
 /// Paths that one copy will profile.
-pub(super) struct Task {
+pub(super) struct HotTask {
     /// The function, or the first of several that must stay together.
     pub function: usize,
     /// The first id of its paths.
@@ -23,16 +23,16 @@ pub(super) struct Task {
     elsewhere: f64,
 }
 
-impl Task {
+impl HotTask {
     /// What it is expected to cost.
-    fn expected(&self) -> f64 {
+    fn expected_cost(&self) -> f64 {
         self.cost + self.elsewhere
     }
 }
 
 /// All tasks of a program.
 pub(super) struct Tasks {
-    pub all: Vec<Task>,
+    pub all: Vec<HotTask>,
     /// Above this a task is too heavy.
     heavy: f64,
     /// The prefixes that tasks in `all` stand for, where they can be split.
@@ -65,7 +65,7 @@ impl Tasks {
                     tasks.push(i, facts, facts.flow.all(), [facts.cost, elsewhere]);
                 }
                 Some(t) => {
-                    let task: &mut Task = &mut tasks.all[t];
+                    let task: &mut HotTask = &mut tasks.all[t];
                     task.cost += facts.cost;
                     task.elsewhere += elsewhere;
                 }
@@ -80,7 +80,7 @@ impl Tasks {
         if facts.splits && cost > self.heavy {
             self.heap.push((Ordered(cost), self.all.len()));
         }
-        self.all.push(Task {
+        self.all.push(HotTask {
             function,
             id: prefix.id,
             cost,
@@ -139,7 +139,7 @@ impl Tasks {
 
     /// The copy of each task, longest first.
     pub(super) fn distribute(&self, copies: u32) -> Vec<CopyId> {
-        let expected = self.all.iter().map(|task| Ordered(task.expected()));
+        let expected = self.all.iter().map(|task| Ordered(task.expected_cost()));
         distribute(&Vec::from_iter(expected), copies).copy
     }
 }

@@ -348,7 +348,7 @@ proptest! {
         let nothing = if guess { 0.0 } else { 1e-6 };
         let close = |a: f64, b: f64| (a - b).abs() <= nothing + 1e-9 * a.max(1.0);
         let mut found: BTreeMap<_, Vec<f64>> = BTreeMap::new();
-        for (id, n) in flow.hottest(3) {
+        for (id, n) in flow.find_hottest(3) {
             let start = paths.decode(id).unwrap()[0];
             prop_assert!(close(n, single[&id]), "{n}, {}", single[&id]);
             found.entry(start).or_default().push(n);

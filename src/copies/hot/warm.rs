@@ -54,7 +54,7 @@ pub(super) fn flow_apart(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f
     };
     let begins_apart = |e: &EdgeId| {
         let to = dag.block(dag.edge(*e).dst);
-        dag.edge(*e).kind == EdgeKind::LoopStart && to.is_some_and(|b| apart.holds(b))
+        dag.edge(*e).kind == EdgeKind::LoopStart && to.is_some_and(|b| apart.contains_block(b))
     };
     let starts = dag.outs(dag.entry()).filter(begins_apart);
     starts.map(ran).sum()

@@ -5,7 +5,7 @@
 //! [`GRAPH`] and the tests. Left open is where `v21` leads to, EXIT or `v11`: no label or id depends on it. Fig. 5 to 7
 //! are measurements as bars, Fig. 8 draws two cases of the proof.
 
-use super::printed;
+use super::printed_block;
 use crate::base::index::{EdgeId, IdSet, TiVec, VertexId};
 use crate::copies::partition::{distribute, find_partition};
 use crate::paths::dag::Dag;
@@ -73,14 +73,14 @@ fn edge(dag: &Dag, from: i32, to: i32) -> EdgeId {
 }
 
 /// The `v`s of a path.
-fn through(dag: &Dag, path: &[EdgeId]) -> Vec<i32> {
+fn values_of_path(dag: &Dag, path: &[EdgeId]) -> Vec<i32> {
     let inner = path.iter().map(|&e| dag.edge(e).dst.0 as i32 - 1);
     inner.filter(|&v| v < 22).collect()
 }
 
 /// The only path through these `v`s.
 fn path(dag: &Dag, vs: &[i32]) -> Vec<EdgeId> {
-    let is = |p: &Vec<EdgeId>| vs.iter().all(|v| through(dag, p).contains(v));
+    let is = |p: &Vec<EdgeId>| vs.iter().all(|v| values_of_path(dag, p).contains(v));
     let mut found = enumerate(dag).into_iter().filter(is);
     let one = found.next().expect("a path");
     assert_eq!(found.next(), None, "{vs:?}");
@@ -90,7 +90,7 @@ fn path(dag: &Dag, vs: &[i32]) -> Vec<EdgeId> {
 /// The edges of all paths that go through one of `vs`.
 fn of_paths(dag: &Dag, is: impl Fn(&[i32]) -> bool) -> IdSet<EdgeId> {
     let paths = enumerate(dag).into_iter();
-    let chosen = paths.filter(|p| is(&through(dag, p)));
+    let chosen = paths.filter(|p| is(&values_of_path(dag, p)));
     let mut edges = dag.edge_set();
     edges.extend(chosen.flatten());
     edges
@@ -328,5 +328,5 @@ fn labels_in_the_book() {
         let row = format!("{:10}{}", name(&dag, e), cells.collect::<String>());
         table = table.trim_end().to_string() + "\n" + row.trim_end();
     }
-    assert_eq!(printed("p3 figures"), table + "\n");
+    assert_eq!(printed_block("p3 figures"), table + "\n");
 }

@@ -17,7 +17,7 @@ pub enum Costs {
     Hits {
         /// By function: what its weights are multiplied by.
         scales: Vec<f64>,
-        /// See `GUESS`; 1 for measured weights.
+        /// Costs are this power of expected hits: [`GUESS`], or 1 for measured weights.
         power: f64,
         /// What a label is worth, whether it is expected to run or not.
         label: f64,
@@ -84,7 +84,7 @@ impl Costs {
     }
 
     /// What so many hits, by the weights of function `f`, are worth.
-    pub fn worth(&self, f: usize, hits: f64) -> f64 {
+    pub fn worth_of_hits(&self, f: usize, hits: f64) -> f64 {
         match self {
             Costs::Labels => hits,
             Costs::Hits { scales, power, .. } => (scales[f] * hits).powf(*power),
@@ -106,7 +106,8 @@ impl Costs {
         match self {
             Costs::Labels => labels as u64,
             Costs::Hits { label, .. } => {
-                (label * labels as f64 + self.worth(f, hits(paths, numbering, edges))) as u64
+                (label * labels as f64 + self.worth_of_hits(f, hits(paths, numbering, edges)))
+                    as u64
             }
         }
     }

@@ -42,18 +42,17 @@ where
     Distribution { copy, load }
 }
 
-/// The same for an odd number of copies. For an even number, the tasks of each of half as many
-/// copies are spread over one or more of these, longest first, so that the slowest copy has the
-/// least to do. Twice as many copies then never make the slowest one slower, whatever tasks really
-/// cost: each does part of what one of them did. O(copies · (n log n)) at worst, O(n log n log k)
-/// where loads are even.
-pub fn refined(costs: &[u64], copies: u32) -> Distribution {
+/// Distributes tasks over copies. An odd number of copies gets them as by [`distribute`]. For an even number, the tasks
+/// of each of half as many copies are spread over one or more of these, longest first, so that the slowest copy has the
+/// least to do. Twice as many copies then never make the slowest one slower, whatever tasks really cost: each does part
+/// of what one of them did. O(copies · (n log n)) at worst, O(n log n log k) where loads are even.
+pub fn distribute_by_halves(costs: &[u64], copies: u32) -> Distribution {
     if !copies.is_multiple_of(2) {
         return distribute(costs, copies);
     }
     let half = copies / 2;
     let mut tasks_of = ti_vec![Vec::new(); half as usize];
-    for (t, c) in refined(costs, half).copy.iter().enumerate() {
+    for (t, c) in distribute_by_halves(costs, half).copy.iter().enumerate() {
         tasks_of[*c].push(t);
     }
     let groups = tasks_of.into_iter().map(|tasks| Group::new(tasks, costs));

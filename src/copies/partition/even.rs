@@ -9,7 +9,7 @@ const MAX_SPLITS: usize = 16;
 
 /// Splits as many of the functions that keep the load uneven, the costliest first, as makes the
 /// slowest copy cheapest: what is split costs more in all, and on all its copies.
-pub fn evenly(units: &Units) -> Assignment {
+pub fn split_evenly(units: &Units) -> Assignment {
     let even = units.cost.iter().sum::<u64>() / u64::from(units.copies);
     let mut large: Vec<FuncId> = units.cost.keys().collect();
     large.retain(|&f| units.cost[f] > even);

@@ -10,14 +10,14 @@ use crate::paths::dag::reduced::Reduced;
 ///
 /// The walk stops as soon as it holds `threshold` path prefixes. O(tasks × E).
 pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<IdSet<EdgeId>> {
-    let walk = Walk::run(dag, graph, threshold);
+    let walk = PrefixWalk::run(dag, graph, threshold);
     let mut tasks = Vec::new();
     for v in graph.vertices() {
         let prefixes = &walk.held[v];
         if prefixes.is_empty() || !(v == dag.exit() || walk.has_uncovered(graph, v)) {
             continue;
         }
-        let rest = walk.beyond(dag, graph, v);
+        let rest = walk.find_uncovered_beyond(dag, graph, v);
         tasks.extend(prefixes.iter().map(|&p| walk.task(dag, graph, &rest, p)));
     }
     tasks
@@ -30,16 +30,16 @@ struct Prefix {
     before: Option<u32>,
 }
 
-struct Walk {
+struct PrefixWalk {
     prefixes: Vec<Prefix>,
     /// By vertex: the prefixes from ENTRY to it (`v.SE` of the paper); `None` is the empty one.
     held: TiVec<VertexId, Vec<Option<u32>>>,
     covered: IdSet<EdgeId>,
 }
 
-impl Walk {
-    fn run(dag: &Dag, graph: &Reduced, threshold: usize) -> Walk {
-        let mut walk = Walk {
+impl PrefixWalk {
+    fn run(dag: &Dag, graph: &Reduced, threshold: usize) -> PrefixWalk {
+        let mut walk = PrefixWalk {
             prefixes: Vec::new(),
             held: dag.by_vertex(Vec::new()),
             covered: dag.edge_set(),
@@ -75,7 +75,7 @@ impl Walk {
     }
 
     /// The uncovered out-edges of `v` and all that is reachable from them, dummies expanded.
-    fn beyond(&self, dag: &Dag, graph: &Reduced, v: VertexId) -> IdSet<EdgeId> {
+    fn find_uncovered_beyond(&self, dag: &Dag, graph: &Reduced, v: VertexId) -> IdSet<EdgeId> {
         let mut edges = dag.edge_set();
         let mut seen = dag.vertex_set();
         let uncovered = graph.outs(v).filter(|e| !self.covered.contains(*e));
@@ -84,7 +84,7 @@ impl Walk {
             edges.insert(e);
             let w = dag.edge(e).dst;
             if !seen.put(w) {
-                edges.extend(graph.inside(w).iter().copied());
+                edges.extend(graph.edges_inside(w).iter().copied());
                 stack.extend(graph.outs(w));
             }
         }
@@ -104,7 +104,7 @@ impl Walk {
         while let Some(i) = next {
             let Prefix { last, before } = self.prefixes[i as usize];
             edges.insert(last);
-            edges.extend(graph.inside(dag.edge(last).dst).iter().copied());
+            edges.extend(graph.edges_inside(dag.edge(last).dst).iter().copied());
             next = before;
         }
         edges

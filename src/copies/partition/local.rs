@@ -45,11 +45,11 @@ impl Local {
             Part::Ranges(ranges, copy) => {
                 let selected = Selected::new(cfg, paths, ranges, copy);
                 let window = window(ranges);
-                Some(Self::selected(selected, paths.array_slots(), window))
+                Some(Self::from_selected(selected, paths.array_slots(), window))
             }
             Part::Side(side) => {
                 let selected = Selected::of_side(cfg, paths, side);
-                Some(Self::selected(
+                Some(Self::from_selected(
                     selected,
                     paths.array_slots(),
                     MAX_ARRAY_SLOTS,
@@ -73,7 +73,7 @@ impl Local {
         let interesting = edges.map(|set| set.inverse_image(&origins));
         let apart = dag.find_vertices(|b| product.states[b].is_some_and(|state| state != 0));
         let may_leave = dag.find_vertices(|b| versions.cfg.block(b).may_leave);
-        let all = all(
+        let all = number_all(
             &dag,
             &apart,
             &may_leave,
@@ -96,11 +96,11 @@ impl Local {
         })
     }
 
-    fn selected(selected: Selected, slots: u64, window: u64) -> Local {
+    fn from_selected(selected: Selected, slots: u64, window: u64) -> Local {
         let Selected { dag, preferred, .. } = selected;
         let mut may_leave = dag.find_vertices(|b| selected.versions.cfg.block(b).may_leave);
         may_leave.union_with(&selected.open);
-        let numbering = all(&dag, &preferred, &may_leave, slots, window);
+        let numbering = number_all(&dag, &preferred, &may_leave, slots, window);
         Local {
             numbering: numbering.expect("no more paths than the function has"),
             versions: selected.versions,
@@ -169,7 +169,7 @@ impl Local {
 
 /// Ids of all paths: Ball–Larus ids where they fit an array of `slots`, else by ends, those at `preferred` vertices in
 /// a window of up to `window`. `None` when there are more than [`crate::paths::dag::MAX_PATHS`].
-fn all(
+fn number_all(
     dag: &Dag,
     preferred: &IdSet<VertexId>,
     may_leave: &IdSet<VertexId>,

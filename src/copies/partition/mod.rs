@@ -22,8 +22,8 @@ mod tests;
 
 pub use cost::{Cost, Costs};
 pub(crate) use cost::{WHOLE, worth_of_a_label};
-pub use distribute::{Distribution, Spread, distribute, refined};
-pub use even::evenly;
+pub use distribute::{Distribution, Spread, distribute, distribute_by_halves};
+pub use even::split_evenly;
 pub use find::find_partition;
 pub use iterations::Iterations;
 pub use local::Local;

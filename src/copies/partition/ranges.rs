@@ -79,14 +79,14 @@ impl Ranges {
     }
 
     /// The largest id that is named.
-    pub fn largest(&self) -> PathId {
+    pub fn largest_id(&self) -> PathId {
         let first = self.owners.last().map(|&(id, _)| id);
         let hot = self.hot.last().copied();
         first.max(hot).unwrap_or_default()
     }
 
     /// Those of one copy that counts all paths but these, which ascend. O(n).
-    pub fn without(known: &[PathId], total: u64, copy: CopyId) -> Ranges {
+    pub fn all_but(known: &[PathId], total: u64, copy: CopyId) -> Ranges {
         let mut owners: Vec<(PathId, CopyId)> = Vec::new();
         let mut next = PathId(0);
         for &id in known {
@@ -108,7 +108,7 @@ impl Ranges {
         }
     }
 
-    /// The same with all that is counted on `copy`. O(n).
+    /// The ranges with all that any copy counts on `copy`. O(n).
     pub fn on_one_copy(&self, copy: CopyId) -> Ranges {
         let mut joined = self.clone();
         let owned = joined.owners.iter_mut().filter(|(_, c)| *c != NOBODY);
@@ -145,7 +145,7 @@ impl Ranges {
     }
 
     /// How much of the ids `from .. to` is `copy`'s; `from < to`. O(log n).
-    pub fn held(&self, copy: CopyId, from: PathId, to: PathId) -> Held {
+    pub fn ownership(&self, copy: CopyId, from: PathId, to: PathId) -> Held {
         let within = &self.owners[self.range_of(from)..=self.range_of(PathId(to.0 - 1))];
         // Neighbours differ: only a single range is of one copy alone.
         match within {

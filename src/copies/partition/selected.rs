@@ -24,7 +24,7 @@ use crate::paths::versions::{Product, Versions};
 
 /// What is known of the path that control is on. `version` is that of iterations apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum State {
+enum PathState {
     Foreign,
     Warm,
     Own { version: u32 },
@@ -75,7 +75,7 @@ impl Selected {
             let Edge { src, dst, .. } = all.edge(*e);
             match state(src) {
                 Some(from) if dst == all.exit() => selection.counts(from, own_edges[*e]),
-                _ => state(dst) != Some(State::Foreign),
+                _ => state(dst) != Some(PathState::Foreign),
             }
         };
         let (own, foreign): (Vec<EdgeId>, Vec<EdgeId>) = all.edge_ids().partition(is_own);
@@ -105,23 +105,23 @@ impl Selected {
 
 impl Selection<'_> {
     /// At the entry.
-    fn first(&self) -> State {
+    fn first(&self) -> PathState {
         let dag = &self.paths.dag;
         self.begin(dag.enter(), 0)
     }
 
     /// Where a path begins by `start`, an edge from ENTRY.
-    fn begin(&self, start: EdgeId, version: u32) -> State {
+    fn begin(&self, start: EdgeId, version: u32) -> PathState {
         let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
         match self.state_at(dag.edge(start).dst, PathId(labels[start]), version) {
             // Iterations that are apart have small ids as they are.
-            State::Own { version: 0 } if self.ranges.is_warm(start) => State::Warm,
+            PathState::Own { version: 0 } if self.ranges.is_warm(start) => PathState::Warm,
             state => state,
         }
     }
 
     /// Behind `edge`, taken in `state`.
-    fn next(&self, state: State, edge: CfgEdge) -> State {
+    fn next(&self, state: PathState, edge: CfgEdge) -> PathState {
         let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
         let e = dag.edge_of(edge).expect("edges are taken");
         let apart = |version| self.apart.as_ref().map_or(0, |a| a.next(version, edge));
@@ -130,13 +130,13 @@ impl Selection<'_> {
             return self.begin(start, apart(0));
         }
         match state {
-            State::Foreign => State::Foreign,
-            State::Warm if self.ranges.is_warm(e) => State::Warm,
-            State::Warm => State::Own { version: 0 },
-            State::Own { version } => State::Own {
+            PathState::Foreign => PathState::Foreign,
+            PathState::Warm if self.ranges.is_warm(e) => PathState::Warm,
+            PathState::Warm => PathState::Own { version: 0 },
+            PathState::Own { version } => PathState::Own {
                 version: apart(version),
             },
-            State::Prefix { id, version } => {
+            PathState::Prefix { id, version } => {
                 let id = id.plus(labels[e]);
                 self.state_at(dag.edge(e).dst, id, apart(version))
             }
@@ -144,21 +144,21 @@ impl Selection<'_> {
     }
 
     /// At vertex `v`, on a path whose labels so far add up to `id`: all its continuations have the next ids.
-    fn state_at(&self, v: VertexId, id: PathId, version: u32) -> State {
+    fn state_at(&self, v: VertexId, id: PathId, version: u32) -> PathState {
         let end = id.plus(self.paths.numbering.paths[v]);
-        match self.ranges.held(self.copy, id, end) {
-            Held::Nothing => State::Foreign,
-            Held::All if !self.ranges.has_hot(id, end) => State::Own { version },
-            _ => State::Prefix { id, version },
+        match self.ranges.ownership(self.copy, id, end) {
+            Held::Nothing => PathState::Foreign,
+            Held::All if !self.ranges.has_hot(id, end) => PathState::Own { version },
+            _ => PathState::Prefix { id, version },
         }
     }
 
     /// Whether a path that ends in `state` by edge `e` of the function is counted.
-    fn counts(&self, state: State, e: EdgeId) -> bool {
+    fn counts(&self, state: PathState, e: EdgeId) -> bool {
         match state {
-            State::Foreign => false,
-            State::Own { .. } | State::Warm => true,
-            State::Prefix { id, .. } => {
+            PathState::Foreign => false,
+            PathState::Own { .. } | PathState::Warm => true,
+            PathState::Prefix { id, .. } => {
                 self.ranges.owner(id.plus(self.paths.numbering.labels[e])) == self.copy
             }
         }
@@ -166,12 +166,12 @@ impl Selection<'_> {
 
     /// Whether paths in this state are likely: those that began at the header of the loop they are in, hot ones, and
     /// warm ones.
-    fn is_likely(&self, block: BlockId, state: State) -> bool {
+    fn is_likely(&self, block: BlockId, state: PathState) -> bool {
         match state {
-            State::Foreign => false,
-            State::Warm => true,
-            State::Own { version } => version != 0,
-            State::Prefix { id, version } => {
+            PathState::Foreign => false,
+            PathState::Warm => true,
+            PathState::Own { version } => version != 0,
+            PathState::Prefix { id, version } => {
                 let v = self.paths.dag.vertex(block).expect("it is reached");
                 let end = id.plus(self.paths.numbering.paths[v]);
                 version != 0 || self.ranges.has_hot(id, end)

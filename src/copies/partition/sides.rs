@@ -32,7 +32,7 @@ pub enum Side<'a> {
 /// What is known of the path that control is on. `version` is that of iterations apart, 0 where nothing is counted any
 /// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct State {
+struct SideState {
     within: bool,
     version: u32,
 }
@@ -98,26 +98,26 @@ impl Selected {
 
 impl Automaton<'_> {
     /// At the entry.
-    fn first(&self) -> State {
+    fn first(&self) -> SideState {
         self.begin(Some(self.iterations.dag(self.paths).enter()), 0)
     }
 
     /// Where a path begins by `start`, an edge of the iterations' DAG from ENTRY.
-    fn begin(&self, start: Option<EdgeId>, version: u32) -> State {
-        self.state(start.is_some_and(|e| self.holds(e)), version)
+    fn begin(&self, start: Option<EdgeId>, version: u32) -> SideState {
+        self.state(start.is_some_and(|e| self.contains_edge(e)), version)
     }
 
     /// Beyond the set of a copy that counts inside, versions would be equal.
-    fn state(&self, within: bool, version: u32) -> State {
+    fn state(&self, within: bool, version: u32) -> SideState {
         let counted = within || matches!(self.side, Side::Outside(_));
-        State {
+        SideState {
             within,
             version: if counted { version } else { 0 },
         }
     }
 
     /// Whether the set has edge `e` of the iterations' DAG.
-    fn holds(&self, e: EdgeId) -> bool {
+    fn contains_edge(&self, e: EdgeId) -> bool {
         match self.side {
             Side::Inside(set) => set.contains(self.iterations.origin(e)),
             Side::Outside(set) => set.contains(e),
@@ -125,7 +125,7 @@ impl Automaton<'_> {
     }
 
     /// Behind `edge`, taken in state `from`.
-    fn next(&self, from: State, edge: CfgEdge) -> State {
+    fn next(&self, from: SideState, edge: CfgEdge) -> SideState {
         let own = self.paths.dag.edge_of(edge).expect("edges are taken");
         let version = self
             .apart
@@ -136,11 +136,14 @@ impl Automaton<'_> {
             return self.begin(self.iterations.start(self.paths, to, version), version);
         }
         let local = self.iterations.edge(self.paths, edge, from.version);
-        self.state(from.within && local.is_some_and(|e| self.holds(e)), version)
+        self.state(
+            from.within && local.is_some_and(|e| self.contains_edge(e)),
+            version,
+        )
     }
 
     /// Whether a path that gets to this state may yet be counted.
-    fn may_count(&self, state: Option<State>) -> bool {
+    fn may_count(&self, state: Option<SideState>) -> bool {
         match self.side {
             Side::Inside(_) => state.is_some_and(|s| s.within),
             Side::Outside(_) => true,
@@ -148,18 +151,18 @@ impl Automaton<'_> {
     }
 
     /// Whether a path is counted that ends by edge `e` of `all`, the DAG of `versions`, in state `from`.
-    fn counts(&self, from: State, versions: &Versions, all: &Dag, e: EdgeId) -> bool {
+    fn counts(&self, from: SideState, versions: &Versions, all: &Dag, e: EdgeId) -> bool {
         let within = from.within
             && match all.edge(e).kind {
                 EdgeKind::BackEdge(c) => {
                     let own = versions.origin_of(c);
                     let local = self.iterations.edge(self.paths, own, from.version);
-                    local.is_some_and(|e| self.holds(e))
+                    local.is_some_and(|e| self.contains_edge(e))
                 }
                 _ => {
                     let block = versions.origin[all.block(all.edge(e).src).expect("an exit")];
                     let local = self.iterations.leave(self.paths, block, from.version);
-                    local.is_some_and(|e| self.holds(e))
+                    local.is_some_and(|e| self.contains_edge(e))
                 }
             };
         match self.side {

@@ -91,7 +91,7 @@ proptest! {
     /// something.
     #[test]
     fn twice_as_many_copies_are_parts(costs in proptest::collection::vec(1u64..100, 0..40), half in 1u32..9) {
-        let (few, many) = (refined(&costs, half), refined(&costs, half * 2));
+        let (few, many) = (distribute_by_halves(&costs, half), distribute_by_halves(&costs, half * 2));
         prop_assert_eq!(many.load.len(), half as usize * 2);
         let mut load = ti_vec![0; many.load.len()];
         let mut part_of: TiVec<CopyId, Option<CopyId>> = ti_vec![None; many.load.len()];
@@ -103,15 +103,15 @@ proptest! {
         prop_assert_eq!(&load, &many.load);
         let idle = part_of.iter().filter(|p| p.is_none()).count();
         prop_assert_eq!(idle, part_of.len().saturating_sub(costs.len()));
-        prop_assert_eq!(refined(&costs, 1).load.raw, vec![costs.iter().sum::<u64>()]);
-        prop_assert_eq!(refined(&costs, 7), distribute(&costs, 7));
+        prop_assert_eq!(distribute_by_halves(&costs, 1).load.raw, vec![costs.iter().sum::<u64>()]);
+        prop_assert_eq!(distribute_by_halves(&costs, 7), distribute(&costs, 7));
     }
 }
 
 /// One large task takes one copy, and the other copies share the rest.
 #[test]
 fn a_large_task_leaves_no_copy_idle() {
-    let spread = refined(&[100, 5, 6, 7], 4);
+    let spread = distribute_by_halves(&[100, 5, 6, 7], 4);
     assert_eq!(spread.load.raw, [100, 7, 6, 5]);
 }
 
@@ -497,7 +497,7 @@ fn subsets_of_many_paths_keep_the_window() {
             block: BlockId(1),
             succ: 0,
         };
-        let mut set = IdSet::full(paths.dag.edges().len());
+        let mut set = IdSet::with_all(paths.dag.edges().len());
         set.remove(paths.dag.edge_of(arm).unwrap());
         let subset = Local::new(&graph, &paths, Part::Edges(&set)).unwrap();
         assert_eq!(subset.numbering.has_window(), many);

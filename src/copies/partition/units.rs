@@ -2,8 +2,8 @@
 
 use super::share::share;
 use super::{
-    Assignment, Cost, Costs, Distribution, Part, Share, Spread, Task, distribute, find_partition,
-    refined,
+    Assignment, Cost, Costs, Distribution, Part, Share, Spread, Task, distribute,
+    distribute_by_halves, find_partition,
 };
 use crate::base::index::{CopyId, EdgeId, FuncId, IdSet, TiVec, ti_vec};
 use crate::paths::dag::reduced::Reduced;
@@ -23,9 +23,9 @@ pub fn whole(units: &Units) -> Assignment {
     units.assign(&|_| false, distribute)
 }
 
-/// Whole functions, so that twice as many copies never make the slowest one slower ([`refined`]).
+/// Whole functions, so that twice as many copies never make the slowest one slower ([`distribute_by_halves`]).
 pub fn halves(units: &Units) -> Assignment {
-    units.assign(&|_| false, refined)
+    units.assign(&|_| false, distribute_by_halves)
 }
 
 /// Whole functions, longest first, but those with at most one call site are split: P3 paper, §3.2.

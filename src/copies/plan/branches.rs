@@ -73,8 +73,8 @@ fn ways(block: BlockId, cfg: &Cfg, dag: &Dag, weights: &TiSlice<EdgeId, f64>) ->
     ways
 }
 
-/// The same of a version. Where paths leave the DAG, as foreign ones, they go on as the function does, and so do all in
-/// foreign versions.
+/// Expected executions of each way out of a block of versions. Where paths leave the DAG, as foreign ones, they go on
+/// as the function does, and so do all in foreign versions.
 fn version_ways(
     block: BlockId,
     cfg: &Cfg,
@@ -214,7 +214,7 @@ mod tests {
             let set = edges_through(&paths.dag, &through);
             for part in [Part::All, Part::Edges(&set), Part::Side(Side::Inside(&set))] {
                 let ids = choose_ids(&graph, &paths, part);
-                let local = ids.versioned();
+                let local = ids.version_ids();
                 let taken = taken(&graph, local, &walk);
                 let weights = weigh_branches(&graph, &paths, local, &ids.weights(&paths));
                 let weights: BTreeMap<BlockId, Vec<u32>> = weights.into_iter().collect();

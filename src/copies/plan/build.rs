@@ -74,15 +74,15 @@ impl FunctionCode<'_> {
             _ => edges.to_vec(),
         };
         let ops = path.iter().filter_map(|e| self.placement.code[*e]);
-        ops.map(|op| self.takes(op)).sum()
+        ops.map(|op| self.instructions_of(op)).sum()
     }
 
     /// The instructions of one of its statements, about.
-    pub(crate) fn takes(&self, op: Op) -> u64 {
+    pub(crate) fn instructions_of(&self, op: Op) -> u64 {
         instructions(self.table, op)
     }
 
-    /// See [`FunctionPlan::mostly_in_window`]; `ground` is that of its ids. O(V + E).
+    /// The blocks of [`FunctionPlan::mostly_in_window`]; none if its table has no window. O(V + E).
     fn find_blocks_mostly_in_window(&self, ground: &Ground) -> IdSet<BlockId> {
         if !matches!(self.table, Table::Window { .. }) {
             return IdSet::with_capacity(0);
@@ -316,7 +316,7 @@ fn count_paths(cfg: &Cfg, paths: &Measuring, part: Part) -> Counting {
         table: code.table,
         mostly_in_window: code.find_blocks_mostly_in_window(&code.ids.ground(cfg, paths, part)),
         probes: code.sites(),
-        branches: weigh_branches(cfg, paths, code.ids.versioned(), &code.weights),
+        branches: weigh_branches(cfg, paths, code.ids.version_ids(), &code.weights),
         versions: code.into_versions(),
     }
 }

@@ -18,8 +18,8 @@
 //!
 //! # How
 //!
-//! Of all prefixes that lead from ENTRY to a vertex, the wanted ones and the foreign ones apart, a `State` says what
-//! they have in common: whether they are counted, the range of their label sums `s`, and the *potential*
+//! Of all prefixes that lead from ENTRY to a vertex, the wanted ones and the foreign ones apart, a `PrefixState` says
+//! what they have in common: whether they are counted, the range of their label sums `s`, and the *potential*
 //!
 //! ```text
 //!     φ(v) = r − s        one number for all of them, or none
@@ -59,7 +59,7 @@ use crate::input::ir::Cfg;
 use crate::paths::dag::{Dag, EdgeKind};
 use crate::paths::function::{Counted, FunctionInput, Measuring};
 use crate::paths::versions::Versions;
-use state::{Prefixes, Register, State, meet};
+use state::{PrefixState, Prefixes, Register, meet};
 use std::fmt;
 
 mod sides;
@@ -285,9 +285,9 @@ impl<'a> Proof<'a> {
     fn start(&mut self, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
         let mut prefixes = Prefixes::default();
         if self.wanted.contains(e) {
-            prefixes.wanted = Some(State::START);
+            prefixes.wanted = Some(PrefixState::START);
         } else {
-            prefixes.foreign = Some(State::START);
+            prefixes.foreign = Some(PrefixState::START);
         }
         self.pass(prefixes, e, site, ops)
     }
@@ -326,7 +326,7 @@ impl<'a> Proof<'a> {
         let label = self.labels[e];
         let mut behind = Prefixes::default();
         if let Some(state) = prefixes.wanted {
-            let state = self.execute(state.behind(label), site, ops, to)?;
+            let state = self.execute(state.after_edge(label), site, ops, to)?;
             if to == self.dag.exit() && !state.counted {
                 return mistake(site, "a path ends here that is not counted");
             }
@@ -337,7 +337,7 @@ impl<'a> Proof<'a> {
         }
         if let Some(state) = prefixes.foreign {
             // How often a foreign path is counted does not matter: nobody reads it.
-            let mut state = self.execute(state.behind(label), site, ops, to)?;
+            let mut state = self.execute(state.after_edge(label), site, ops, to)?;
             state.counted = false;
             behind.foreign = Some(state);
         }
@@ -347,7 +347,13 @@ impl<'a> Proof<'a> {
         }
     }
 
-    fn execute(&self, mut state: State, site: Site, ops: &[Op], to: VertexId) -> Proved<State> {
+    fn execute(
+        &self,
+        mut state: PrefixState,
+        site: Site,
+        ops: &[Op],
+        to: VertexId,
+    ) -> Proved<PrefixState> {
         for &op in ops {
             match (op, state.register) {
                 (Op::Set(c), _) => state.set(c),
@@ -368,7 +374,7 @@ impl<'a> Proof<'a> {
     }
 
     /// Whether `op`, on an edge to `to`, counts paths with these prefixes under their ids.
-    fn count(&self, state: State, op: Op, site: Site, to: VertexId) -> Proved {
+    fn count(&self, state: PrefixState, op: Op, site: Site, to: VertexId) -> Proved {
         if state.counted {
             return mistake(site, "a path is counted twice");
         }
@@ -433,7 +439,7 @@ fn wanted(dag: &Dag, edges: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
 
 /// The vertices from which every way to EXIT stays inside `wanted`. O(V + E).
 fn closed(dag: &Dag, wanted: &IdSet<EdgeId>) -> IdSet<VertexId> {
-    let mut closed = IdSet::full(dag.vertices());
+    let mut closed = IdSet::with_all(dag.vertices());
     for e in dag.edge_ids().rev() {
         let edge = dag.edge(e);
         if !(wanted.contains(e) && closed.contains(edge.dst)) {

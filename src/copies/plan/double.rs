@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// The order of the versions is that of their origins, so where the register needed no value over a back edge, it needs
 /// none now.
-pub(crate) fn doubled(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
+pub(crate) fn double_blocks(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
     assert!(plan.versions.is_none(), "one reason for versions at a time");
     if !can_be_copied(cfg, &plan.own_order) {
         return plan;
@@ -73,13 +73,13 @@ mod tests {
     fn blocks_that_cannot_be_copied_stay() {
         let mut graph = cfg(&[&[1], &[1, 2], &[]]);
         assert!(
-            doubled(&graph, plan_of_one_version(&graph))
+            double_blocks(&graph, plan_of_one_version(&graph))
                 .versions
                 .is_some()
         );
         graph.blocks[BlockId(1)].single = true;
         assert_eq!(
-            doubled(&graph, plan_of_one_version(&graph)),
+            double_blocks(&graph, plan_of_one_version(&graph)),
             plan_of_one_version(&graph)
         );
     }
@@ -93,7 +93,7 @@ mod tests {
             choices in proptest::collection::vec(any::<u8>(), 0..120),
         ) {
             let Some(walk) = walk(&graph, &choices) else { return Ok(()) };
-            let (one, two) = (plan_of_one_version(&graph), doubled(&graph, plan_of_one_version(&graph)));
+            let (one, two) = (plan_of_one_version(&graph), double_blocks(&graph, plan_of_one_version(&graph)));
             let outcome = |plan| {
                 let mut outcome = Outcome::default();
                 interp::run(plan, &walk, &mut outcome).map(|()| outcome)
@@ -112,7 +112,7 @@ mod tests {
             .chain([vec![]])
             .collect();
         let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let versions = doubled(&graph, plan_of_one_version(&graph))
+        let versions = double_blocks(&graph, plan_of_one_version(&graph))
             .versions
             .unwrap();
         assert!(versions.cfg.len() > 350, "{}", versions.cfg.len());

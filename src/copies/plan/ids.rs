@@ -77,7 +77,7 @@ impl Ids<'_> {
     }
 
     /// Those of versions, if blocks have any.
-    pub(super) fn versioned(&self) -> Option<&Local> {
+    pub(super) fn version_ids(&self) -> Option<&Local> {
         match self {
             Ids::Local(local) => Some(local),
             _ => None,

@@ -19,7 +19,7 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// Those of a table whose ids are in `0 .. ids`.
-    pub(crate) fn of(ids: u64) -> Keys {
+    pub(crate) fn for_ids(ids: u64) -> Keys {
         Keys {
             bits: if ids <= NARROW { 32 } else { 64 },
         }
@@ -72,7 +72,7 @@ mod tests {
     proptest! {
         #[test]
         fn keys_lead_back(ids in 1..u64::MAX, id: u64, by: u32) {
-            let (keys, id) = (Keys::of(ids), id % ids);
+            let (keys, id) = (Keys::for_ids(ids), id % ids);
             prop_assert_eq!(keys.factor() % 2, 1);
             let key = keys.key(id);
             prop_assert!(key != 0 && key.checked_shr(keys.bits).unwrap_or(0) == 0);
@@ -89,17 +89,23 @@ mod tests {
     /// Neighbouring ids land far from each other.
     #[test]
     fn the_factors() {
-        let factors = [1, 1 << 40].map(|ids| Keys::of(ids).factor());
+        let factors = [1, 1 << 40].map(|ids| Keys::for_ids(ids).factor());
         assert_eq!(factors, [abi::HASH_FACTOR >> 32, abi::HASH_FACTOR]);
     }
 
     #[test]
     fn the_largest() {
         for ids in [1, NARROW, NARROW + 1, 1 << 62] {
-            assert_eq!(Keys::of(ids).id(Keys::of(ids).key(ids - 1)), Some(ids - 1));
+            assert_eq!(
+                Keys::for_ids(ids).id(Keys::for_ids(ids).key(ids - 1)),
+                Some(ids - 1)
+            );
         }
-        assert_eq!([Keys::of(NARROW).bits, Keys::of(NARROW + 1).bits], [32, 64]);
-        assert_eq!(Keys::of(5).id(0), None);
-        assert_eq!(Keys::of(5).id(1 << 32), None);
+        assert_eq!(
+            [Keys::for_ids(NARROW).bits, Keys::for_ids(NARROW + 1).bits],
+            [32, 64]
+        );
+        assert_eq!(Keys::for_ids(5).id(0), None);
+        assert_eq!(Keys::for_ids(5).id(1 << 32), None);
     }
 }

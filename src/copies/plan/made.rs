@@ -14,7 +14,7 @@ pub(crate) fn whole_plan(graph: &Cfg) -> FunctionPlan {
     plan(graph, |apart| apart)
 }
 
-/// The same without iterations apart.
+/// One copy counts all paths of the function with control flow `graph`, each block once.
 pub(crate) fn plan_of_one_version(graph: &Cfg) -> FunctionPlan {
     plan(graph, |_| Vec::new())
 }

@@ -129,7 +129,7 @@ pub(crate) enum Op {
     Add(i64),
     /// `count[r + offset]++`; in [`Table::Window`] in the hash table
     Count(i64),
-    /// The same in the array of [`Table::Window`], for an id below its slots
+    /// `count[r + offset]++` in the array of [`Table::Window`], for an id below its slots
     CountInWindow(i64),
     /// `count[id]++`, where the id is known: `r` is not read.
     CountConst(u64),

@@ -46,7 +46,7 @@ impl Registers {
     }
 
     /// The value behind edge `e`, where it is read.
-    pub(crate) fn after(&self, e: CfgEdge, plan: &FunctionPlan) -> Option<Value> {
+    pub(crate) fn value_after(&self, e: CfgEdge, plan: &FunctionPlan) -> Option<Value> {
         plan.ops(Site::Edge(e))
             .iter()
             .fold(self.at[e.block], |value, op| match *op {
@@ -69,7 +69,7 @@ impl Registers {
     ) -> Value {
         let value = |e: &CfgEdge| {
             let back = order.is_retreating(e.block, cfg.target(*e));
-            match self.after(*e, plan) {
+            match self.value_after(*e, plan) {
                 Some(Value::Const(c)) => Value::Const(c),
                 Some(v) if !back => v,
                 other => panic!("{e} brings {other:?} to block {b}, which reads the register"),

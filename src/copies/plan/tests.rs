@@ -234,7 +234,7 @@ fn sums_of_constants_are_constants() {
     let registers = Registers {
         at: graph.by_block(None),
     };
-    assert_eq!(registers.after(edge, &plan), Some(Value::Const(8)));
+    assert_eq!(registers.value_after(edge, &plan), Some(Value::Const(8)));
 }
 
 /// The register never flows over a back edge: such a plan is a mistake of ours.
@@ -312,7 +312,7 @@ impl Both<'_> {
     fn take(&mut self, e: CfgEdge) -> Result<(), TestCaseError> {
         let before = self.ssa.at[e.block].and_then(|v| self.eval(v));
         self.run(Site::Edge(e), before)?;
-        let after = self.ssa.after(e, self.plan);
+        let after = self.ssa.value_after(e, self.plan);
         if after == Some(Value::Sum(e)) {
             let sum = self.register.expect("a sum of something");
             self.sums.insert(e, sum);
@@ -380,7 +380,9 @@ fn no_phi_is_spare(graph: &Cfg, plan: &FunctionPlan) {
         };
         let reachable = |e: &CfgEdge| Order::new(graph).position[e.block].is_some();
         let ins = graph.ids().flat_map(from).filter(reachable);
-        let mut values: Vec<_> = ins.map(|e| format!("{:?}", ssa.after(e, plan))).collect();
+        let mut values: Vec<_> = ins
+            .map(|e| format!("{:?}", ssa.value_after(e, plan)))
+            .collect();
         values.sort();
         values.dedup();
         assert!(values.len() > 1, "block {b}: {values:?}");

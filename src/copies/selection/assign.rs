@@ -50,7 +50,7 @@ const FLOOR: f64 = 1e-6;
 
 /// How the selected paths of one function are told from others.
 #[derive(Clone, Debug)]
-enum How {
+enum Distinction {
     /// All are selected.
     Whole,
     /// By labels.
@@ -64,9 +64,9 @@ enum How {
 }
 
 /// Something that one copy will count.
-struct Task {
+struct SelectionTask {
     function: usize,
-    how: How,
+    how: Distinction,
     cost: u64,
 }
 
@@ -144,7 +144,7 @@ fn decide(
     functions: &[FunctionInput],
     paths: Vec<Option<Measuring>>,
     selections: &TiSlice<FuncId, Selection>,
-) -> (Vec<Option<How>>, Vec<Option<Measuring>>) {
+) -> (Vec<Option<Distinction>>, Vec<Option<Measuring>>) {
     let decided = functions.par_iter().zip(paths).zip(&selections.raw);
     let decided = decided.map(|((f, paths), selection)| {
         let Some(paths) = paths else {
@@ -152,7 +152,7 @@ fn decide(
         };
         let set = match selection.clone().simplified(&paths) {
             Selection::Nothing => return (None, Some(paths)),
-            Selection::All => return (Some(How::Whole), Some(paths)),
+            Selection::All => return (Some(Distinction::Whole), Some(paths)),
             Selection::Known(known) => {
                 let (how, paths) = without_known(f, paths, &known);
                 return (how, Some(paths));
@@ -168,9 +168,9 @@ fn decide(
             }
         };
         let how = if set.is_full() {
-            How::Whole
+            Distinction::Whole
         } else {
-            inside(scheme, f, &paths, set)
+            choose_inside(scheme, f, &paths, set)
         };
         (Some(how), Some(paths))
     });
@@ -178,7 +178,12 @@ fn decide(
 }
 
 /// How the paths inside `set` are told from others.
-fn inside(scheme: Scheme, f: &FunctionInput, paths: &Measuring, set: IdSet<EdgeId>) -> How {
+fn choose_inside(
+    scheme: Scheme,
+    f: &FunctionInput,
+    paths: &Measuring,
+    set: IdSet<EdgeId>,
+) -> Distinction {
     let may_have_versions = may_meet(f.cfg, &paths.shape.order);
     let versions_pay = || {
         let by_labels = function_code(f.cfg, paths, Part::Edges(&set)).cost();
@@ -191,9 +196,9 @@ fn inside(scheme: Scheme, f: &FunctionInput, paths: &Measuring, set: IdSet<EdgeI
         _ => false,
     };
     if versions {
-        How::Inside(set)
+        Distinction::Inside(set)
     } else {
-        How::Labels(set)
+        Distinction::Labels(set)
     }
 }
 
@@ -208,10 +213,10 @@ fn without_known(
     f: &FunctionInput,
     paths: Measuring,
     known: &[KnownPath],
-) -> (Option<How>, Measuring) {
+) -> (Option<Distinction>, Measuring) {
     let whole = function_code(f.cfg, &paths, Part::All).cost();
     if !may_meet(f.cfg, &paths.shape.order) {
-        return (Some(How::Whole), paths);
+        return (Some(Distinction::Whole), paths);
     }
     let together = paths.clone().with_apart(Vec::new());
     let apart = (!paths.apart.is_empty()).then(|| paths.clone());
@@ -223,12 +228,12 @@ fn without_known(
         if set.is_full() {
             return (None, paths); // every path is known
         }
-        let outside = (!set.is_empty()).then_some(How::Outside(set));
+        let outside = (!set.is_empty()).then_some(Distinction::Outside(set));
         let ranges = ranges_without_known(f.cfg, &candidate, known, CopyId(0));
         let in_versions = IN_VERSIONS * flow(&candidate);
         let ways = [
             outside.map(|how| (how, 0.0)),
-            ranges.map(|ranges| (How::Ranges(ranges), in_versions)),
+            ranges.map(|ranges| (Distinction::Ranges(ranges), in_versions)),
         ];
         for (how, besides) in ways.into_iter().flatten() {
             let cost = function_code(f.cfg, &candidate, how.part()).cost() + besides;
@@ -239,32 +244,32 @@ fn without_known(
     }
     match best.1 {
         Some((chosen, how)) => (Some(how), chosen),
-        None => (Some(How::Whole), paths),
+        None => (Some(Distinction::Whole), paths),
     }
 }
 
-impl How {
+impl Distinction {
     fn part(&self) -> Part<'_> {
         match self {
-            How::Whole => Part::All,
-            How::Labels(set) => Part::inside(set),
-            How::Inside(set) => Part::Side(Side::Inside(set)),
-            How::Outside(set) => Part::Side(Side::Outside(set)),
-            How::Ranges(ranges) => Part::Ranges(ranges, CopyId(0)),
+            Distinction::Whole => Part::All,
+            Distinction::Labels(set) => Part::inside(set),
+            Distinction::Inside(set) => Part::Side(Side::Inside(set)),
+            Distinction::Outside(set) => Part::Side(Side::Outside(set)),
+            Distinction::Ranges(ranges) => Part::Ranges(ranges, CopyId(0)),
         }
     }
 
-    /// The same way to tell paths, of those inside another set.
-    fn with_set(&self, set: IdSet<EdgeId>) -> How {
+    /// The paths inside another set, told apart as these are.
+    fn with_set(&self, set: IdSet<EdgeId>) -> Distinction {
         match self {
-            How::Inside(_) => How::Inside(set),
-            _ => How::Labels(set),
+            Distinction::Inside(_) => Distinction::Inside(set),
+            _ => Distinction::Labels(set),
         }
     }
 }
 
 impl Assigner<'_> {
-    fn assign(&self, how: Vec<Option<How>>) -> Assignment {
+    fn assign(&self, how: Vec<Option<Distinction>>) -> Assignment {
         let mut members = vec![0u32; self.functions.len()];
         for (f, _) in self.functions.iter().zip(&how).filter(|(_, h)| h.is_some()) {
             members[f.unit.index()] += 1;
@@ -278,12 +283,12 @@ impl Assigner<'_> {
             let alone = members[self.functions[i].unit.index()] == 1;
             how.map_or(Vec::new(), |how| self.tasks(i, how, costs[i], alone, even))
         });
-        let tasks: Vec<Task> = tasks.collect();
+        let tasks: Vec<SelectionTask> = tasks.collect();
         self.shares(tasks, &members)
     }
 
     /// What the paths of function `i` cost, in the scheme's unit.
-    fn cost(&self, i: usize, how: &How) -> u64 {
+    fn cost(&self, i: usize, how: &Distinction) -> u64 {
         let paths = self.paths[i].as_ref().expect("it is not skipped");
         let cfg = self.functions[i].cfg;
         match &self.costs {
@@ -291,22 +296,33 @@ impl Assigner<'_> {
                 let ids = choose_ids(cfg, paths, how.part());
                 ids.numbering().label_count().max(1) as u64
             }
-            costs => costs.worth(i, function_code(cfg, paths, how.part()).cost()) as u64 + 1,
+            costs => {
+                costs.worth_of_hits(i, function_code(cfg, paths, how.part()).cost()) as u64 + 1
+            }
         }
     }
 
     /// Divides the selected paths of function `i`, if that is asked for and possible.
-    fn tasks(&self, i: usize, how: How, cost: u64, alone: bool, even: u64) -> Vec<Task> {
+    fn tasks(
+        &self,
+        i: usize,
+        how: Distinction,
+        cost: u64,
+        alone: bool,
+        even: u64,
+    ) -> Vec<SelectionTask> {
         let (function, paths) = (i, self.paths[i].as_ref().expect("it is not skipped"));
         let called_once = self.scheme == Scheme::P3 && self.functions[i].call_sites <= 1;
         let set = match &how {
-            How::Labels(set) | How::Inside(set) if alone && self.copies > 1 => Some(set),
+            Distinction::Labels(set) | Distinction::Inside(set) if alone && self.copies > 1 => {
+                Some(set)
+            }
             _ => None,
         };
         let set = set.filter(|_| called_once || cost > even && self.scheme != Scheme::Pbl);
         let parts = set.map_or(Vec::new(), |set| divide(paths, set, self.copies));
         if parts.len() < 2 {
-            return vec![Task {
+            return vec![SelectionTask {
                 function,
                 how,
                 cost,
@@ -315,7 +331,7 @@ impl Assigner<'_> {
         let task = |part| {
             let how = how.with_set(part);
             let cost = self.cost(i, &how);
-            Task {
+            SelectionTask {
                 function,
                 how,
                 cost,
@@ -325,8 +341,8 @@ impl Assigner<'_> {
     }
 
     /// Gives tasks to copies; functions of one unit stay together.
-    fn shares(&self, tasks: Vec<Task>, members: &[u32]) -> Assignment {
-        let unit = |t: &Task| self.functions[t.function].unit.index();
+    fn shares(&self, tasks: Vec<SelectionTask>, members: &[u32]) -> Assignment {
+        let unit = |t: &SelectionTask| self.functions[t.function].unit.index();
         let mut bundles: Vec<(usize, u64, Vec<usize>)> = Vec::new();
         for (t, task) in tasks.iter().enumerate() {
             let together = members[unit(task)] > 1;
@@ -357,19 +373,19 @@ impl Assigner<'_> {
 }
 
 /// What copies count of a function, given its tasks.
-fn share(tasks: Vec<(CopyId, How)>) -> Share {
+fn share(tasks: Vec<(CopyId, Distinction)>) -> Share {
     let mut labels: TiVec<CopyId, Option<IdSet<EdgeId>>> = TiVec::new();
     let mut versions = false;
     for (copy, how) in tasks {
         let set = match how {
-            How::Whole => return Share::Whole(copy),
-            How::Outside(set) => return Share::Outside(copy, set),
-            How::Ranges(ranges) => return Share::Ranges(ranges.on_one_copy(copy)),
-            How::Inside(set) => {
+            Distinction::Whole => return Share::Whole(copy),
+            Distinction::Outside(set) => return Share::Outside(copy, set),
+            Distinction::Ranges(ranges) => return Share::Ranges(ranges.on_one_copy(copy)),
+            Distinction::Inside(set) => {
                 versions = true;
                 set
             }
-            How::Labels(set) => set,
+            Distinction::Labels(set) => set,
         };
         if labels.len() <= copy.index() {
             labels.resize(copy.index() + 1, None);

@@ -66,7 +66,7 @@ impl CountedPaths {
         }
     }
 
-    /// The same of the path of `paths` with id `id`; `false` where there is none.
+    /// Whether the path of `paths` with id `id` is counted; `false` where there is none.
     pub fn contain_id(&self, paths: &Measuring, id: PathId) -> bool {
         paths.decode(id).is_some_and(|edges| self.contain(&edges))
     }
@@ -86,7 +86,7 @@ impl CountedPaths {
         let dag: &Dag = &paths.dag;
         match self {
             CountedPaths::Nothing => dag.edge_set(),
-            CountedPaths::All => IdSet::full(dag.edges().len()),
+            CountedPaths::All => IdSet::with_all(dag.edges().len()),
             CountedPaths::Inside(set) => useful_edges(dag, set),
             CountedPaths::Outside(outside) => outside.counted_edges(paths),
         }
@@ -98,7 +98,7 @@ impl CountedPaths {
     /// never. O(V + E).
     pub fn certain_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let dag: &Dag = &paths.dag;
-        let mut certain = IdSet::full(dag.edges().len());
+        let mut certain = IdSet::with_all(dag.edges().len());
         match self {
             CountedPaths::All => {}
             CountedPaths::Nothing => certain = dag.edge_set(),
@@ -147,7 +147,7 @@ mod tests {
             let share = match kind {
                 0 => Share::Inside(vec![(CopyId(0), set)]),
                 1 => Share::Outside(CopyId(0), set),
-                _ => Share::Ranges(Ranges::without(&known, total, CopyId(0))),
+                _ => Share::Ranges(Ranges::all_but(&known, total, CopyId(0))),
             };
             let counted = CountedPaths::new(&graph, &paths, &share);
             let certain = counted.certain_edges(&paths);

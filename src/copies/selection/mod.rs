@@ -118,7 +118,7 @@ impl Selection {
         }
     }
 
-    /// The same selection in its simplest form: `Nothing` where no path is selected, `All` where all are, and a set of
+    /// The selection in its simplest form: `Nothing` where no path is selected, `All` where all are, and a set of
     /// edges without those that lie on no selected path. O(V + E).
     pub fn simplified(self, paths: &Paths) -> Selection {
         match self.number(paths) {

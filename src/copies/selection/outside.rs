@@ -11,13 +11,13 @@ use crate::paths::numbering::Numbering;
 /// All paths of a function but known ones.
 #[derive(Clone, Debug)]
 pub struct Outside {
-    known: Known,
+    known: KnownPaths,
     /// The number of paths of the function.
     total: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Known {
+enum KnownPaths {
     /// The paths inside a set of edges. These are edges of the function with iterations of loops apart, so that what is
     /// known of iterations does not mix with what is known of the paths that enter the loop.
     SubDag {
@@ -35,7 +35,7 @@ impl Outside {
     /// All paths of the function with control flow `cfg` but those inside `set`.
     pub(super) fn of_set(cfg: &Cfg, paths: &Measuring, set: &IdSet<EdgeId>) -> Outside {
         Outside {
-            known: Known::SubDag {
+            known: KnownPaths::SubDag {
                 iterations: Iterations::new(cfg, paths),
                 set: set.clone(),
             },
@@ -46,7 +46,7 @@ impl Outside {
     /// All paths of the function but those that nobody counts.
     pub(super) fn of_ranges(paths: &Measuring, ranges: &Ranges) -> Outside {
         Outside {
-            known: Known::Ranges {
+            known: KnownPaths::Ranges {
                 ranges: ranges.clone(),
                 numbering: paths.numbering.clone(),
             },
@@ -57,11 +57,11 @@ impl Outside {
     /// Whether the path along `edges`, of the function's DAG, is not counted.
     pub(super) fn is_known(&self, edges: &[EdgeId]) -> bool {
         match &self.known {
-            Known::SubDag { iterations, set } => {
+            KnownPaths::SubDag { iterations, set } => {
                 let local = iterations.path(edges);
                 local.is_some_and(|local| local.iter().all(|e| set.contains(*e)))
             }
-            Known::Ranges { ranges, numbering } => {
+            KnownPaths::Ranges { ranges, numbering } => {
                 ranges.owner(PathId(numbering.id(edges))) == NOBODY
             }
         }
@@ -70,8 +70,8 @@ impl Outside {
     /// The number of counted paths.
     pub(super) fn number(&self, paths: &Measuring) -> u64 {
         let known = match &self.known {
-            Known::SubDag { iterations, set } => paths_inside(iterations.dag(paths), set),
-            Known::Ranges { ranges, .. } => ranges.number(NOBODY, self.total),
+            KnownPaths::SubDag { iterations, set } => paths_inside(iterations.dag(paths), set),
+            KnownPaths::Ranges { ranges, .. } => ranges.number(NOBODY, self.total),
         };
         self.total - known
     }
@@ -80,8 +80,8 @@ impl Outside {
     /// or if a path through it takes such an edge before or behind it.
     pub(super) fn counted_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let (iterations, set) = match &self.known {
-            Known::Ranges { ranges, .. } => return edges_of_ranges(paths, ranges, false),
-            Known::SubDag { iterations, set } => (iterations, set),
+            KnownPaths::Ranges { ranges, .. } => return edges_of_ranges(paths, ranges, false),
+            KnownPaths::SubDag { iterations, set } => (iterations, set),
         };
         let dag = iterations.dag(paths);
         let mut unknown = dag.edge_set();
@@ -95,8 +95,8 @@ impl Outside {
     /// The edges of the function's DAG on paths that are not counted.
     pub(super) fn known_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let (iterations, set) = match &self.known {
-            Known::Ranges { ranges, .. } => return edges_of_ranges(paths, ranges, true),
-            Known::SubDag { iterations, set } => (iterations, set),
+            KnownPaths::Ranges { ranges, .. } => return edges_of_ranges(paths, ranges, true),
+            KnownPaths::SubDag { iterations, set } => (iterations, set),
         };
         let mut own = paths.dag.edge_set();
         let inside = useful_edges(iterations.dag(paths), set);
@@ -116,7 +116,7 @@ fn edges_of_ranges(paths: &Measuring, ranges: &Ranges, nobodys: bool) -> IdSet<E
     while let Some((v, id)) = some.pop() {
         for e in dag.outs(v) {
             let (to, from) = (dag.edge(e).dst, id.plus(labels[e]));
-            match ranges.held(NOBODY, from, from.plus(numbers[to])) {
+            match ranges.ownership(NOBODY, from, from.plus(numbers[to])) {
                 Held::Some => some.push((to, from)),
                 held if (held == Held::All) == nobodys => all.insert(to),
                 _ => continue,

@@ -71,5 +71,5 @@ pub(super) fn ranges_without_known(
     left_out.sort_unstable();
     let total = paths.numbering.total();
     let some = !left_out.is_empty() && (left_out.len() as u64) < total;
-    some.then(|| Ranges::without(&left_out, total, copy))
+    some.then(|| Ranges::all_but(&left_out, total, copy))
 }

@@ -78,7 +78,7 @@ fn some_edges(edges: usize, numbers: &[usize], most: bool) -> IdSet<EdgeId> {
     let mut set = IdSet::with_capacity(edges);
     set.extend(numbers.iter().map(|i| EdgeId::new(i % edges)));
     if most {
-        let mut rest = IdSet::full(edges);
+        let mut rest = IdSet::with_all(edges);
         rest.difference_with(&set);
         return rest;
     }

@@ -55,7 +55,7 @@ impl Estimated {
     pub(crate) fn amount(&self) -> (&'static str, String) {
         match self {
             Estimated::Sampled(sample) => {
-                let sampled = exactly(sample.counted());
+                let sampled = exactly(sample.count_points());
                 ("subpaths", format!("{sampled} sampled"))
             }
             Estimated::Bursts(bursts) => ("bursts", exactly(bursts.number())),

@@ -24,8 +24,8 @@ impl Estimate {
         Estimate::of_uncertain(points, 0.0, probability)
     }
 
-    /// The same where the number of points is an estimate itself, of this variance, independent of which occurrences
-    /// became points.
+    /// From a number of sample points that is an estimate itself, of this variance, independent of which occurrences
+    /// became points. Their probability is as in [`Estimate::of_points`].
     pub fn of_uncertain(points: u64, variance: f64, probability: f64) -> Estimate {
         let (n, rest) = (points as f64, 1.0 - probability);
         let variance = n * rest + Z95 * Z95 / 4.0 * rest * rest + variance;
@@ -57,12 +57,12 @@ impl Estimate {
     }
 
     /// Half of the interval over the count: how far off it may be, relatively.
-    pub fn relative(self) -> f64 {
+    pub fn relative_error(self) -> f64 {
         self.half_width / self.count
     }
 
     /// Whether its interval holds a count.
-    pub fn holds(self, count: f64) -> bool {
+    pub fn contains(self, count: f64) -> bool {
         (self.count - count).abs() <= self.half_width
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     fn every_occurrence_is_known_where_all_are_sampled() {
         let all = Estimate::of_points(17, 1.0);
         assert_eq!((all.count, all.half_width), (17.0, 0.0));
-        assert!(all.holds(17.0) && !all.holds(16.0));
+        assert!(all.contains(17.0) && !all.contains(16.0));
     }
 
     /// Wilson's score test accepts no share outside of the interval.
@@ -89,7 +89,7 @@ mod tests {
             };
             for i in 1..1000 {
                 let p = f64::from(i) / 1000.0;
-                assert!(e.holds(p) || deviates(p), "{n} of {all}: {p} {e:?}");
+                assert!(e.contains(p) || deviates(p), "{n} of {all}: {p} {e:?}");
             }
         }
         assert!((Estimate::of_share(500, 1000, 0.0).half_width - 0.031).abs() < 1e-3);
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(e.count, 1e6);
         // 1.96 · √(10,000 · 0.99) points.
         assert!((e.half_width / 19_500.0 - 1.0).abs() < 0.001, "{e:?}");
-        assert!((e.relative() - 0.0195).abs() < 1e-4);
+        assert!((e.relative_error() - 0.0195).abs() < 1e-4);
     }
 
     /// Of all binomial outcomes, those whose interval holds the truth have a probability of about 95 %, whatever is
@@ -113,7 +113,7 @@ mod tests {
         for p in [5e-5f64, 1e-4, 2e-4, 5e-4, 1e-3] {
             let (mut density, mut held) = ((1.0 - p).powf(n as f64), 0.0);
             for points in 0..3000u64 {
-                if Estimate::of_points(points, p).holds(n as f64) {
+                if Estimate::of_points(points, p).contains(n as f64) {
                     held += density;
                 }
                 density *= (n - points) as f64 / (points + 1) as f64 * p / (1.0 - p);
@@ -122,8 +122,9 @@ mod tests {
         }
     }
 
-    /// The same of counting samples: of n points those count that come after as many as a geometric distribution says,
-    /// and the estimate is unbiased. (Where a subpath is expected to be listed: five thresholds of points.)
+    /// The intervals of counting samples hold 95 %: of n points those count that come after as many as a geometric
+    /// distribution says, and the estimate is unbiased. (Where a subpath is expected to be listed: five thresholds of
+    /// points.)
     #[test]
     fn intervals_of_counting_samples_hold_their_level() {
         for (points, threshold) in [(20, 4), (40, 8), (200, 8), (500, 64), (320, 64)] {
@@ -138,7 +139,7 @@ mod tests {
                         (threshold * (threshold - 1)) as f64,
                         p,
                     );
-                    held += density * first * f64::from(u8::from(estimate.holds(all as f64)));
+                    held += density * first * f64::from(u8::from(estimate.contains(all as f64)));
                     mean += density * first * estimate.count;
                     listed += first;
                     first *= 1.0 - 1.0 / threshold as f64;

@@ -1,7 +1,7 @@
 //! A function that is entered at its loops: what counts the rest of an activation that began without counting.
 //!
 //! An activation of a function that does not count can go on in one that does where a path ends and the next begins: on
-//! a back edge. [`resumed`] makes the control flow of such a function and its plan. Block 0 leads to the headers of
+//! a back edge. [`plan_resume`] makes the control flow of such a function and its plan. Block 0 leads to the headers of
 //! loops, each in the version in which the paths that begin there are counted, and sets the register as the back edges
 //! into that version do. The other blocks are the function's, of which those are left out of the plan that cannot be
 //! reached any more.
@@ -54,7 +54,7 @@ struct Start {
 
 /// What resumes the function with control flow `cfg` under `plan`; `None` where it has no loop that can be left for it.
 /// O(V + E).
-pub(crate) fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
+pub(crate) fn plan_resume(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
     let places = places(cfg, plan);
     if places.is_empty() {
         return None;
@@ -120,7 +120,7 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
 fn find_edges_behind(
     cfg: &Cfg,
     header: BlockId,
-    only: &TiSlice<BlockId, Before>,
+    only: &TiSlice<BlockId, Predecessor>,
 ) -> Vec<Option<CfgEdge>> {
     let targets: BTreeSet<BlockId> = cfg.block(header).succs.iter().copied().collect();
     let jumps = match cfg.block(header).terminator {
@@ -137,7 +137,7 @@ fn find_edges_behind(
             block: header,
             succ,
         };
-        if to != header && only[to] == Before::One(header) {
+        if to != header && only[to] == Predecessor::One(header) {
             first.entry(to).or_insert(edge);
         }
     }
@@ -146,21 +146,21 @@ fn find_edges_behind(
 
 /// The blocks from which control comes to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum Predecessor {
     None,
     One(BlockId),
     Several,
 }
 
 /// By block. O(V + E).
-fn only_before(cfg: &Cfg) -> TiVec<BlockId, Before> {
-    let mut all = cfg.by_block(Before::None);
+fn only_before(cfg: &Cfg) -> TiVec<BlockId, Predecessor> {
+    let mut all = cfg.by_block(Predecessor::None);
     for b in cfg.ids() {
         for &to in &cfg.block(b).succs {
             all[to] = match all[to] {
-                Before::None => Before::One(b),
-                Before::One(other) if other == b => Before::One(b),
-                _ => Before::Several,
+                Predecessor::None => Predecessor::One(b),
+                Predecessor::One(other) if other == b => Predecessor::One(b),
+                _ => Predecessor::Several,
             };
         }
     }
@@ -180,7 +180,10 @@ fn start(cfg: &Cfg, plan: &FunctionPlan, of: &ResumePoint) -> Start {
         block: *block.expect("a block that is reached has a version that is"),
         ..edge
     };
-    let register = plan.ops(Site::Edge(version)).iter().fold(None, after);
+    let register = plan
+        .ops(Site::Edge(version))
+        .iter()
+        .fold(None, register_after);
     let header = counting.target(version);
     let via = of.via.map(|e| CfgEdge { block: header, ..e });
     let more = via.map_or(&[][..], |e| plan.ops(Site::Edge(e)));
@@ -191,7 +194,7 @@ fn start(cfg: &Cfg, plan: &FunctionPlan, of: &ResumePoint) -> Start {
     }
 }
 
-fn after(register: Option<i64>, op: &Op) -> Option<i64> {
+fn register_after(register: Option<i64>, op: &Op) -> Option<i64> {
     match *op {
         Op::Set(c) => Some(c),
         Op::Add(c) => register.map(|r| r.wrapping_add(c)),
@@ -199,13 +202,13 @@ fn after(register: Option<i64>, op: &Op) -> Option<i64> {
     }
 }
 
-fn shifted(b: BlockId) -> BlockId {
+fn shift_block(b: BlockId) -> BlockId {
     BlockId(b.0 + 1)
 }
 
 fn shifted_set(blocks: &IdSet<BlockId>) -> IdSet<BlockId> {
     let mut set = IdSet::with_capacity(blocks.capacity() + 1);
-    set.extend(blocks.iter().map(shifted));
+    set.extend(blocks.iter().map(shift_block));
     set
 }
 
@@ -213,22 +216,22 @@ fn shifted_set(blocks: &IdSet<BlockId>) -> IdSet<BlockId> {
 pub(crate) fn with_entry(cfg: &Cfg, targets: impl Iterator<Item = BlockId>) -> Cfg {
     let entry = Block {
         instructions: 1,
-        ..Block::ending(Terminator::Switch, targets.map(shifted).collect())
+        ..Block::with_terminator(Terminator::Switch, targets.map(shift_block).collect())
     };
     let mut blocks = ti_vec![entry];
     blocks.extend(cfg.blocks.iter().cloned().map(|mut block| {
-        block.succs.iter_mut().for_each(|s| *s = shifted(*s));
+        block.succs.iter_mut().for_each(|s| *s = shift_block(*s));
         block
     }));
     Cfg { blocks }
 }
 
 fn shifted_versions(versions: &Versions, starts: &[Start]) -> Versions {
-    let origins = versions.origin.iter().map(|&b| shifted(b));
+    let origins = versions.origin.iter().map(|&b| shift_block(b));
     Versions {
         cfg: with_entry(&versions.cfg, starts.iter().map(|s| s.block)),
         origin: std::iter::once(BlockId(0)).chain(origins).collect(),
-        order: Order::given(Vec::new(), 0),
+        order: Order::from_topological(Vec::new(), 0),
     }
 }
 
@@ -244,9 +247,9 @@ fn reachable(cfg: &Cfg, order: &Order) -> Order {
             }
         }
     }
-    let behind = order.rpo.iter().map(|&b| shifted(b));
+    let behind = order.rpo.iter().map(|&b| shift_block(b));
     let all = std::iter::once(BlockId(0)).chain(behind);
-    Order::given(all.filter(|b| reached[*b]).collect(), cfg.len())
+    Order::from_topological(all.filter(|b| reached[*b]).collect(), cfg.len())
 }
 
 fn probes(plan: &FunctionPlan, starts: &[Start], order: &Order) -> Vec<SiteCode> {
@@ -262,10 +265,10 @@ fn probes(plan: &FunctionPlan, starts: &[Start], order: &Order) -> Vec<SiteCode>
         let (block, site) = match code.site {
             Site::Entry => return None,
             Site::Edge(CfgEdge { block, succ }) => {
-                let block = shifted(block);
+                let block = shift_block(block);
                 (block, Site::Edge(CfgEdge { block, succ }))
             }
-            Site::Exit(block) => (shifted(block), Site::Exit(shifted(block))),
+            Site::Exit(block) => (shift_block(block), Site::Exit(shift_block(block))),
         };
         let ops = code.ops.clone();
         order.position[block].map(|_| SiteCode { site, ops })
@@ -304,10 +307,10 @@ mod tests {
         let mut activation = Activation::enter(&resume.plan, &mut outcome).unwrap();
         activation.take(BlockId(0), place as u32).unwrap();
         for e in &walk.edges[from..] {
-            activation.take(shifted(e.block), e.succ).unwrap();
+            activation.take(shift_block(e.block), e.succ).unwrap();
         }
         if let Some(exit) = walk.exit {
-            activation.leave(shifted(exit)).unwrap();
+            activation.leave(shift_block(exit)).unwrap();
         }
         outcome
     }
@@ -321,7 +324,7 @@ mod tests {
         ) {
             let Some(walk) = walk(&graph, &choices) else { return Ok(()) };
             let plan = whole_plan(&graph);
-            let Some(resume) = resumed(&graph, &plan) else { return Ok(()) };
+            let Some(resume) = plan_resume(&graph, &plan) else { return Ok(()) };
             let counting = resume.plan.versions.as_ref().map_or(&resume.cfg, |v| &v.cfg);
             Registers::new(counting, resume.plan.order(), &resume.plan);
             for (i, e) in walk.edges.iter().enumerate() {
@@ -334,7 +337,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same of an interpreter, in any order of operations.
+        /// Counts of both functions add up for an interpreter, too, in any order of operations.
         #[test]
         fn what_an_interpreter_does_is_counted(
             operations in proptest::collection::vec(0usize..4, 0..60),
@@ -346,7 +349,7 @@ mod tests {
             }
             graph.blocks[BlockId(1)].terminator = terminator;
             let plan = whole_plan(&graph);
-            let resume = resumed(&graph, &plan).unwrap();
+            let resume = plan_resume(&graph, &plan).unwrap();
             // Of each operation the choices after it: back, or by block 5, and by block 6.
             let mut choices = vec![0];
             for o in operations {
@@ -375,7 +378,7 @@ mod tests {
         let mut graph = cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
         graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
         let places = |graph: &Cfg| {
-            let places = resumed(graph, &whole_plan(graph))
+            let places = plan_resume(graph, &whole_plan(graph))
                 .unwrap()
                 .places
                 .into_iter();
@@ -404,7 +407,7 @@ mod tests {
             &[3],
         ]);
         let places = |graph: &Cfg| {
-            let places = resumed(graph, &whole_plan(graph))
+            let places = plan_resume(graph, &whole_plan(graph))
                 .unwrap()
                 .places
                 .into_iter();
@@ -419,6 +422,6 @@ mod tests {
     #[test]
     fn without_loops_there_is_nothing_to_resume() {
         let graph = cfg(&[&[1, 2], &[2], &[]]);
-        assert!(resumed(&graph, &whole_plan(&graph)).is_none());
+        assert!(plan_resume(&graph, &whole_plan(&graph)).is_none());
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct Hot {
 ///
 /// # Errors
 /// Profiles of different programs.
-pub(crate) fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Against> {
+pub(crate) fn compare_with_exact(estimated: BurstProfile, exact: PathProfile) -> Result<Against> {
     let (a, b) = (&estimated.profile.manifest, &exact.manifest);
     let alike = a.functions.len() == b.functions.len()
         && a.functions
@@ -69,14 +69,17 @@ pub(crate) fn against(estimated: BurstProfile, exact: PathProfile) -> Result<Aga
     let seen = |p: &&(FuncId, PathId, f64)| bursts.find_path(p.0, p.1).count > 0;
     let least = |p: &(FuncId, PathId, f64)| p.2.min(bursts.share(bursts.find_path(p.0, p.1)).count);
     Ok(Against {
-        hot: THRESHOLDS.iter().map(|&t| hot(bursts, &paths, t)).collect(),
+        hot: THRESHOLDS
+            .iter()
+            .map(|&t| find_hot(bursts, &paths, t))
+            .collect(),
         overlap: paths.iter().map(least).sum(),
         distinct: [paths.len(), paths.iter().filter(seen).count()],
         bursts: bursts.number(),
     })
 }
 
-fn hot(bursts: &Bursts, paths: &[(FuncId, PathId, f64)], threshold: f64) -> Hot {
+fn find_hot(bursts: &Bursts, paths: &[(FuncId, PathId, f64)], threshold: f64) -> Hot {
     let least = threshold / 100.0;
     let mut hot = Hot {
         threshold,
@@ -91,7 +94,7 @@ fn hot(bursts: &Bursts, paths: &[(FuncId, PathId, f64)], threshold: f64) -> Hot 
         hot.paths += 1;
         hot.seen += usize::from(path.count > 0);
         hot.found += usize::from(estimate.count >= least);
-        hot.held += usize::from(estimate.holds(share));
+        hot.held += usize::from(estimate.contains(share));
     }
     hot
 }

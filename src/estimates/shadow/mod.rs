@@ -148,6 +148,7 @@
 //!
 
 pub(crate) mod against;
+mod calls;
 #[cfg(feature = "llvm")]
 pub(crate) mod emit;
 pub(crate) mod profile;

@@ -7,6 +7,7 @@ use crate::base::style::{BOLD, DIM, WARN};
 use crate::base::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use crate::estimates::data::Estimate;
 use crate::estimates::data::bursts::Bursts;
+use crate::estimates::shadow::calls::{call_name, describe_treatment};
 use crate::estimates::shadow::profile::BurstProfile;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
@@ -21,116 +22,39 @@ use std::fmt::Write;
 /// Steps stand behind the column of shares.
 const NARROWER: usize = 10;
 
-/// Why a burst ended, in words.
-pub(crate) fn reason(why: u32, detail: u32) -> String {
-    match why {
-        format::END_BURST => "it was over".into(),
-        format::END_TIME => "it took too long".into(),
-        format::END_CALL => format!("system call {}", call_name(detail)),
-        format::END_LOCK => "it waited for a lock".into(),
-        format::END_SIGNAL => format!("signal {detail}"),
-        format::END_EXIT => "the thread or program ended in it".into(),
-        format::END_PARENT => "the program ended".into(),
-        format::END_SHARED => "shared memory that cannot be copied".into(),
-        format::END_MEMORY => "no memory".into(),
-        format::END_TEXT => "the code cannot be written".into(),
-        format::END_FILTER => "system calls cannot be filtered".into(),
-        _ => "it jumped to an address that several blocks have".into(),
-    }
-}
-
-/// What was done about a system call, in a word.
-pub(crate) fn treatment(n: u32) -> &'static str {
-    match n {
-        format::CALL_ALLOWED => "made",
-        format::CALL_ASSUMED => "assumed",
-        format::CALL_HANDLED => "imitated",
-        _ => "ended the burst",
-    }
-}
-
-/// System calls of x86-64 that programs make most, by number.
-const CALLS: [(u32, &str); 66] = [
-    (0, "read"),
-    (1, "write"),
-    (2, "open"),
-    (3, "close"),
-    (4, "stat"),
-    (5, "fstat"),
-    (6, "lstat"),
-    (7, "poll"),
-    (8, "lseek"),
-    (9, "mmap"),
-    (10, "mprotect"),
-    (11, "munmap"),
-    (12, "brk"),
-    (13, "rt_sigaction"),
-    (14, "rt_sigprocmask"),
-    (16, "ioctl"),
-    (17, "pread64"),
-    (18, "pwrite64"),
-    (19, "readv"),
-    (20, "writev"),
-    (21, "access"),
-    (22, "pipe"),
-    (23, "select"),
-    (24, "sched_yield"),
-    (25, "mremap"),
-    (28, "madvise"),
-    (32, "dup"),
-    (33, "dup2"),
-    (35, "nanosleep"),
-    (37, "alarm"),
-    (38, "setitimer"),
-    (39, "getpid"),
-    (41, "socket"),
-    (42, "connect"),
-    (44, "sendto"),
-    (45, "recvfrom"),
-    (46, "sendmsg"),
-    (47, "recvmsg"),
-    (56, "clone"),
-    (57, "fork"),
-    (58, "vfork"),
-    (59, "execve"),
-    (60, "exit"),
-    (61, "wait4"),
-    (62, "kill"),
-    (63, "uname"),
-    (72, "fcntl"),
-    (74, "fsync"),
-    (75, "fdatasync"),
-    (77, "ftruncate"),
-    (79, "getcwd"),
-    (82, "rename"),
-    (87, "unlink"),
-    (96, "gettimeofday"),
-    (97, "getrlimit"),
-    (98, "getrusage"),
-    (202, "futex"),
-    (217, "getdents64"),
-    (228, "clock_gettime"),
-    (230, "clock_nanosleep"),
-    (231, "exit_group"),
-    (232, "epoll_wait"),
-    (257, "openat"),
-    (262, "newfstatat"),
-    (318, "getrandom"),
-    (435, "clone3"),
+/// Why a burst ended, in words; those with a number of their own are in [`describe_end`].
+const ENDS: [(u32, &str); 10] = [
+    (format::END_BURST, "it was over"),
+    (format::END_TIME, "it took too long"),
+    (format::END_LOCK, "it waited for a lock"),
+    (format::END_EXIT, "the thread or program ended in it"),
+    (format::END_PARENT, "the program ended"),
+    (format::END_SHARED, "shared memory that cannot be copied"),
+    (format::END_MEMORY, "no memory"),
+    (format::END_TEXT, "the code cannot be written"),
+    (format::END_FILTER, "system calls cannot be filtered"),
+    (
+        format::END_JUMP,
+        "it jumped to an address that several blocks have",
+    ),
 ];
 
-/// The name of a system call of x86-64, or its number.
-pub(crate) fn call_name(number: u32) -> String {
-    match CALLS.binary_search_by_key(&number, |c| c.0) {
-        Ok(i) => CALLS[i].1.into(),
-        Err(_) => number.to_string(),
+/// Why a burst ended, in words: `why` is one of `format::END_*`, and `detail` its signal or system call.
+pub(crate) fn describe_end(why: u32, detail: u32) -> String {
+    match why {
+        format::END_CALL => format!("system call {}", call_name(detail)),
+        format::END_SIGNAL => format!("signal {detail}"),
+        _ => {
+            let known = ENDS.iter().find(|(end, _)| *end == why);
+            known.map_or(ENDS[ENDS.len() - 1], |end| *end).1.into()
+        }
     }
 }
 
 /// A profile of as many executions as were counted in bursts, as if that were all that ran: what reports are made from.
-fn counted(of: BurstProfile) -> Profile {
+fn counted_profile(of: BurstProfile) -> Profile {
     Profile {
-        measured: Measurement::Exact(Exact::Paths(of.bursts.expected())),
+        measured: Measurement::Exact(Exact::Paths(of.bursts.expected_counts())),
         ..of.profile.clone()
     }
 }
@@ -145,7 +69,7 @@ pub(crate) fn text(
     sources: Sources,
     layout: Layout,
 ) -> Result<String> {
-    let counted = counted(of);
+    let counted = counted_profile(of);
     let report = Report::new(counted.paths()?, selection)?.told_by(sources);
     let lines = summary(of, report.distinct);
     let lines = lines.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
@@ -204,7 +128,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
             "{WARN}too few bursts to say anything: run longer, or more often{WARN:#}"
         );
     }
-    for said in unsampled(b) {
+    for said in describe_unsampled(b) {
         let _ = writeln!(out, "{WARN}{said}{WARN:#}");
     }
     if let Some(said) = of.profile.said() {
@@ -214,7 +138,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
 }
 
 /// What of the program had no shadows, and why.
-fn unsampled(b: &Bursts) -> Vec<String> {
+fn describe_unsampled(b: &Bursts) -> Vec<String> {
     let processes = |n| number_of(n, "process");
     let mut all = Vec::new();
     if b.filtered > 0 {
@@ -225,7 +149,8 @@ fn unsampled(b: &Bursts) -> Vec<String> {
     }
     if b.signal_taken > 0 {
         all.push(format!(
-            "shadows of {} ended where the program came to use the signal of their timer: choose another signal, like P3_SHADOW=signal=40",
+            "shadows of {} ended where the program came to use the signal of their timer: choose another signal, like \
+             P3_SHADOW=signal=40",
             processes(b.signal_taken)
         ));
     }
@@ -266,12 +191,16 @@ pub(crate) fn bursts_text(of: BurstProfile, layout: Layout) -> String {
     let mut ends = Columns::new([Align::Right, Align::Left]);
     ends.heading(BOLD, &["bursts", "ended because"]);
     for &(why, detail, n) in &b.ended {
-        ends.row([grouped(n), reason(why, detail)]);
+        ends.row([grouped(n), describe_end(why, detail)]);
     }
     let mut calls = Columns::new([Align::Right, Align::Left, Align::Left]);
     calls.heading(BOLD, &["calls", "treatment", "system call"]);
     for &(number, what, n) in &b.calls {
-        calls.row([grouped(n), treatment(what).into(), call_name(number)]);
+        calls.row([
+            grouped(n),
+            describe_treatment(what).into(),
+            call_name(number),
+        ]);
     }
     let _ = write!(out, "\n{}", ends.render(layout));
     if !b.calls.is_empty() {
@@ -345,7 +274,7 @@ fn path_json(of: BurstProfile, f: FuncId, id: PathId) -> serde_json::Value {
 /// # Errors
 /// A damaged profile.
 pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
-    let counted = counted(of);
+    let counted = counted_profile(of);
     let report = Report::new(counted.paths()?, selection)?;
     let b = of.bursts;
     let paths: Vec<_> = report
@@ -355,11 +284,11 @@ pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
         .collect();
     let ended = b.ended.iter();
     let ended: Vec<_> = ended
-        .map(|&(why, detail, n)| json!({"reason": reason(why, detail), "bursts": n}))
+        .map(|&(why, detail, n)| json!({"reason": describe_end(why, detail), "bursts": n}))
         .collect();
     let calls = b.calls.iter();
     let calls: Vec<_> = calls
-        .map(|&(number, what, n)| json!({"call": call_name(number), "treatment": treatment(what), "count": n}))
+        .map(|&(number, what, n)| json!({"call": call_name(number), "treatment": describe_treatment(what), "count": n}))
         .collect();
     let shadows = b.shadows;
     let all = json!({
@@ -379,7 +308,7 @@ pub(crate) fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
 /// # Errors
 /// A damaged profile.
 pub(crate) fn csv(of: BurstProfile, selection: &Selection) -> Result<String> {
-    let counted = counted(of);
+    let counted = counted_profile(of);
     let report = Report::new(counted.paths()?, selection)?;
     let rows = report.lines.iter().map(|line| {
         let path = of.bursts.find_path(line.func, line.id);

@@ -362,13 +362,13 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 self.pay(b, slots);
                 set_condition(terminator, constant.const_all_ones());
             }
-            (End::Pays(slots), _) => self.rarely(terminator, self.pay(b, slots)),
+            (End::Pays(slots), _) => self.mark_rare(terminator, self.pay(b, slots)),
             // Seldom in all that an activation does: what is resumed is to have the registers.
-            (End::Decides(slots), _) => self.rarely(terminator, self.decide(slots, mode)),
+            (End::Decides(slots), _) => self.mark_rare(terminator, self.decide(slots, mode)),
             (End::Looks, Mode::Sampling) => set_condition(terminator, never),
             (End::Looks, _) => {
                 let budget = self.budget();
-                self.rarely(terminator, self.is_negative(budget));
+                self.mark_rare(terminator, self.is_negative(budget));
             }
             // Done once, before control goes to one of these places: where something is decided, that is written anew.
             (End::Joins, Mode::Over) => {}
@@ -380,9 +380,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
                     .leave(&self.builder, place, block, from, &self.renewed);
                 terminator.erase_from_basic_block();
             }
-            (End::Enters(number), _) => self.outlined().enters(&self.builder, number),
+            (End::Enters(number), _) => self.outlined().note_entry(&self.builder, number),
             (End::Stays(number), _) => {
-                set_condition(terminator, self.outlined().stays(&self.builder, number));
+                set_condition(
+                    terminator,
+                    self.outlined().was_not_left(&self.builder, number),
+                );
             }
             (End::Back(number), _) => {
                 let from = self.came_from(block);
@@ -399,7 +402,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    fn rarely(&self, terminator: InstructionValue<'ctx>, condition: IntValue<'ctx>) {
+    fn mark_rare(&self, terminator: InstructionValue<'ctx>, condition: IntValue<'ctx>) {
         set_condition(terminator, condition);
         llvm::set_branch_weights(self.context, terminator, &[1, (1 << 20) - 1]);
     }
@@ -425,7 +428,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// They would keep it in a register from one boundary to the next, and write what they compute from that: several
     /// instructions, where one subtracts from memory. No two are alike: what both ways of a branch begin with would be
     /// done before it.
-    fn changes(&self, at: BlockId) {
+    fn clobber_budget(&self, at: BlockId) {
         let (context, word) = (self.context, self.context.i64_type());
         let address = runtime::budget(self.edit);
         let ty = context
@@ -450,7 +453,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Takes `slots` off the budget, in block `at`; whether that made it negative.
     fn pay(&self, at: BlockId, slots: u32) -> IntValue<'ctx> {
-        self.changes(at);
+        self.clobber_budget(at);
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let left = self.builder.build_int_sub(self.budget(), slots, "");
         let left = left.expect("positioned");

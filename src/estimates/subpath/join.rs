@@ -26,9 +26,9 @@ const LEAST: f64 = 0.5;
 
 /// The sampled subpaths, each extended as far as others follow that overlap it by half of their blocks; parts of others
 /// are not shown by themselves. O(total length · log n).
-pub(crate) fn longest(profile: SampledProfile) -> Vec<Joined> {
+pub(crate) fn join_overlapping(profile: SampledProfile) -> Vec<Joined> {
     let estimate = |s: &Subpath, n: Points| profile.estimate(s.len(), n);
-    let seen = profile.sample.seen();
+    let seen = profile.sample.points_by_subpath();
     // Beginnings of others are parts of these.
     let own = profile.sample.points.keys();
     let mut order: Vec<(&Subpath, Points)> = own.map(|s| (s, seen[s])).collect();
@@ -82,7 +82,7 @@ fn extend<'a>(
         used.insert(next);
         joined.blocks.extend(&next[next.len() / 2..]);
         joined.parts += 1;
-        joined.points = fewer(joined.points, n);
+        joined.points = least_points(joined.points, n);
         let estimate = profile.estimate(next.len(), n);
         if estimate.count < joined.estimate.count {
             joined.estimate = estimate;
@@ -91,6 +91,6 @@ fn extend<'a>(
     joined
 }
 
-fn fewer(a: Points, b: Points) -> Points {
+fn least_points(a: Points, b: Points) -> Points {
     if b.counted < a.counted { b } else { a }
 }

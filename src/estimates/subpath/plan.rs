@@ -96,8 +96,7 @@ pub struct SubpathPlan {
     pub versions: Versions,
     /// By block of the versions: in which it is, if it can be reached.
     pub modes: TiVec<BlockId, Option<Mode>>,
-    /// The same in two functions, if control goes over at the beginning of blocks alone: not behind
-    /// landing pads.
+    /// The plan in two functions, if control goes over at the beginning of blocks alone: not behind landing pads.
     pub apart: Option<Box<OutlinedPlans>>,
 }
 
@@ -246,9 +245,9 @@ pub struct Draft {
 
 /// Where control passes between the function and another one that samples.
 pub struct Outlining {
-    /// See [`OutlinedPlans::places`].
+    /// Where the function that samples goes on, by place.
     pub places: Vec<Continuation>,
-    /// See [`OutlinedPlans::nest`].
+    /// The loops at whose headers the function goes on with what left it inside them.
     pub nest: Nest,
     /// Edges behind which is looked whether something is being recorded.
     calls: Vec<CfgEdge>,
@@ -339,7 +338,7 @@ impl Draft {
         let (entry, slots) = (BlockId(0), segments.longest[BlockId(0)]);
         builder.entry(slots, leaves(entry, Some(slots)));
         for &edge in calls {
-            builder.looks(edge, leaves(own.cfg.target(edge), None));
+            builder.add_recording_check(edge, leaves(own.cfg.target(edge), None));
         }
         for &(edge, to) in &segments.boundaries {
             let slots = segments.longest[to];
@@ -361,7 +360,7 @@ impl Draft {
         builder.nodes[BlockId(0)].begins = false;
         for (succ, place) in (0..).zip(places) {
             let block = BlockId(0);
-            let enters = builder.enters(CfgEdge { block, succ }, place.slots);
+            let enters = builder.add_entry(CfgEdge { block, succ }, place.slots);
             if let (Some(number), Some(_)) = (nest.find_headed_by(place.block), place.slots) {
                 builder.goes_back(enters, number);
             }
@@ -373,7 +372,7 @@ impl Draft {
         // Without a loop every block is told from the place on where control came over.
         if own.order.back_edges(&own.cfg).next().is_some() {
             for &edge in calls {
-                builder.looks(behind_entry(edge), End::Joins);
+                builder.add_recording_check(behind_entry(edge), End::Joins);
             }
         }
         for &(edge, to) in &segments.boundaries {
@@ -420,7 +419,7 @@ fn has_call_that_may_record(block: &Block) -> bool {
     block.calls.iter().any(may_record)
 }
 
-/// The same of one call.
+/// Whether something may begin to be recorded, or end, inside a call: what it calls may be profiled, or call back.
 fn may_record(call: &Call) -> bool {
     match &call.callee {
         Callee::Function(_) | Callee::Indirect => true,

@@ -67,11 +67,11 @@ impl SampledProfile<'_> {
     fn probability(self, blocks: usize) -> f64 {
         let mean = self.sample.period() as f64;
         let of_length = self.sample.probability(blocks);
-        of_length.map_or(1.0, |p| p / mean * self.recorded())
+        of_length.map_or(1.0, |p| p / mean * self.recordable_share())
     }
 
     /// The share of the samples begun that could be recorded.
-    fn recorded(self) -> f64 {
+    fn recordable_share(self) -> f64 {
         let Subpaths {
             blocks, crowded, ..
         } = *self.sample;
@@ -87,12 +87,12 @@ impl SampledProfile<'_> {
         self.sample.blocks as f64 / self.replicas()
     }
 
-    /// The same with its error. Each block execution began a sample with probability 1/period, and what a sample adds
-    /// is its period: the variance is the sum of squares of these. Where the period grew they are not known one by one;
-    /// the last one is the largest.
-    pub fn executed(self) -> Estimate {
+    /// Blocks executed in the runs of one copy, with the error of the estimate. Each block execution began a sample
+    /// with probability 1/period, and what a sample adds is its period: the variance is the sum of squares of these.
+    /// Where the period grew they are not known one by one; the last one is the largest.
+    pub fn estimate_executed(self) -> Estimate {
         let period = self.sample.period() as f64;
-        let one = Estimate::of_points(self.begun().round() as u64, 1.0 / period.max(1.0));
+        let one = Estimate::of_points(self.begun_samples().round() as u64, 1.0 / period.max(1.0));
         Estimate {
             count: self.blocks(),
             half_width: one.half_width / self.replicas(),
@@ -100,7 +100,7 @@ impl SampledProfile<'_> {
     }
 
     /// Samples that were begun, had all been drawn with the present period.
-    pub(crate) fn begun(self) -> f64 {
+    pub(crate) fn begun_samples(self) -> f64 {
         self.sample.blocks as f64 / (self.sample.period() as f64).max(1.0)
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     fn executed_blocks_have_an_error() {
         let mut profile = crate::profile::tests::views::profile();
         profile.measured = Measurement::Estimated(Estimated::Sampled(sample()));
-        let executed = profile.sampled().unwrap().executed();
+        let executed = profile.sampled().unwrap().estimate_executed();
         let replicas = profile.sampled().unwrap().replicas();
         let one = Estimate::of_points(11, 0.1);
         assert_eq!(executed.count * replicas, 110.0);

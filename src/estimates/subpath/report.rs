@@ -9,7 +9,7 @@ mod text;
 pub use csv::render as csv;
 pub use folded::{Piece, fold};
 pub use json::render as json;
-pub use text::{Texts, decided, render as text};
+pub use text::{Texts, find_decisions, render as text};
 
 use crate::base::index::{BlockId, CfgEdge, FuncId};
 use crate::estimates::data::Estimate;
@@ -57,8 +57,8 @@ pub struct Row {
 impl Row {
     /// The share that it covers for sure, if what is known of its error is: this comes first, since a long subpath with
     /// one point may be anything.
-    pub fn sure(&self) -> f64 {
-        (self.ratio * (1.0 - self.estimate.relative())).clamp(0.0, 1.0)
+    pub fn sure_share(&self) -> f64 {
+        (self.ratio * (1.0 - self.estimate.relative_error())).clamp(0.0, 1.0)
     }
 }
 
@@ -83,17 +83,17 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// The subpaths that go through a function which `selection` admits. O(total length).
     pub fn new(profile: SampledProfile<'a>, selection: &Selection) -> Report<'a> {
-        let seen = profile.sample.seen();
+        let seen = profile.sample.points_by_subpath();
         let rows = seen.iter();
         let numbers = Numbers::new(profile.profile);
         let rows = rows.map(|(s, &n)| row(profile, &numbers, s, n, 1));
-        Report::of(profile, selection, rows.collect())
+        Report::assemble(profile, selection, rows.collect())
     }
 
-    /// The same of subpaths that overlap, joined ([`join`]).
-    pub fn longest(profile: SampledProfile<'a>, selection: &Selection) -> Report<'a> {
+    /// The subpaths through functions that `selection` admits; those that overlap are joined ([`join`]).
+    pub fn from_joined(profile: SampledProfile<'a>, selection: &Selection) -> Report<'a> {
         let numbers = Numbers::new(profile.profile);
-        let joined = join::longest(profile).into_iter();
+        let joined = join::join_overlapping(profile).into_iter();
         let rows = joined.map(|j| {
             let mut joined = row(profile, &numbers, &j.blocks, j.points, j.parts);
             joined.estimate = j.estimate;
@@ -102,14 +102,18 @@ impl<'a> Report<'a> {
             joined.share_half_width = share_half_width(profile, joined.points, joined.ratio);
             joined
         });
-        Report::of(profile, selection, rows.collect())
+        Report::assemble(profile, selection, rows.collect())
     }
 
-    fn of(profile: SampledProfile<'a>, selection: &Selection, mut rows: Vec<Row>) -> Report<'a> {
+    fn assemble(
+        profile: SampledProfile<'a>,
+        selection: &Selection,
+        mut rows: Vec<Row>,
+    ) -> Report<'a> {
         let admitted = |p: &ProgramBlock| selection.admits(profile.profile, p.func);
         rows.retain(|r| r.places.iter().any(admitted));
         rows.sort_by(|a, b| {
-            let by_share = b.sure().total_cmp(&a.sure());
+            let by_share = b.sure_share().total_cmp(&a.sure_share());
             let by_points = by_share.then_with(|| b.points.counted.cmp(&a.points.counted));
             by_points.then_with(|| a.places.cmp(&b.places))
         });
@@ -122,12 +126,12 @@ impl<'a> Report<'a> {
             rest,
             top,
             distinct,
-            points: profile.sample.counted(),
+            points: profile.sample.count_points(),
             sources: Sources::none(),
         }
     }
 
-    /// The same, with decisions told by the texts of `sources`.
+    /// The report with decisions in the words of `sources`.
     pub fn told_by(self, sources: Sources) -> Report<'a> {
         Report { sources, ..self }
     }
@@ -156,10 +160,10 @@ fn row(
 /// Half of the interval of a share that a subpath with such points covers: points by all samples that were begun, which
 /// are both estimates.
 fn share_half_width(profile: SampledProfile, points: Points, ratio: f64) -> f64 {
-    let all = profile.begun().round() as u64;
+    let all = profile.begun_samples().round() as u64;
     let seen = points.counted.saturating_add(points.missed);
     let of_samples = Estimate::of_share(seen.min(all), all, points.variance as f64);
-    of_samples.relative() * ratio
+    of_samples.relative_error() * ratio
 }
 
 /// By all executed blocks, those that executions of the subpath cover, at most: of two that overlap, the later one
@@ -270,7 +274,11 @@ fn aim(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
 
 /// Decisions as steps in a line, each by itself, so that repetitions are equal; with the function where there are
 /// several.
-fn phrased(steps: &Steps, places: &[ProgramBlock], decisions: &[(FuncId, Said)]) -> Vec<String> {
+fn phrase_decisions(
+    steps: &Steps,
+    places: &[ProgramBlock],
+    decisions: &[(FuncId, Said)],
+) -> Vec<String> {
     let several = places.iter().any(|p| p.func != places[0].func);
     let phrases = decisions.iter().map(|(f, said)| {
         let mut rows = steps.decision_rows(*f, std::slice::from_ref(said));

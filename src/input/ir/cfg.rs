@@ -59,7 +59,7 @@ impl Block {
     }
 
     /// A block that ends so, of which nothing else is known yet: no instructions, calls or lines.
-    pub fn ending(terminator: Terminator, succs: Vec<BlockId>) -> Block {
+    pub fn with_terminator(terminator: Terminator, succs: Vec<BlockId>) -> Block {
         Block {
             terminator,
             succs,

@@ -126,7 +126,7 @@ pub fn is_thin(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// There is none, or more than one.
-pub fn embedded(bytes: &[u8]) -> Result<Embedded, Without> {
+pub fn extract_embedded(bytes: &[u8]) -> Result<Embedded, Without> {
     let sections = sections(bytes).unwrap_or_default();
     let of = |name: &str| sections.iter().find(|s| s.name == name.as_bytes());
     let code = HOLDERS.iter().find_map(|name| of(name));
@@ -158,7 +158,7 @@ pub fn all_embedded(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 /// What to write where in an object, so that the sections in which clang embedded bitcode have the names that `p3-cc`
 /// uses and linkers drop them. Nothing for what is not ELF, or has none.
-pub fn claims(bytes: &[u8]) -> Vec<Patch> {
+pub fn section_patches(bytes: &[u8]) -> Vec<Patch> {
     let mut patches = Vec::new();
     for section in sections(bytes).unwrap_or_default() {
         let Some((_, ours)) = EMBEDDED.iter().find(|(n, _)| n.as_bytes() == section.name) else {
@@ -171,8 +171,8 @@ pub fn claims(bytes: &[u8]) -> Vec<Patch> {
     patches
 }
 
-/// The same, with `code` in the place of the bitcode: where it is to be appended to the object, and what to write
-/// where. `None` where clang left no bitcode.
+/// What makes embedded bitcode ours ([`section_patches`]), with `code` in the place of the bitcode: where it is to be
+/// appended to the object, and what to write where. `None` where clang left no bitcode.
 pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<Patch>)> {
     let [(compilers, _), _] = EMBEDDED;
     let sections = sections(bytes)?;
@@ -187,7 +187,7 @@ pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<Patch>)> {
             little[..word].to_vec()
         }
     };
-    let mut patches = claims(bytes);
+    let mut patches = section_patches(bytes);
     // In either size, a header's words are its flags, address, offset and size.
     patches.push(((section.flags_at + 2 * word) as u64, number(end)));
     patches.push((

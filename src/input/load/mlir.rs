@@ -65,7 +65,7 @@ fn tool(path: &Path, name: &str, options: &[&OsStr], input: &[u8]) -> Result<Vec
         );
         return Err(Error::load(path, problem, remedy));
     };
-    let run = fed(child, input).map_err(|e| Error::read(path, e))?;
+    let run = run_with_input(child, input).map_err(|e| Error::read(path, e))?;
     if run.status.success() {
         return Ok(run.stdout);
     }
@@ -80,7 +80,7 @@ fn tool(path: &Path, name: &str, options: &[&OsStr], input: &[u8]) -> Result<Vec
 }
 
 /// Runs to the end; the input is written from a thread of its own, for output may fill its pipe first.
-fn fed(mut child: Child, input: &[u8]) -> std::io::Result<Output> {
+fn run_with_input(mut child: Child, input: &[u8]) -> std::io::Result<Output> {
     let mut stdin = child.stdin.take().expect("it is piped");
     std::thread::scope(|scope| {
         // A tool that stops reading says why itself.

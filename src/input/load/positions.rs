@@ -327,7 +327,7 @@ pub struct Test {
 impl Test {
     /// The successor that follows from where control came from: through the blocks `before` the branch at `block`, the
     /// last one first. `None` where something is asked. O(blocks that go nowhere else).
-    pub(crate) fn implied<'a>(
+    pub(crate) fn implied_successor<'a>(
         &self,
         block: BlockId,
         before: impl IntoIterator<Item = BlockId>,

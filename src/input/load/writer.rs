@@ -46,7 +46,7 @@ fn major(producer: &str) -> Option<u32> {
 
 /// Whether an operand of an abbreviation is read from the stream, and how.
 #[derive(Clone, Copy)]
-enum Operand {
+enum AbbreviationOperand {
     Literal(u64),
     Fixed(u64),
     Vbr(u64),
@@ -61,15 +61,15 @@ fn producer(stream: &[u8]) -> Option<String> {
         bytes: stream,
         at: 0,
     };
-    if (bits.fixed(2)?, bits.vbr(8)?) != (ENTER_SUBBLOCK, IDENTIFICATION_BLOCK) {
+    if (bits.read_fixed(2)?, bits.vbr(8)?) != (ENTER_SUBBLOCK, IDENTIFICATION_BLOCK) {
         return None;
     }
     let width = bits.vbr(4)?;
     bits.align();
-    bits.fixed(32)?;
-    let mut abbreviations: Vec<Vec<Operand>> = Vec::new();
+    bits.read_fixed(32)?;
+    let mut abbreviations: Vec<Vec<AbbreviationOperand>> = Vec::new();
     loop {
-        let record = match bits.fixed(width)? {
+        let record = match bits.read_fixed(width)? {
             END_BLOCK | ENTER_SUBBLOCK => return None,
             DEFINE_ABBREV => {
                 abbreviations.push(bits.abbreviation()?);
@@ -96,7 +96,7 @@ struct Bits<'a> {
 
 impl Bits<'_> {
     /// A number of `width` bits, 64 at most.
-    fn fixed(&mut self, width: u64) -> Option<u64> {
+    fn read_fixed(&mut self, width: u64) -> Option<u64> {
         let mut value = 0;
         if width > 64 {
             return None;
@@ -116,7 +116,7 @@ impl Bits<'_> {
             return None;
         }
         loop {
-            let chunk = self.fixed(width)?;
+            let chunk = self.read_fixed(width)?;
             let more = 1 << (width - 1);
             value |= (chunk & (more - 1)).checked_shl(shift)?;
             if chunk & more == 0 {
@@ -131,18 +131,18 @@ impl Bits<'_> {
         self.at = self.at.next_multiple_of(32);
     }
 
-    fn abbreviation(&mut self) -> Option<Vec<Operand>> {
+    fn abbreviation(&mut self) -> Option<Vec<AbbreviationOperand>> {
         let count = self.vbr(5)?;
         let mut operands = Vec::new();
         while (operands.len() as u64) < count {
-            operands.push(match self.fixed(1)? {
-                1 => Operand::Literal(self.vbr(8)?),
-                _ => match self.fixed(3)? {
-                    1 => Operand::Fixed(self.vbr(5)?),
-                    2 => Operand::Vbr(self.vbr(5)?),
-                    3 => Operand::Array,
-                    4 => Operand::Char6,
-                    5 => Operand::Blob,
+            operands.push(match self.read_fixed(1)? {
+                1 => AbbreviationOperand::Literal(self.vbr(8)?),
+                _ => match self.read_fixed(3)? {
+                    1 => AbbreviationOperand::Fixed(self.vbr(5)?),
+                    2 => AbbreviationOperand::Vbr(self.vbr(5)?),
+                    3 => AbbreviationOperand::Array,
+                    4 => AbbreviationOperand::Char6,
+                    5 => AbbreviationOperand::Blob,
                     _ => return None,
                 },
             });
@@ -160,11 +160,11 @@ impl Bits<'_> {
         Some(record)
     }
 
-    fn record(&mut self, operands: &[Operand]) -> Option<Vec<u64>> {
+    fn record(&mut self, operands: &[AbbreviationOperand]) -> Option<Vec<u64>> {
         let mut record = Vec::new();
         for (i, operand) in operands.iter().enumerate() {
             match operand {
-                Operand::Array => {
+                AbbreviationOperand::Array => {
                     let element = *operands.get(i + 1)?;
                     let length = self.vbr(6).filter(|n| *n <= LONGEST)?;
                     for _ in 0..length {
@@ -178,15 +178,17 @@ impl Bits<'_> {
         Some(record)
     }
 
-    fn scalar(&mut self, operand: Operand) -> Option<u64> {
+    fn scalar(&mut self, operand: AbbreviationOperand) -> Option<u64> {
         const CHAR6: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
         match operand {
-            Operand::Literal(value) => Some(value),
-            Operand::Fixed(width) => self.fixed(width),
-            Operand::Vbr(width) => self.vbr(width),
-            Operand::Char6 => Some(CHAR6[usize::try_from(self.fixed(6)?).ok()?].into()),
+            AbbreviationOperand::Literal(value) => Some(value),
+            AbbreviationOperand::Fixed(width) => self.read_fixed(width),
+            AbbreviationOperand::Vbr(width) => self.vbr(width),
+            AbbreviationOperand::Char6 => {
+                Some(CHAR6[usize::try_from(self.read_fixed(6)?).ok()?].into())
+            }
             // No identification block has arrays of arrays, or blobs.
-            Operand::Array | Operand::Blob => None,
+            AbbreviationOperand::Array | AbbreviationOperand::Blob => None,
         }
     }
 }
@@ -197,7 +199,7 @@ mod tests {
 
     /// The first bytes of a module of clang 19: an abbreviated string.
     const CLANG_19: &[u8] = include_bytes!("../../../testdata/writers/clang-19.bc");
-    /// The same of rustc 1.95, whose name has characters for which there is no abbreviation.
+    /// The first bytes of a module of rustc 1.95, whose name has characters for which there is no abbreviation.
     const RUSTC_1_95: &[u8] = include_bytes!("../../../testdata/writers/rustc-1.95.bc");
 
     #[test]

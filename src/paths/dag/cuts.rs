@@ -90,7 +90,7 @@ impl Cutter<'_> {
             .collect();
         let total = weights.iter().fold(0u64, |n, &(_, w)| n.saturating_add(w));
         if self.must_cut(b, weights.len(), total) {
-            let heavy = self.heavy(weights.len());
+            let heavy = self.heavy_threshold(weights.len());
             for (e, w) in weights.iter_mut().filter(|(_, w)| *w > heavy) {
                 cuts.push(*e);
                 *w = 1;
@@ -112,7 +112,7 @@ impl Cutter<'_> {
 
     /// Edges with more paths than this are cut in a block over the limit; the light ones
     /// together stay below a 2^20th of it, so the next cut is far away.
-    fn heavy(&self, degree: usize) -> u64 {
+    fn heavy_threshold(&self, degree: usize) -> u64 {
         (self.limit >> 20) / degree as u64
     }
 }

@@ -40,7 +40,7 @@ impl Dominators {
     }
 
     /// Whether a block can be reached.
-    pub(crate) fn reaches(&self, b: BlockId) -> bool {
+    pub(crate) fn is_reachable(&self, b: BlockId) -> bool {
         self.order.position[b].is_some()
     }
 
@@ -70,7 +70,7 @@ fn search(cfg: &Cfg) -> (Order, Vec<u32>) {
         parent.push(from);
         work.extend(cfg.block(b).succs.iter().rev().map(|to| (*to, at)));
     }
-    (Order::given(preorder, cfg.len()), parent)
+    (Order::from_topological(preorder, cfg.len()), parent)
 }
 
 /// A depth-first tree whose blocks are linked to their parents one after the other, from the last

@@ -15,8 +15,8 @@ impl Dag {
         Dag::in_order(cfg, &Order::new(cfg), cuts)
     }
 
-    /// The same with vertices in a given order of the blocks: edges that go against it and those in `ends` (sorted)
-    /// end paths. O(V + E).
+    /// The DAG of `cfg` with vertices in a given order of the blocks: edges that go against `order` and those in `ends`
+    /// (sorted) end paths. O(V + E).
     pub fn in_order(cfg: &Cfg, order: &Order, ends: &[CfgEdge]) -> Dag {
         let builder = Builder {
             cfg,

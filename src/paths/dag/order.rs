@@ -55,11 +55,11 @@ impl Order {
             }
         }
         postorder.reverse();
-        Order::given(postorder, cfg.len())
+        Order::from_topological(postorder, cfg.len())
     }
 
     /// The blocks in an order that something else knows to be topological: edges that go against it end paths.
-    pub fn given(rpo: Vec<BlockId>, blocks: usize) -> Order {
+    pub fn from_topological(rpo: Vec<BlockId>, blocks: usize) -> Order {
         let mut position: TiVec<BlockId, Option<u32>> = ti_vec![None; blocks];
         for (i, b) in rpo.iter().enumerate() {
             position[*b] = Some(i as u32);
@@ -152,7 +152,7 @@ impl LoopForest {
     }
 
     /// Whether block `x` lies in the loop of `header`. O(depth): headers precede their bodies.
-    pub fn holds(&self, header: u32, x: u32) -> bool {
+    pub fn loop_contains(&self, header: u32, x: u32) -> bool {
         self.find_loops_around(x)
             .take_while(|&h| h >= header)
             .any(|h| h == header)

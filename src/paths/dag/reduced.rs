@@ -26,7 +26,7 @@ pub struct Reduced<'a> {
 impl<'a> Reduced<'a> {
     /// Collapses all runs. O(V + E).
     pub fn new(dag: &'a Dag) -> Self {
-        let mut reduced = Self::unreduced(dag);
+        let mut reduced = Self::from_unreduced(dag);
         for v in dag.order().skip(1) {
             if reduced.head[v] == v {
                 reduced.collapse(v);
@@ -36,7 +36,7 @@ impl<'a> Reduced<'a> {
     }
 
     /// The DAG as it is, every vertex by itself.
-    pub fn unreduced(dag: &'a Dag) -> Self {
+    pub fn from_unreduced(dag: &'a Dag) -> Self {
         let own: TiVec<VertexId, VertexId> = dag.order().collect();
         Reduced {
             dag,
@@ -71,7 +71,7 @@ impl<'a> Reduced<'a> {
     }
 
     /// The DAG edges inside reduced vertex `v`; empty unless it is a dummy.
-    pub fn inside(&self, v: VertexId) -> &[EdgeId] {
+    pub fn edges_inside(&self, v: VertexId) -> &[EdgeId] {
         &self.inside[v]
     }
 }

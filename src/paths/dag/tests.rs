@@ -89,8 +89,14 @@ fn runs_of_diamonds_collapse_nested_ones_do_not() {
         .map(|b| b.0)
         .collect();
     assert_eq!(blocks, [0, 8, 7, 12]);
-    assert_eq!(reduced.inside(dag.vertex(BlockId(0)).unwrap()).len(), 8);
-    assert_eq!(reduced.inside(dag.vertex(BlockId(7)).unwrap()).len(), 4);
+    assert_eq!(
+        reduced.edges_inside(dag.vertex(BlockId(0)).unwrap()).len(),
+        8
+    );
+    assert_eq!(
+        reduced.edges_inside(dag.vertex(BlockId(7)).unwrap()).len(),
+        4
+    );
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn a_triangle_collapses() {
         let dag = Dag::from_cfg(&cfg(&[&branch, &[2], &[]]), &[]);
         let reduced = Reduced::new(&dag);
         assert_eq!(reduced.vertices().count(), 3);
-        assert_eq!(reduced.inside(VertexId(1)).len(), 3);
+        assert_eq!(reduced.edges_inside(VertexId(1)).len(), 3);
     }
 }
 
@@ -247,7 +253,7 @@ proptest! {
             let at = |b: BlockId| order.position[b].unwrap();
             let header = at(graph.target(e));
             prop_assert!(forest.is_header[header as usize]);
-            prop_assert!(forest.holds(header, at(e.block)));
+            prop_assert!(forest.loop_contains(header, at(e.block)));
         }
     }
 }
@@ -269,8 +275,8 @@ fn reached_without(cfg: &Cfg, removed: Option<BlockId>) -> TiVec<BlockId, bool> 
 fn block_that_many_lead_to_has_entry_above() {
     let last = 200_000;
     let block = |b: u32| match b {
-        _ if b == last => Block::ending(Terminator::Return, vec![]),
-        _ => Block::ending(Terminator::Branch, vec![BlockId(b + 1), BlockId(last)]),
+        _ if b == last => Block::with_terminator(Terminator::Return, vec![]),
+        _ => Block::with_terminator(Terminator::Branch, vec![BlockId(b + 1), BlockId(last)]),
     };
     let graph = Cfg {
         blocks: (0..=last).map(block).collect(),
@@ -290,7 +296,7 @@ proptest! {
         let dominators = Dominators::new(&graph);
         let reachable = reached_without(&graph, None);
         for a in graph.ids() {
-            prop_assert_eq!(dominators.reaches(a), reachable[a]);
+            prop_assert_eq!(dominators.is_reachable(a), reachable[a]);
             let without = reached_without(&graph, Some(a));
             for b in graph.ids() {
                 let cut_off = reachable[a] && reachable[b] && !without[b];

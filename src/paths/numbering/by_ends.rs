@@ -141,7 +141,7 @@ fn largest_ids(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, u64> {
 }
 
 impl ByEnds {
-    /// See [`Numbering::window_up_to`].
+    /// One more than the largest id of the paths along `e`, if an array may count all of them.
     pub(super) fn window_up_to(&self, e: EdgeId) -> Option<u64> {
         Some(self.most[e] + 1).filter(|&ids| ids <= self.window)
     }

@@ -68,7 +68,7 @@ fn vectors_agree_in_every_field() {
             .map(|p| numbering.id(p))
             .collect();
         assert!(ids.iter().eq(&case.interesting_ids), "case {i}");
-        let reduced = crate::paths::dag::reduced::Reduced::unreduced(&dag);
+        let reduced = crate::paths::dag::reduced::Reduced::from_unreduced(&dag);
         let tasks = crate::copies::partition::find_partition(&dag, &reduced, case.threshold);
         let mut tasks: Vec<Vec<usize>> = tasks
             .iter()
@@ -121,7 +121,7 @@ proptest! {
         }
     }
 
-    /// The same for any set of edges, some of which may lie on no path inside it.
+    /// PSPP numbers paths uniquely inside any set of edges, some of which may lie on no path inside it.
     #[test]
     fn pspp_is_valid_for_any_edges(dag in small_dag(), bits in proptest::collection::vec(any::<bool>(), 64)) {
         let chosen = (0..dag.edges().len()).filter(|e| bits[e % bits.len()]);

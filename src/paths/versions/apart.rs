@@ -105,7 +105,7 @@ pub(crate) fn choose(
             }
         }
     }
-    let outermost = outermost(forest, &chosen);
+    let outermost = find_outermost_loops(forest, &chosen);
     let is_nest = |&at: &u32| outermost[at as usize] == Some(at);
     let nests = (0..order.rpo.len() as u32).filter(is_nest);
     let mut headers: Vec<BlockId> = nests.map(|at| order.rpo[at as usize]).collect();
@@ -114,7 +114,7 @@ pub(crate) fn choose(
 }
 
 /// By position: the header of the outermost of the `chosen` loops around a block. O(V).
-fn outermost(forest: &LoopForest, chosen: &[bool]) -> Vec<Option<u32>> {
+fn find_outermost_loops(forest: &LoopForest, chosen: &[bool]) -> Vec<Option<u32>> {
     let mut of: Vec<Option<u32>> = Vec::with_capacity(chosen.len());
     for at in 0..chosen.len() as u32 {
         // Headers stand before what their loops hold.
@@ -163,7 +163,7 @@ impl Edges<'_> {
         (at, self.order.ends_path(self.cuts, edge, to))
     }
 
-    /// The same of all edges out of the block at `at`.
+    /// Where each edge out of the block at `at` leads, and whether it ends paths.
     fn out_of(&self, at: u32) -> impl Iterator<Item = (u32, bool)> {
         let block = self.order.rpo[at as usize];
         let succs = 0..self.cfg.block(block).succs.len() as u32;
@@ -228,7 +228,7 @@ impl<'a> Apart<'a> {
             let at = (*order.position.get(*h)?)? as usize;
             chosen[at] = forest.is_header[at].then_some(true)?;
         }
-        let of = outermost(forest, &chosen);
+        let of = find_outermost_loops(forest, &chosen);
         let edges = Edges { cfg, cuts, order };
         Some(Apart { edges, of })
     }
@@ -240,7 +240,7 @@ impl<'a> Apart<'a> {
     }
 
     /// Whether a nest holds the block, which can be reached.
-    pub(crate) fn holds(&self, block: BlockId) -> bool {
+    pub(crate) fn contains_block(&self, block: BlockId) -> bool {
         let at = self.edges.order.position[block].expect("it is reached");
         self.of[at as usize].is_some()
     }

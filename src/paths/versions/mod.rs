@@ -100,8 +100,8 @@ impl Versions {
         })
     }
 
-    /// The same where the automaton also chooses the block that an edge leads to. It may only lead past blocks that do
-    /// nothing: a walk through the versions is one through the function without these.
+    /// The product of `cfg` and an automaton that also chooses the block that an edge leads to. It may only lead past
+    /// blocks that do nothing: a walk through the versions is one through the function without these.
     pub(crate) fn product_led<S: State>(
         cfg: &Cfg,
         order: &Order,
@@ -219,7 +219,7 @@ fn inherited<S>(
 ) -> Order {
     let mut reached: Vec<BlockId> = origin.keys().filter(|b| states[*b].is_some()).collect();
     reached.sort_by_key(|b| own.position[origin[*b]]);
-    Order::given(reached, origin.len())
+    Order::from_topological(reached, origin.len())
 }
 
 struct Builder<S> {

@@ -124,7 +124,7 @@ fn left_loops<'a>(
     };
     let source = dag.block(edge.src).map(|_| position(edge.src));
     let around = source.into_iter().flat_map(|s| forest.find_loops_around(s));
-    around.take_while(move |&h| !target.is_some_and(|t| forest.holds(h, t)))
+    around.take_while(move |&h| !target.is_some_and(|t| forest.loop_contains(h, t)))
 }
 
 #[cfg(test)]

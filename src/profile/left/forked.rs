@@ -147,7 +147,7 @@ impl Executed {
             blocks: ti_vec![Addend::default(); self.blocks.len()],
             edges: dag.by_edge(Addend::default()),
         };
-        let begun = flow.begun(dag).into_iter().map(|(e, begun)| {
+        let begun = flow.paths_begun(dag).into_iter().map(|(e, begun)| {
             let surplus = i128::from(begun) - i128::from(self.edges[e].count);
             (dag.edge(e).dst, surplus)
         });

@@ -462,7 +462,7 @@ impl FunctionEntry {
     /// one first: the condition of the branch is a φ whose value is a constant on that way. Nothing is asked there.
     pub fn implied(&self, b: BlockId, before: impl IntoIterator<Item = BlockId>) -> Option<u32> {
         let test = self.find_choice(b)?.by.test.as_ref()?;
-        test.implied(b, before, |block| &self.succs[block])
+        test.implied_successor(b, before, |block| &self.succs[block])
     }
 
     /// Of an edge from which it follows which way control goes at a later branch: the block of that, and the successor.
@@ -645,7 +645,7 @@ impl FunctionEntry {
                 Share::Outside(*c, decode_set(set, edges)?)
             }
             ShareEntry::Ranges(ranges) => {
-                if ranges.largest().0 >= paths.numbering.total() {
+                if ranges.largest_id().0 >= paths.numbering.total() {
                     return Err(ShareProblem::NoSuchPath);
                 }
                 if ranges.warm.last().is_some_and(|e| e.index() >= edges) {

@@ -78,7 +78,7 @@ impl<'a> Index<'a> {
             files: translate(&old, build, needs_evidence),
             modules,
         };
-        for f in Selection::default().profiled(profile) {
+        for f in Selection::default().profiled_functions(profile) {
             let entry = profile.entry(f);
             let name = entry.name.as_str();
             for body in &entry.bodies {
@@ -114,7 +114,7 @@ impl<'a> Index<'a> {
         let mut found = Vec::with_capacity(functions.len());
         for (i, &g) in functions.iter().enumerate() {
             let cfg = other.entry(g).cfg();
-            let known = Known::of(&other.manifest, g, &cfg);
+            let known = Known::new(&other.manifest, g, &cfg);
             found.push(self.find(&known));
             if let Match::Same(f) = found[i] {
                 let rank = (self.rank(f, &known), i);

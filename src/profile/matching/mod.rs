@@ -45,7 +45,7 @@ pub struct Known<'a> {
 
 impl<'a> Known<'a> {
     /// What a manifest knows of function `f`, whose control flow is `cfg`.
-    pub fn of(manifest: &'a Manifest, f: FuncId, cfg: &'a Cfg) -> Known<'a> {
+    pub fn new(manifest: &'a Manifest, f: FuncId, cfg: &'a Cfg) -> Known<'a> {
         let entry = &manifest.functions[f];
         let module = &manifest.modules[entry.bodies[0].module];
         let begins = entry

@@ -106,7 +106,7 @@ fn function_without_lines_is_found_in_a_moved_module() {
     let cfg = cfg(GRAPH);
     let known = Known {
         module: "moved/m1.bc",
-        ..Known::of(&p.manifest, FuncId(1), &cfg)
+        ..Known::new(&p.manifest, FuncId(1), &cfg)
     };
     let other = build("moved/m1.bc", &[]);
     let strict = Index::of_any_program(&p, &other);
@@ -200,7 +200,7 @@ fn function_of_a_profile_is_matched_once() {
     assert_eq!(found, expected);
     // Its paths are known all the same.
     let cfg = cfg(GRAPH);
-    let third = Known::of(&new.manifest, FuncId(2), &cfg);
+    let third = Known::new(&new.manifest, FuncId(2), &cfg);
     assert_eq!(index.find(&third), Match::Same(FuncId(0)));
 }
 
@@ -208,11 +208,11 @@ fn function_of_a_profile_is_matched_once() {
 fn function_of_a_manifest_is_that_of_its_program() {
     let p = profile_at(&[("f", "/p/a.c", 1), ("g", "/p/b.c", 7)]);
     let cfg = cfg(GRAPH);
-    let known = Known::of(&p.manifest, FuncId(1), &cfg);
+    let known = Known::new(&p.manifest, FuncId(1), &cfg);
     assert_eq!((known.module, known.name, known.local), ("m1", "g", false));
     assert_eq!(known.begins, Some(("/p/b.c", 7)));
     let local = profile(&["f"], Linkage::Local);
-    assert!(Known::of(&local.manifest, FuncId(0), &cfg).local);
+    assert!(Known::new(&local.manifest, FuncId(0), &cfg).local);
     let program = made::program([made::body(cfg.clone())]);
     let module = &program.modules[ModuleId(0)];
     let known = Known::in_module(&program, module, &module.bodies[0]);

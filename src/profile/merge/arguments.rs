@@ -2,7 +2,7 @@
 //!
 //! Test suites put names that are new every time into arguments: temporary files, process ids, folders of copies. A
 //! name of that kind is no sign that copies ran differently, so arguments are compared in a form in which
-//! [`comparable`] replaced it.
+//! [`comparable_form`] replaced it.
 
 use super::super::raw;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ impl ArgumentCounts {
     pub(super) const MOST: usize = 4096;
 
     pub(super) fn add(&mut self, arguments: &[Vec<u8>], runs: u64) {
-        let form = comparable(arguments);
+        let form = comparable_form(arguments);
         let text: Vec<u8> = form.join(&0);
         let hash = raw::hash(&text, &[(form.len() as u32).to_le_bytes()]);
         self.digest = self.digest.wrapping_add(hash.wrapping_mul(runs));
@@ -86,7 +86,7 @@ impl ArgumentCounts {
 /// `*` takes the place of a run of at least six letters and digits in the first name below a folder of temporary files,
 /// and in a relative name that begins with `tmp`; of a number of three and more digits that is a part of a file's name;
 /// and of the number of a folder `copy-N`. Options (`-n300`) and words that are numbers stay as they are.
-pub(super) fn comparable(arguments: &[Vec<u8>]) -> Arguments {
+pub(super) fn comparable_form(arguments: &[Vec<u8>]) -> Arguments {
     let pieces = |word: &Vec<u8>| -> Vec<u8> {
         let mut form = Vec::new();
         for piece in word.split_inclusive(|b| b"=,:;|<>()\"'` \t\n".contains(b)) {
@@ -176,7 +176,7 @@ fn add_replaced(name: &[u8], parts: &[Range<usize>], form: &mut Vec<u8>) {
 /// The arguments for people, quoted where a shell would not take them as they are.
 pub(super) fn shell_words(arguments: &Arguments) -> String {
     const LONGEST: usize = 200;
-    let words: Vec<String> = arguments.iter().map(|a| quoted(a)).collect();
+    let words: Vec<String> = arguments.iter().map(|a| show_argument(a)).collect();
     let mut text = words.join(" ");
     if let Some((at, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(at);
@@ -185,7 +185,7 @@ pub(super) fn shell_words(arguments: &Arguments) -> String {
     if text.is_empty() { "none".into() } else { text }
 }
 
-fn quoted(argument: &[u8]) -> String {
+fn show_argument(argument: &[u8]) -> String {
     let text = String::from_utf8_lossy(argument);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

@@ -61,7 +61,8 @@ impl Copy {
                 // What a process filled before its last file are not its children.
                 let children = self.processes.children.min(self.processes.cut_short);
                 self.processes.children_cut_short = self.processes.children_cut_short.min(children);
-                self.processes.with_threads = self.processes.with_threads.min(self.processes.cut_short);
+                self.processes.with_threads =
+                    self.processes.with_threads.min(self.processes.cut_short);
             }
         }
     }
@@ -74,7 +75,7 @@ pub(super) struct Gathered {
     pub(super) merged: Vec<Profile>,
     /// Of raw profiles.
     pub(super) estimates: data::Gathered,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenSources,
 }
 
 /// What the files hold, by program, and why some were left out.
@@ -115,18 +116,18 @@ impl All {
     fn take(&mut self, file: &Path, programs: &Programs, files: &[PathBuf]) -> Result<()> {
         if file::is_one(file) {
             let part = Profile::read(file)?;
-            let program = programs.of(part.manifest.program_bytes(), file)?;
+            let program = programs.find_index(part.manifest.program_bytes(), file)?;
             can_be_added(&part, file)?;
             let gathered = &mut self.programs[program];
-            gathered.seen.once(&part.sources, file, files)?;
+            gathered.seen.refuse_repeated(&part.sources, file, files)?;
             gathered.merged.push(part);
             return Ok(());
         }
         let mut raw = read(file)?;
-        let program = programs.of(raw.program, file)?;
+        let program = programs.find_index(raw.program, file)?;
         check(&raw, &programs.0[program], file)?;
         let gathered = &mut self.programs[program];
-        gathered.seen.once(&[raw.unique], file, files)?;
+        gathered.seen.refuse_repeated(&[raw.unique], file, files)?;
         add_estimates(&mut gathered.estimates, &mut raw, file)?;
         add(gathered.by_copy.entry(raw.copy).or_default(), raw, file)
     }
@@ -142,7 +143,7 @@ impl All {
         noted: &mut HashSet<[u8; 16]>,
     ) -> Result<()> {
         let absent = Absent::named(mark)?;
-        let program = programs.of(absent.program, mark)?;
+        let program = programs.find_index(absent.program, mark)?;
         if absent.copy.0 >= programs.0[program].copies {
             let problem = format!("it is of copy {}", absent.copy);
             return Err(refuse_foreign_file(mark, problem));
@@ -163,7 +164,7 @@ impl Gathered {
     }
 
     /// Messages about copies that were not run as the first one of which all arguments are known.
-    pub(super) fn unlike(&self) -> Vec<String> {
+    pub(super) fn describe_unlike(&self) -> Vec<String> {
         let told = |c: &Copy| c.all_told && c.processes.total() > 0;
         let mut copies = self.by_copy.iter().filter(|(_, c)| told(c));
         let Some((first, expected)) = copies.next() else {
@@ -189,12 +190,12 @@ impl Gathered {
 
 /// What is unique to each of the raw profiles that were read.
 #[derive(Default)]
-pub(crate) struct Seen(pub(super) HashSet<[u8; 16]>);
+pub(crate) struct SeenSources(pub(super) HashSet<[u8; 16]>);
 
-impl Seen {
+impl SeenSources {
     /// Refuses raw profiles that were read before: under another name, from a copy, or in a merged profile. `files`
     /// are all that are read, in order: which was the first is found out when it is asked for.
-    pub(crate) fn once(
+    pub(crate) fn refuse_repeated(
         &mut self,
         sources: &[[u8; 16]],
         file: &Path,
@@ -315,7 +316,7 @@ pub(super) fn add_estimates(to: &mut data::Gathered, raw: &mut Raw, file: &Path)
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
     let mut processes = Processes {
         threads: raw.threads,
-        ..Processes::of(raw.runs, raw.children, raw.ended, raw.absent)
+        ..Processes::new(raw.runs, raw.children, raw.ended, raw.absent)
     };
     let children_ended = u32::try_from(raw.children_ended).unwrap_or(u32::MAX);
     processes.children_cut_short = processes

@@ -4,7 +4,7 @@
 //! are of. In a file of a pool the counts of all its processes are one sum: then the arguments are one of several. A
 //! test has files of its own, whose names have the name of the test.
 
-use super::arguments::{comparable, shell_words};
+use super::arguments::{comparable_form, shell_words};
 use super::gather::{each_file, read};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
@@ -47,7 +47,7 @@ pub fn find_origins(
     for f in functions {
         let structure = profile.structure(f)?;
         let share = profile.entry(f).share(&structure.cfg, &structure.paths);
-        let share = share.map_err(|problem| profile.damaged(problem))?;
+        let share = share.map_err(|problem| profile.damage_error(problem))?;
         shares.insert(f, (structure, share));
     }
     let sources: HashSet<&[u8; 16]> = profile.sources.iter().collect();
@@ -90,13 +90,15 @@ fn arguments_of(raw: &Raw, examples: &mut BTreeMap<Vec<Vec<u8>>, String>) -> Vec
     let mut all: Vec<String> = Vec::new();
     for started in &raw.started {
         let arguments = started.arguments[1..].to_vec();
-        let example = examples.entry(comparable(&arguments)).or_insert_with(|| {
-            if arguments.is_empty() {
-                String::new()
-            } else {
-                shell_words(&arguments)
-            }
-        });
+        let example = examples
+            .entry(comparable_form(&arguments))
+            .or_insert_with(|| {
+                if arguments.is_empty() {
+                    String::new()
+                } else {
+                    shell_words(&arguments)
+                }
+            });
         if !all.contains(example) {
             all.push(example.clone());
         }

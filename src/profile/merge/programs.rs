@@ -66,13 +66,13 @@ impl Programs {
         self.0.iter()
     }
 
-    /// The same, as the program itself.
-    pub(crate) fn only(&self, id: [u8; 16], file: &Path) -> Result<&Program> {
-        Ok(&self.0[self.of(id, file)?])
+    /// The program that the raw profile `file` with this program id is of.
+    pub(crate) fn find_program(&self, id: [u8; 16], file: &Path) -> Result<&Program> {
+        Ok(&self.0[self.find_index(id, file)?])
     }
 
     /// The program with this id, of which `file` is.
-    pub(super) fn of(&self, id: [u8; 16], file: &Path) -> Result<usize> {
+    pub(super) fn find_index(&self, id: [u8; 16], file: &Path) -> Result<usize> {
         let found = self.0.iter().position(|p| p.id == id);
         found.ok_or_else(|| {
             let problem = match self.0.len() {

@@ -1,7 +1,7 @@
 //! `p3-prof verify --runs`: the runs by themselves, so that those of which copies differ have names.
 
-use super::arguments::{Arguments, comparable, shell_words};
-use super::gather::{Gathered, Seen, add, check, each_file, read};
+use super::arguments::{Arguments, comparable_form, shell_words};
+use super::gather::{Gathered, SeenSources, add, check, each_file, read};
 use super::{Programs, put_together};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, TiVec};
@@ -68,23 +68,23 @@ pub fn runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
 /// The files by arguments in comparable form: folders and temporary names differ between copies.
 fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Arguments, Group>> {
     let programs = Programs::of_one(&profile.manifest, &profile.path);
-    let mut seen = Seen::default();
+    let mut seen = SeenSources::default();
     let mut groups: BTreeMap<Arguments, Group> = BTreeMap::new();
     each_file(files, |file| {
         let raw = read(file)?;
-        check(&raw, programs.only(raw.program, file)?, file)?;
-        seen.once(&[raw.unique], file, files)?;
+        check(&raw, programs.find_program(raw.program, file)?, file)?;
+        seen.refuse_repeated(&[raw.unique], file, files)?;
         let shared = raw.started.len() != 1;
         for started in &raw.started {
             let arguments = started.arguments.get(1..).unwrap_or_default();
-            let group = groups.entry(comparable(arguments)).or_default();
+            let group = groups.entry(comparable_form(arguments)).or_default();
             if group.files.is_empty() {
                 group.example = arguments.to_vec();
             }
             group.files.push(file.to_path_buf());
             group.shared |= shared;
             let processes = group.processes.entry(raw.copy).or_default();
-            *processes = processes.plus(Processes::of(
+            *processes = processes.plus(Processes::new(
                 started.runs,
                 started.children,
                 started.ended,
@@ -103,7 +103,7 @@ impl Group {
             let processes = copies.map(|c| self.processes.get(&c).copied().unwrap_or_default());
             Verdict::of_processes(&profile.manifest, &processes.collect::<TiVec<_, _>>())
         } else {
-            self.alone(profile)?.verdict
+            self.profile_alone(profile)?.verdict
         };
         let mut lines = verdict.gaps;
         let mut cut_short = self.processes.values().map(|p| p.cut_short);
@@ -117,7 +117,7 @@ impl Group {
     }
 
     /// The profile of these runs.
-    fn alone(&self, profile: &Profile) -> Result<Profile> {
+    fn profile_alone(&self, profile: &Profile) -> Result<Profile> {
         let mut gathered = Gathered::default();
         for file in &self.files {
             let raw = read(file)?;

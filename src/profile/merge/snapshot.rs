@@ -4,7 +4,7 @@
 use super::gather::{Copy, add, add_estimates, check};
 use super::programs::refuse_foreign_file;
 use super::programs::{Program, Programs};
-use super::{check_forks, combine, empty, finish_estimates};
+use super::{check_forks, combine, empty_profile, finish_estimates};
 use crate::base::error::{Error, Result};
 use crate::base::index::CopyId;
 use crate::estimates::data;
@@ -29,10 +29,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// Profiles of other programs.
-    pub fn of(programs: &Programs, raw: &Raw, file: &Path) -> Result<Snapshot> {
-        let program = programs.only(raw.program, file)?.clone();
+    pub fn identify(programs: &Programs, raw: &Raw, file: &Path) -> Result<Snapshot> {
+        let program = programs.find_program(raw.program, file)?.clone();
         let manifest = Manifest::read(&program.manifest)?;
-        let profile = empty(&program.manifest, manifest);
+        let profile = empty_profile(&program.manifest, manifest);
         Ok(Snapshot { program, profile })
     }
 
@@ -56,7 +56,7 @@ impl Snapshot {
             add(by_copy.entry(raw.copy).or_default(), raw, &file)?;
         }
         self.profile.sources.sort_unstable();
-        self.counted(by_copy, estimates)
+        self.add_counts(by_copy, estimates)
     }
 
     fn forget(&mut self) {
@@ -70,7 +70,7 @@ impl Snapshot {
         profile.forks.clear();
     }
 
-    fn counted(
+    fn add_counts(
         &mut self,
         by_copy: BTreeMap<CopyId, Copy>,
         estimates: data::Gathered,

@@ -21,7 +21,7 @@ pub struct Starts {
 }
 
 impl Starts {
-    fn of(copy: Copy) -> Starts {
+    fn new(copy: Copy) -> Starts {
         Starts {
             runs: copy.processes.runs,
             children: copy.processes.children,
@@ -71,7 +71,7 @@ pub fn count_starts(manifest: &Path, raw: &Path) -> Result<BTreeMap<CopyId, Star
     let mut copies: BTreeMap<CopyId, Copy> = BTreeMap::new();
     each_file(&[PathBuf::from(raw)], |file| {
         let raw = read(file).and_then(|raw| {
-            check(&raw, programs.only(raw.program, file)?, file)?;
+            check(&raw, programs.find_program(raw.program, file)?, file)?;
             Ok(raw)
         });
         raw.map_or(Ok(()), |raw| {
@@ -80,7 +80,7 @@ pub fn count_starts(manifest: &Path, raw: &Path) -> Result<BTreeMap<CopyId, Star
     })?;
     Ok(copies
         .into_iter()
-        .map(|(c, copy)| (c, Starts::of(copy)))
+        .map(|(c, copy)| (c, Starts::new(copy)))
         .collect())
 }
 

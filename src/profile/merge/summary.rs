@@ -4,7 +4,7 @@ use crate::base::names::printable;
 use crate::base::table::exactly;
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
-use crate::profile::verdict::{copies_named, idle};
+use crate::profile::verdict::{copies_named, idle_copies};
 use std::cell::LazyCell;
 
 /// Findings of a verdict that are listed; `p3-prof verify` tells all.
@@ -17,7 +17,7 @@ pub fn summary(profile: &Profile, name: &str) -> String {
         ("raw profiles", exactly(profile.sources.len() as u64)),
         ("copies", copies(profile)),
         ("runs", runs(profile)),
-        ran(profile),
+        describe_what_ran(profile),
     ];
     // Most profiles have no findings, and to name functions means to read all of their code.
     let names = LazyCell::new(|| profile.printed_names(false));
@@ -26,8 +26,8 @@ pub fn summary(profile: &Profile, name: &str) -> String {
     let more = findings.len().saturating_sub(LISTED);
     lines.extend(findings.into_iter().take(LISTED));
     let mut text = format!("{}: {}\n", printable(name), profile.verdict.status());
-    for (what, told) in lines {
-        text += &format!("  {what:<12}  {}\n", printable(&told));
+    for (classify, told) in lines {
+        text += &format!("  {classify:<12}  {}\n", printable(&told));
     }
     if more > 0 {
         text += &format!("  … and {} more: p3-prof verify\n", exactly(more as u64));
@@ -38,7 +38,7 @@ pub fn summary(profile: &Profile, name: &str) -> String {
 fn copies(profile: &Profile) -> String {
     let present = profile.processes.iter().filter(|c| c.total() > 0);
     let present = format!("{} of {}", present.count(), profile.manifest.copies);
-    let idle = idle(&profile.manifest);
+    let idle = idle_copies(&profile.manifest);
     let have = match idle.len() {
         0 => return present,
         1 => "has",
@@ -66,7 +66,7 @@ fn runs(profile: &Profile) -> String {
 }
 
 /// What was found, as the scheme measures it.
-fn ran(profile: &Profile) -> (&'static str, String) {
+fn describe_what_ran(profile: &Profile) -> (&'static str, String) {
     match &profile.measured {
         Measurement::Estimated(estimated) => estimated.amount(),
         Measurement::Exact(_) => ("functions", functions_that_ran(profile)),

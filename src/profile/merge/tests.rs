@@ -20,7 +20,7 @@ pub(super) fn diamonds() -> Profile {
     )
 }
 
-/// The same with these counts of the first function's paths; `source` tells runs apart.
+/// The profile of a run of [`diamonds`] with these counts of the first function's paths; `source` tells runs apart.
 fn run(source: u8, counts: &[(u64, u64)]) -> Profile {
     let mut p = diamonds();
     p.sources = vec![[source; 16]];

@@ -112,7 +112,7 @@ impl<O: ByteOrder> Reader<'_, O> {
         ids: u64,
     ) -> Result<(), Problem> {
         const SIZE: u64 = size_of::<Slot<LE>>() as u64;
-        let keys = Keys::of(ids);
+        let keys = Keys::for_ids(ids);
         while let Some((found, key)) = self.window.find(at, end, SIZE)? {
             let id = keys.id(key).filter(|&id| id < ids);
             let id = id.ok_or_else(|| damaged(format!("no id has the key {key}")))?;

@@ -147,7 +147,7 @@ fn reverse(bytes: &mut [u8], mut at: usize, widths: &[usize]) {
     }
 }
 
-/// The same profile from a machine of the other byte order.
+/// A raw profile as a machine of the other byte order writes it.
 fn of_another_byte_order(mut bytes: Vec<u8>) -> Vec<u8> {
     let (module, arena) = (PAGE, 3 * PAGE);
     let chunk = arena + 2 * raw::BLOCK_SIZE;

@@ -144,7 +144,7 @@ pub(crate) fn profile() -> Profile {
     p
 }
 
-/// The same later: counts, a name and the control flow of two functions have changed.
+/// [`profile`] as it was later: counts, a name and the control flow of two functions have changed.
 fn later() -> Profile {
     let mut p = profile();
     let counts = made::path_counts(&mut p);

@@ -6,7 +6,7 @@
 //! union stores the set of these paths, or a smaller one where edges cannot describe it, so that nothing unknown is
 //! called unexecuted.
 
-use super::Joined;
+use super::UnionInProgress;
 use super::news::OTHER_RUNS;
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, IdSet, PathId};
@@ -31,7 +31,7 @@ pub(super) struct Partial {
 
 impl Partial {
     /// What `profile` counted of `f`; `None`: all.
-    pub(super) fn of(profile: &Profile, f: FuncId) -> Result<Option<Partial>> {
+    pub(super) fn read(profile: &Profile, f: FuncId) -> Result<Option<Partial>> {
         let entry = profile.entry(f);
         let structure = profile.structure(f)?;
         let counted = profile.counted_paths(f, &structure)?;
@@ -105,7 +105,7 @@ impl Evidence {
             // A path inside each set is inside the edges that they have in common.
             let mut common = sets[0].clone();
             for set in &sets[1..] {
-                let mut missing = IdSet::full(common.capacity());
+                let mut missing = IdSet::with_all(common.capacity());
                 missing.difference_with(set);
                 common.difference_with(&missing);
             }
@@ -122,7 +122,7 @@ impl Evidence {
     }
 }
 
-impl Joined {
+impl UnionInProgress {
     /// Decides what is known of the paths that not every program counted.
     pub(super) fn settle_evidence(&mut self) -> Result<()> {
         let mut is_partial = false;
@@ -135,7 +135,7 @@ impl Joined {
                 ))
             })?;
             if self.is_residual {
-                entry.known = sum.news.known();
+                entry.known = sum.news.known_everywhere();
             }
         }
         let specs = &mut self.manifest.paths;
@@ -150,7 +150,7 @@ impl Joined {
     }
 }
 
-/// The same share where there is one copy.
+/// A share of several copies as that of the one copy of a union, which counts what any of them did.
 fn on_copy_0(share: &ShareEntry) -> ShareEntry {
     match share {
         ShareEntry::Outside(_, set) => ShareEntry::Outside(CopyId(0), set.clone()),

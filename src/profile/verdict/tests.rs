@@ -75,7 +75,7 @@ fn interruptions() {
 fn copies_without_a_share() {
     let one = [made::body(cfg(&[&[1, 2], &[3], &[3], &[]]))];
     let manifest = made::profile(&made::program(one), Scheme::Pbl, 2).manifest;
-    assert_eq!(needed(&manifest), [CopyId(0)].into());
+    assert_eq!(copies_needed(&manifest), [CopyId(0)].into());
     let ran = Processes {
         runs: 1,
         ..Processes::default()
@@ -90,7 +90,7 @@ fn processes_of_two_profiles() {
             runs: 1,
             children: 2,
             cut_short: 3,
-            with_threads: 0,
+            with_threads: 1,
             children_cut_short: 1,
             absent: 4,
             threads: Threads::Started,
@@ -99,7 +99,7 @@ fn processes_of_two_profiles() {
             runs: 10,
             children: 20,
             cut_short: u32::MAX,
-            with_threads: 0,
+            with_threads: 2,
             children_cut_short: 20,
             absent: 40,
             threads: Threads::Inside,
@@ -109,6 +109,7 @@ fn processes_of_two_profiles() {
         runs: 11,
         children: 22,
         cut_short: u32::MAX,
+        with_threads: 3,
         children_cut_short: 21,
         absent: 44,
         threads: Threads::Started,
@@ -255,7 +256,8 @@ fn a_profile_says_what_is_wrong() {
     p.verdict.add_violations([violation(4, 1)]);
     let differ = |what: &str| {
         format!(
-            "copies did not run alike: counts contradict each other in {what} of paths; more counts may be missing; p3-prof verify says how, and what helps"
+            "copies did not run alike: counts contradict each other in {what} of paths; more counts may be missing; \
+             p3-prof verify says how, and what helps"
         )
     };
     let line = |what: &str| {
@@ -307,19 +309,20 @@ fn processes_without_counts() {
     };
     let v = Verdict::of_processes(&p.manifest, &p.processes);
     assert_eq!(v.gaps, ["nothing of copy 2 was merged"]);
-    let absent = "processes that could not write what they counted (rights, limits, or the disk: stderr said why): 2 of copy 1 and 1 of copy 2";
+    let absent = "processes that could not write what they counted (rights, limits, or the disk: stderr said why): 2 \
+                  of copy 1 and 1 of copy 2";
     assert_eq!(v.interrupted, [absent]);
     assert_eq!(v.status(), "incomplete");
-    assert!(p.comparable(&[CopyId(0)]) && !p.comparable(&[CopyId(0), CopyId(1)]));
+    assert!(p.are_comparable(&[CopyId(0)]) && !p.are_comparable(&[CopyId(0), CopyId(1)]));
 }
 
 #[test]
 fn what_can_be_compared() {
     let mut p = diamonds(3);
     let (a, b) = (CopyId(0), CopyId(2));
-    assert!(p.comparable(&[a, b]));
+    assert!(p.are_comparable(&[a, b]));
     p.processes[CopyId(2)].cut_short = 1;
-    assert!(p.comparable(&[a]) && !p.comparable(&[a, b]));
+    assert!(p.are_comparable(&[a]) && !p.are_comparable(&[a, b]));
     p.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
-    assert!(!p.comparable(&[a]));
+    assert!(!p.are_comparable(&[a]));
 }

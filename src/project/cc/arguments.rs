@@ -192,14 +192,14 @@ impl CommandLine {
     }
 
     /// Whether an option is there as it is given.
-    pub(crate) fn has(&self, option: &str) -> bool {
+    pub(crate) fn has_option(&self, option: &str) -> bool {
         self.words
             .iter()
             .any(|w| matches!(w, Word::Option(words) if words[0] == option))
     }
 
     /// Whether an option begins so.
-    pub(crate) fn begins(&self, prefix: &str) -> bool {
+    pub(crate) fn has_option_with_prefix(&self, prefix: &str) -> bool {
         self.words
             .iter()
             .any(|w| matches!(w, Word::Option(words) if words[0].starts_with(prefix)))
@@ -230,7 +230,8 @@ impl CommandLine {
     /// Why copies cannot be made of what it compiles or links, if they cannot: control-flow integrity is put into code
     /// when a link optimises it, and objects of copies are machine code.
     pub(crate) fn needs_lto(&self) -> Option<&'static str> {
-        const CFI: &str = "-fsanitize=cfi checks what only link-time optimisation knows, and copies are linked without; compile without it";
+        const CFI: &str = "-fsanitize=cfi checks what only link-time optimisation knows, and copies are linked \
+                           without; compile without it";
         let mut is_on = false;
         for word in &self.words {
             let Word::Option(words) = word else {
@@ -343,12 +344,12 @@ fn words(arguments: &[String]) -> Vec<Word> {
                 None => Word::Option(vec![argument.clone()]),
             },
             "-x" => match rest.next() {
-                Some(name) => speaks(&mut language, name),
+                Some(name) => set_language(&mut language, name),
                 None => Word::Option(vec![argument.clone()]),
             },
             // Standard input.
             "-" => source(argument, &language),
-            a if a.starts_with("-x") => speaks(&mut language, &a[2..]),
+            a if a.starts_with("-x") => set_language(&mut language, &a[2..]),
             a if a.starts_with("--output=") => Word::Output(a["--output=".len()..].to_string()),
             a if a.starts_with("-o") && !is_option_with_o(a) => Word::Output(a[2..].to_string()),
             a if WITH_VALUE.contains(&a) => {
@@ -368,7 +369,7 @@ fn is_option_with_o(argument: &str) -> bool {
     argument.starts_with("-objc") || argument.starts_with("-object")
 }
 
-fn speaks(language: &mut Option<String>, name: &str) -> Word {
+fn set_language(language: &mut Option<String>, name: &str) -> Word {
     *language = Some(name.to_string()).filter(|n| n != "none");
     Word::Language(name.to_string())
 }

@@ -88,14 +88,14 @@ impl Compiler {
         if let Some(compiler) = Compiler::of_variable(language, theirs).filter(is_clang) {
             return Ok(compiler);
         }
-        let engines = engine::installed();
+        let engines = engine::find_installed();
         let mut with_engine: Vec<u32> = engines.iter().map(|e| e.llvm).collect();
         if with_engine.is_empty() {
             with_engine = VERSIONS.iter().map(|v| v.major).collect();
         }
         let newest = with_engine[with_engine.len() - 1];
         let read_by_engine = llvm::clangs().filter(|v| *v <= newest);
-        let versions = engine::wanted()?
+        let versions = engine::wanted_version()?
             .into_iter()
             .chain(with_engine.iter().rev().copied())
             .chain(read_by_engine);
@@ -133,7 +133,7 @@ impl Compiler {
         if is_clang(&self.path) || !self.is_gcc() {
             return Ok(());
         }
-        let engines = engine::installed();
+        let engines = engine::find_installed();
         let newest = engines.last().map_or(VERSIONS[0].major, |e| e.llvm);
         let tool = if variable == "P3_CXX" {
             "clang++"
@@ -256,18 +256,18 @@ impl Compiler {
     }
 
     /// The exit status of a run: a compiler that was killed has the shell's.
-    pub(crate) fn ran(&self, status: std::io::Result<ExitStatus>) -> Result<u8> {
-        let status = status.map_err(|e| self.failed(&e))?;
+    pub(crate) fn status_of_run(&self, status: std::io::Result<ExitStatus>) -> Result<u8> {
+        let status = status.map_err(|e| self.run_error(&e))?;
         Ok(u8::try_from(exit_code(status)).unwrap_or(1))
     }
 
     /// Becomes the compiler. Returns only on failure.
     pub(crate) fn become_it(&self, arguments: &[String]) -> Error {
         let e = self.command().args(arguments).exec();
-        self.failed(&e)
+        self.run_error(&e)
     }
 
-    pub(crate) fn failed(&self, e: &std::io::Error) -> Error {
+    pub(crate) fn run_error(&self, e: &std::io::Error) -> Error {
         let path = self.path.display();
         Error::Usage(format!("{path}: {e}; name a clang by P3_CC and P3_CXX"))
     }

@@ -32,7 +32,7 @@ pub(crate) fn output(words: &[Word]) -> Option<String> {
     while let Some(word) = rest.next() {
         let named = match *word {
             "-o" | "--output" => rest.next().copied(),
-            w => w.strip_prefix("--output=").or_else(|| joined(w)),
+            w => w.strip_prefix("--output=").or_else(|| attached_output(w)),
         };
         output = named.map(String::from).or(output);
     }
@@ -40,7 +40,7 @@ pub(crate) fn output(words: &[Word]) -> Option<String> {
 }
 
 /// The file in `-oFILE`. Other options of linkers begin with `-o`, too.
-fn joined(word: &str) -> Option<&str> {
+fn attached_output(word: &str) -> Option<&str> {
     let file = word.strip_prefix("-o")?;
     let is_other = file.is_empty() || file.starts_with("magic") || file.starts_with("utput");
     (!is_other).then_some(file)
@@ -49,17 +49,21 @@ fn joined(word: &str) -> Option<&str> {
 /// The words of a link without those by which the linker would write the program elsewhere, or files beside it.
 pub(crate) fn without_outputs(words: &[Word]) -> Vec<Word> {
     let names = [&["-o", "--output"], &WRITES[..]].concat();
-    without(words, &names, |word| joined(word).is_some())
+    leave_out_options(words, &names, |word| attached_output(word).is_some())
 }
 
 /// The words of a link without options for the plug-in that optimises: linkers refuse them where there is no plug-in.
 pub(crate) fn without_plugin_options(words: &[Word]) -> Vec<Word> {
-    without(words, &["-plugin-opt", "--plugin-opt"], |_| false)
+    leave_out_options(words, &["-plugin-opt", "--plugin-opt"], |_| false)
 }
 
 /// The words of a link without these options for the linker, whose value is the next word or behind `=`, and without
 /// those that `is_left_out` accepts.
-fn without(words: &[Word], options: &[&str], is_left_out: impl Fn(&str) -> bool) -> Vec<Word> {
+fn leave_out_options(
+    words: &[Word],
+    options: &[&str],
+    is_left_out: impl Fn(&str) -> bool,
+) -> Vec<Word> {
     let mut is_value = false;
     let mut keeps = |word: &str| {
         if std::mem::take(&mut is_value) {

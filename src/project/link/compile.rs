@@ -30,12 +30,13 @@ pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
     let scratch = Scratch::new().map_err(|e| Error::write(std::env::temp_dir(), e))?;
     let input = StandardInput::capture(line.reads_stdin(), scratch.path())?;
     let mut clang = compiler.command();
-    let keeps_temporaries = line.begins("-save-temps") || line.begins("--save-temps");
+    let keeps_temporaries =
+        line.has_option_with_prefix("-save-temps") || line.has_option_with_prefix("--save-temps");
     if !keeps_temporaries {
         clang.args(EMBED);
     }
     let status = clang.args(&given.words).stdin(input.open()?).status();
-    let status = compiler.ran(status)?;
+    let status = compiler.status_of_run(status)?;
     if status != 0 {
         return Ok(status);
     }
@@ -96,9 +97,13 @@ pub(crate) fn compile_for_copies(
     if adds_lines(given, source) {
         clang.arg(LINES);
     }
-    clang.arg("-c").args(named(source)).arg("-o").arg(object);
+    clang
+        .arg("-c")
+        .args(word_with_language(source))
+        .arg("-o")
+        .arg(object);
     let run = clang.stdin(input.open()?).output();
-    let run = run.map_err(|e| compiler.failed(&e))?;
+    let run = run.map_err(|e| compiler.run_error(&e))?;
     require_success(&run, "compiling a source a second time failed")?;
     claim(object, None)
 }
@@ -116,13 +121,16 @@ fn bitcode_with_lines(
         .args(given.line.quiet_options())
         .args([LINES, "-emit-llvm"]);
     clang.args(["-Xclang", "-disable-llvm-passes", "-c"]);
-    clang.args(named(source)).arg("-o").arg(bitcode);
+    clang
+        .args(word_with_language(source))
+        .arg("-o")
+        .arg(bitcode);
     let run = clang.stdin(input.open().ok()?).output().ok()?;
     run.status.success().then(|| std::fs::read(bitcode).ok())?
 }
 
 /// A source as a word that is no option, with its language.
-fn named(source: &Word) -> Vec<String> {
+fn word_with_language(source: &Word) -> Vec<String> {
     let Word::Source { file, language } = source else {
         return Vec::new();
     };
@@ -169,7 +177,7 @@ fn claim(object: &Path, lines: Option<&[u8]>) -> Result<()> {
     let with_lines = lines.and_then(|code| Some((container::claims_with(&bytes, code)?, code)));
     let patches = match &with_lines {
         Some(((_, patches), _)) => patches.clone(),
-        None => container::claims(&bytes),
+        None => container::section_patches(&bytes),
     };
     if patches.is_empty() {
         return Ok(());

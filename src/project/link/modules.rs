@@ -49,7 +49,7 @@ fn version_of(bitcode: &[u8]) -> Option<u32> {
 
 /// What was linked, told apart.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct LinkedModules {
     /// What can be rewritten.
     pub(crate) modules: Vec<Module>,
     /// Machine code that stays as it is, and why.
@@ -72,24 +72,24 @@ enum Is {
     NoObject,
 }
 
-impl Found {
+impl LinkedModules {
     /// Reads what was linked. `names` are the names of objects that are only of this link: those of their sources.
     /// `rust` is the target of Rust's code, if there is some.
     pub(crate) fn new(
         linked: &[Linked],
         names: &HashMap<String, String>,
         rust: Option<&str>,
-    ) -> Result<Found> {
-        let mut found = Found::default();
+    ) -> Result<LinkedModules> {
+        let mut found = LinkedModules::default();
         let mut taken = HashSet::new();
         let linked = found.with_thin_archives(linked)?;
         let times = count_members(&linked);
         for from in &linked {
-            match found.what(from, &times, rust)? {
+            match found.classify(from, &times, rust)? {
                 Is::Module(embedded) => {
                     let name = names.get(&from.to_string()).cloned();
                     let name = name.or_else(|| rust::name(from));
-                    let name = unique(name.unwrap_or_else(|| relative_name(from)), &mut taken);
+                    let name = make_unique(name.unwrap_or_else(|| relative_name(from)), &mut taken);
                     let from = from.clone();
                     found.modules.push(Module {
                         from,
@@ -133,7 +133,7 @@ impl Found {
             let Linked::File(archive) = from else {
                 continue;
             };
-            if !container::is_thin(&beginning(archive)?) {
+            if !container::is_thin(&read_beginning(archive)?) {
                 continue;
             }
             for (of, member) in number_members(archive, self.members(archive)) {
@@ -159,14 +159,15 @@ impl Found {
     }
 
     /// What something is: Rust's code has its bitcode elsewhere.
-    fn what(&mut self, from: &Linked, times: &Times, rust: Option<&str>) -> Result<Is> {
+    fn classify(&mut self, from: &Linked, times: &Times, rust: Option<&str>) -> Result<Is> {
         let Some(target) = rust else {
-            return self.embedded(from, times);
+            return self.inspect_embedded(from, times);
         };
         if rust::is_std(from) {
             return Ok(Is::Left(rust::STD));
         }
-        let rusts = rust::embedded(from, target).map_err(|e| Error::read(from.to_string(), e))?;
+        let rusts =
+            rust::extract_embedded(from, target).map_err(|e| Error::read(from.to_string(), e))?;
         match rusts {
             Some(embedded) => {
                 if let Linked::Member { archive, .. } = from {
@@ -174,11 +175,11 @@ impl Found {
                 }
                 Ok(Is::Module(embedded))
             }
-            None => self.embedded(from, times),
+            None => self.inspect_embedded(from, times),
         }
     }
 
-    fn embedded(&mut self, from: &Linked, times: &Times) -> Result<Is> {
+    fn inspect_embedded(&mut self, from: &Linked, times: &Times) -> Result<Is> {
         let bytes = match from {
             Linked::File(path) if !is_object(path)? => return Ok(Is::NoObject),
             Linked::File(path) => Ok(std::fs::read(path).map_err(|e| Error::read(path, e))?),
@@ -191,7 +192,7 @@ impl Found {
                 self.member(archive, member, *nth, times)
             }
         };
-        let embedded = bytes.map(|bytes| container::embedded(&bytes));
+        let embedded = bytes.map(|bytes| container::extract_embedded(&bytes));
         Ok(match embedded {
             Err(why) => Is::Left(why),
             Ok(Ok(embedded)) if embedded.flags.is_empty() => {
@@ -265,13 +266,13 @@ pub(crate) fn number_members<'a>(
 fn is_object(path: &str) -> Result<bool> {
     const E_TYPE: usize = 16;
     const ET_REL: u8 = 1;
-    let header = beginning(path)?;
+    let header = read_beginning(path)?;
     let kind = header.get(E_TYPE..E_TYPE + 2);
     Ok(header.starts_with(b"\x7fELF") && kind.is_some_and(|k| k.contains(&ET_REL)))
 }
 
 /// The first bytes of a file.
-fn beginning(path: &str) -> Result<Vec<u8>> {
+fn read_beginning(path: &str) -> Result<Vec<u8>> {
     const ENOUGH: u64 = 64;
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
@@ -286,7 +287,7 @@ fn relative_name(from: &Linked) -> String {
         Linked::Member {
             archive, member, ..
         } => {
-            let member = printable(&member.replace('/', "_"));
+            let member = printable_name(&member.replace('/', "_"));
             format!("{}/{member}", without_parents(archive))
         }
     }
@@ -302,15 +303,15 @@ pub(crate) fn without_parents(file: &str) -> String {
         Component::Normal(part) => Some(PathBuf::from(part)),
         _ => None,
     });
-    printable(&parts.collect::<PathBuf>().to_string_lossy())
+    printable_name(&parts.collect::<PathBuf>().to_string_lossy())
 }
 
-fn printable(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     let printable = |c: char| if c.is_control() { '_' } else { c };
     name.chars().map(printable).collect()
 }
 
-fn unique(name: String, taken: &mut HashSet<String>) -> String {
+fn make_unique(name: String, taken: &mut HashSet<String>) -> String {
     let numbered = (2..).map(|n| format!("{name}-{n}"));
     let free = std::iter::once(name.clone())
         .chain(numbered)
@@ -357,7 +358,7 @@ pub(crate) fn generate(
     bitcode: &Path,
     object: &Path,
 ) -> Result<()> {
-    let rewritten = version_of(&beginning(&bitcode.to_string_lossy())?);
+    let rewritten = version_of(&read_beginning(&bitcode.to_string_lossy())?);
     let compiler = compilers.choose(module.writer(), rewritten)?;
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
@@ -379,7 +380,7 @@ fn cc1(
         clang.args(&flags).args(["-w", "-x", "ir"]);
         clang.arg(input).arg("-o").arg(output);
         let run = clang.stdin(Stdio::null()).output();
-        let run = run.map_err(|e| compiler.failed(&e))?;
+        let run = run.map_err(|e| compiler.run_error(&e))?;
         if run.status.success() {
             return Ok(());
         }
@@ -469,7 +470,7 @@ pub(crate) fn value<'a>(flags: &'a [String], option: &str) -> Option<&'a str> {
 }
 
 /// The words of a link with files in the places of others: of those that the linker names so, alone or inside `-Wl,`.
-pub(crate) fn replaced(words: &[Word], by: &HashMap<String, PathBuf>) -> Vec<String> {
+pub(crate) fn replace_files(words: &[Word], by: &HashMap<String, PathBuf>) -> Vec<String> {
     let one = |file: &str| match by.get(file) {
         Some(path) => path.to_string_lossy().into_owned(),
         None => file.to_string(),

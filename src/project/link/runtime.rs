@@ -142,7 +142,7 @@ impl Target<'_> {
         }
         clang.arg(source.file_name().unwrap_or_default());
         let run = clang.arg("-o").arg(object).output();
-        let run = run.map_err(|e| self.compiler.failed(&e))?;
+        let run = run.map_err(|e| self.compiler.run_error(&e))?;
         require_success(&run, "the runtime cannot be compiled")
     }
 

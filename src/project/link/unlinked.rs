@@ -5,7 +5,7 @@
 //! module, and its manifest is kept. A source counts as linked if any object that was made of it was linked: libtool
 //! compiles a source twice, and links one of the objects.
 
-use super::modules::{self, Found, Module};
+use super::modules::{self, LinkedModules, Module};
 use super::trace::Linked;
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
@@ -129,7 +129,7 @@ pub(crate) fn note_link(
         return;
     };
     // What cannot be read is reported where copies are made; files are noted by name all the same.
-    let found = Found::new(linked, &Default::default(), None).unwrap_or_default();
+    let found = LinkedModules::new(linked, &Default::default(), None).unwrap_or_default();
     let reported = linked.iter().filter_map(|l| match l {
         Linked::File(file) => Some(file),
         Linked::Member { .. } => None,
@@ -154,7 +154,7 @@ pub(crate) fn note_link(
 
 /// The digests of bitcode that may be in what a link left as it is: these objects are no modules of the program, and
 /// yet run.
-fn left_digests(found: &Found) -> Vec<String> {
+fn left_digests(found: &LinkedModules) -> Vec<String> {
     let left = found.left.iter();
     let holders = left.filter(|(_, why)| [modules::AMBIGUOUS, modules::SEVERAL].contains(why));
     let objects = holders.flat_map(|(from, _)| match from {
@@ -370,6 +370,6 @@ fn note_name(path: &Path) -> String {
 /// The bitcode of an object of our compilers.
 fn read_embedded(object: &Path) -> Option<Embedded> {
     let bytes = std::fs::read(object).ok()?;
-    let embedded = container::embedded(&bytes).ok();
+    let embedded = container::extract_embedded(&bytes).ok();
     embedded.filter(|e| !e.flags.is_empty())
 }

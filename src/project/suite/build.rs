@@ -1,6 +1,7 @@
 //! A command that builds, with our compilers in the places of those that it would find.
 
-use super::{Variables, started, status};
+use super::Variables;
+use super::command::{execute, start};
 use crate::base::error::{Error, Result};
 use crate::base::llvm;
 use crate::project::cc::Language;
@@ -60,7 +61,10 @@ pub(crate) fn names() -> Vec<(String, Language)> {
 impl Build {
     /// The options of `p3-rewrite`, those of the environment behind ours.
     fn all_flags(&self) -> Result<String> {
-        let ours = quoted(&self.flags)?;
+        let ours = shlex::try_join(self.flags.iter().map(String::as_str));
+        let ours = ours.map_err(|e| {
+            Error::Usage(format!("an option cannot be passed on: {e}; leave it out"))
+        })?;
         let theirs = std::env::var("P3_FLAGS").unwrap_or_default();
         Ok([ours, theirs].join(" ").trim().to_string())
     }
@@ -76,7 +80,7 @@ impl Build {
         let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let here = std::env::current_dir().unwrap_or_default();
         let calls = tools.path().join("calls");
-        let mut build = started(command);
+        let mut build = start(command);
         build.envs(environment(&tools)?);
         build.env(CALLS, &calls);
         build.env("P3_COPIES", self.copies.to_string());
@@ -91,7 +95,7 @@ impl Build {
             build.env("P3_OUT", out).env("P3_ROOT", &here);
         }
         build.envs(self.environment.iter().map(|(n, v)| (n, v)));
-        let status = status(&mut build, command)?;
+        let status = execute(&mut build, command)?;
         let folders = [self.out.clone().unwrap_or(here)];
         let is_new = |r: &Record| {
             let written = std::fs::metadata(r.folder.join(record::NAME)).and_then(|m| m.modified());
@@ -189,9 +193,4 @@ pub(crate) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString
             .filter_map(Language::find_named_clang),
     );
     Ok(all)
-}
-
-fn quoted(words: &[String]) -> Result<String> {
-    shlex::try_join(words.iter().map(String::as_str))
-        .map_err(|e| Error::Usage(format!("an option cannot be passed on: {e}; leave it out")))
 }

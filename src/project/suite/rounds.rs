@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::index::CopyId;
 use crate::profile::manifest::Manifest;
 use crate::profile::merge::{Starts, count_starts};
-use crate::profile::verdict::needed;
+use crate::profile::verdict::copies_needed;
 use crate::project::record::Record;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) fn find_odd_rounds(programs: &[Record], order: &[u32]) -> Result<BTre
         if starts.is_empty() {
             continue;
         }
-        for copy in needed(&Manifest::read(&path)?) {
+        for copy in copies_needed(&Manifest::read(&path)?) {
             starts.entry(copy).or_default();
         }
         let name = program.program.file_name().unwrap_or_default();

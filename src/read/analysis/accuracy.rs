@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
 use crate::paths::dag::Dag;
 use crate::profile::filter::Selection;
-use crate::profile::flow::{add_up, hottest};
+use crate::profile::flow::{add_up, find_hottest_edge};
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};
 use rayon::prelude::*;
@@ -90,7 +90,7 @@ fn measure_accuracy(structure: &Structure, paths: &[Ran]) -> Accuracy {
     let edges = add_up(dag, paths);
     let id = |path: &[EdgeId]| structure.paths.id(path);
     let counts: HashMap<PathId, u64> = paths.iter().map(|p| (p.id, p.count)).collect();
-    let told = greedy(dag, edges.clone());
+    let told = take_greedily(dag, edges.clone());
     let overlap = told
         .iter()
         .map(|(p, n)| (*n).min(counts.get(&id(p)).copied().unwrap_or(0)));
@@ -98,7 +98,10 @@ fn measure_accuracy(structure: &Structure, paths: &[Ran]) -> Accuracy {
         flow: paths.iter().map(|p| p.count).sum(),
         right: right(dag, &edges, paths),
         overlap: overlap.sum(),
-        definite: paths.iter().map(|p| definite(dag, &edges, &p.edges)).sum(),
+        definite: paths
+            .iter()
+            .map(|p| definite_count(dag, &edges, &p.edges))
+            .sum(),
     }
 }
 
@@ -107,7 +110,7 @@ fn follow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, first: EdgeId) -> Vec<EdgeId>
     let mut path = vec![first];
     let mut v = dag.edge(first).dst;
     while v != dag.exit() {
-        let next = hottest(dag.outs(v), edges).expect("every vertex leads to EXIT");
+        let next = find_hottest_edge(dag.outs(v), edges).expect("every vertex leads to EXIT");
         path.push(next);
         v = dag.edge(next).dst;
     }
@@ -115,9 +118,9 @@ fn follow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, first: EdgeId) -> Vec<EdgeId>
 }
 
 /// Takes paths out of the edge counts until nothing is left: each time some edge becomes empty.
-fn greedy(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, u64)> {
+fn take_greedily(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, u64)> {
     let mut paths = Vec::new();
-    while let Some(first) = hottest(dag.outs(dag.entry()), &edges) {
+    while let Some(first) = find_hottest_edge(dag.outs(dag.entry()), &edges) {
         let path = follow(dag, &edges, first);
         let least = path.iter().map(|e| edges[*e]).min().unwrap_or(0);
         if least == 0 {
@@ -129,7 +132,7 @@ fn greedy(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, u64)> {
     paths
 }
 
-fn definite(dag: &Dag, edges: &TiSlice<EdgeId, u64>, path: &[EdgeId]) -> u64 {
+fn definite_count(dag: &Dag, edges: &TiSlice<EdgeId, u64>, path: &[EdgeId]) -> u64 {
     let of = |e: &EdgeId| i128::from(edges[*e]);
     let through = |e: &EdgeId| dag.outs(dag.edge(*e).src).map(|e| of(&e)).sum::<i128>();
     let flow: i128 = path.iter().map(of).sum();

@@ -40,8 +40,8 @@ pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> Result<impl Iterator<Item 
     let keys: BTreeSet<Key> = left.keys().chain(right.keys()).copied().collect();
     let findings = move |key: Key| match (left.get(&key), right.get(&key)) {
         (Some(&f), Some(&g)) => compare_function(a, f, b, g),
-        (Some(_), None) => differs(format!("{}: only in {}", key.1, a.path.display())),
-        _ => differs(format!("{}: only in {}", key.1, b.path.display())),
+        (Some(_), None) => report_difference(format!("{}: only in {}", key.1, a.path.display())),
+        _ => report_difference(format!("{}: only in {}", key.1, b.path.display())),
     };
     Ok(keys.into_iter().flat_map(findings))
 }
@@ -55,7 +55,7 @@ fn key(p: &Profile, f: FuncId) -> Key<'_> {
     (p.module(f), &entry.name, entry.bodies[0].ordinal)
 }
 
-fn differs(what: String) -> Vec<Finding> {
+fn report_difference(what: String) -> Vec<Finding> {
     vec![Finding::Differs(what)]
 }
 
@@ -63,24 +63,24 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
     let (old, new) = (a.entry(f), b.entry(g));
     let name = &old.name;
     if old.succs != new.succs || old.terminators != new.terminators || old.cuts != new.cuts {
-        return differs(format!("{name}: different control flow"));
+        return report_difference(format!("{name}: different control flow"));
     }
     match (&a.measured, &b.measured) {
         (Measurement::Exact(Exact::Paths(_)), Measurement::Exact(Exact::Paths(_)))
             if old.status != new.status =>
         {
-            differs(format!("{name}: {} against {}", old.status, new.status))
+            report_difference(format!("{name}: {} against {}", old.status, new.status))
         }
         (Measurement::Exact(Exact::Paths(x)), Measurement::Exact(Exact::Paths(y))) => {
             let known = KnownPaths::new(a, f).and_then(|k| Ok([k, KnownPaths::new(b, g)?]));
             match known {
                 Ok(known) => compare_paths(name, &x[f], &y[g], &known),
-                Err(e) => differs(e.to_string()),
+                Err(e) => report_difference(e.to_string()),
             }
         }
         // Edges, on one side at least.
         (Measurement::Exact(_) | Measurement::Estimated(_), _) => {
-            compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string()))
+            compare_edges(a, f, b, g).unwrap_or_else(|e| report_difference(e.to_string()))
         }
     }
 }
@@ -114,7 +114,7 @@ fn compare_paths(
         }
     }
     if within > 0 {
-        let line = explained(name, within, "path", "not every run counted them");
+        let line = explain_difference(name, within, "path", "not every run counted them");
         findings.push(Finding::Explained(line));
     }
     if unselected > 0 {
@@ -138,7 +138,7 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
     match (skipped(a, f), skipped(b, g)) {
         (true, true) => return Ok(Vec::new()),
         (false, false) => {}
-        _ => return Ok(differs(format!("{name}: skipped in one of them"))),
+        _ => return Ok(report_difference(format!("{name}: skipped in one of them"))),
     }
     let (left, right) = (a.structure(f)?, b.structure(g)?);
     let (old, new) = (flow(a, f, &left)?, flow(b, g, &right)?);
@@ -152,33 +152,37 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
     ];
     if !entered[0].meets(entered[1]) {
         let [n, m] = entered.map(print_range);
-        findings.extend(differs(format!("{name}, entries: {n} against {m}")));
+        findings.extend(report_difference(format!(
+            "{name}, entries: {n} against {m}"
+        )));
     }
     let mut within = 0;
     for ((x, n), (_, m)) in old.edges(&left).iter().zip(new.edges(&right)) {
         if !n.meets(m) {
             let (edge, n, m) = (x.edge, n.count, m.count);
-            findings.extend(differs(format!("{name}, edge {edge}: {n} against {m}")));
+            findings.extend(report_difference(format!(
+                "{name}, edge {edge}: {n} against {m}"
+            )));
         } else if n.count != m.count {
             within += 1;
         }
     }
     if within > 0 {
-        let line = explained(name, within, "edge", &why(&old, &new));
+        let line = explain_difference(name, within, "edge", &explain_uncertainty(&old, &new));
         findings.push(Finding::Explained(line));
     }
     Ok(findings)
 }
 
 /// That `n` of `noun` differ, though not by more than is uncertain, and why.
-fn explained(name: &str, n: u64, noun: &str, why: &str) -> String {
+fn explain_difference(name: &str, n: u64, noun: &str, why: &str) -> String {
     let verb = if n == 1 { "differs" } else { "differ" };
     let counts = number_of(n, noun);
     format!("{name}: {counts} {verb} within bounds: {why}")
 }
 
 /// Why counts of edges are not certain.
-fn why(a: &Executed, b: &Executed) -> String {
+fn explain_uncertainty(a: &Executed, b: &Executed) -> String {
     if a.again || b.again {
         return "setjmp may return to it again, and paths then hold twice what ran before it"
             .into();

@@ -92,7 +92,7 @@ impl<'a> Contradictions<'a> {
             PathEnd::Exit => None,
         };
         let succs = path.succs.iter().copied().chain(last);
-        let mut known = Known::default();
+        let mut known = KnownValues::default();
         let mut succs = succs.map(Some).chain(std::iter::repeat(None));
         for (n, &block) in path.blocks.iter().enumerate() {
             let (earlier, succ) = (&path.blocks[..n], succs.next().flatten());
@@ -105,7 +105,7 @@ impl<'a> Contradictions<'a> {
     }
 
     /// Takes into account what a block stores, and what becomes a constant there behind the block `before`.
-    fn arrive(&self, known: &mut Known<'a>, block: BlockId, before: Option<BlockId>) {
+    fn arrive(&self, known: &mut KnownValues<'a>, block: BlockId, before: Option<BlockId>) {
         known.forget(block);
         let fixed = self.constants.get(&block).into_iter().flatten();
         for f in fixed.filter(|f| f.at.from.is_none_or(|b| before == Some(BlockId(b)))) {
@@ -117,7 +117,7 @@ impl<'a> Contradictions<'a> {
     /// last; whether it agrees with what is known.
     fn leave(
         &self,
-        known: &mut Known<'a>,
+        known: &mut KnownValues<'a>,
         block: BlockId,
         earlier: &[BlockId],
         succ: Option<u32>,
@@ -158,7 +158,7 @@ impl<'a> Contradictions<'a> {
         }
         let dag = &paths.dag;
         let decides = dag.fold_from_exit(false, |v, behind: &TiSlice<VertexId, bool>| {
-            let decides_itself = dag.block(v).is_some_and(|b| self.decides(b));
+            let decides_itself = dag.block(v).is_some_and(|b| self.may_contradict(b));
             decides_itself || dag.outs(v).any(|e| behind[dag.edge(e).dst])
         });
         let starts = dag.outs(dag.entry()).map(|edge| Beginning {
@@ -215,7 +215,7 @@ impl<'a> Contradictions<'a> {
     }
 
     /// Whether the way out of a block may contradict what came before it.
-    fn decides(&self, block: BlockId) -> bool {
+    fn may_contradict(&self, block: BlockId) -> bool {
         let has_ways = || self.entry.succs[block].len() > 1;
         self.choices.contains_key(&block) || self.implies && has_ways()
     }
@@ -225,12 +225,12 @@ impl<'a> Contradictions<'a> {
         &self,
         paths: &Measuring,
         edge: EdgeId,
-        known: &Rc<Known<'a>>,
+        known: &Rc<KnownValues<'a>>,
         block: BlockId,
         earlier: &[BlockId],
-    ) -> Option<Rc<Known<'a>>> {
+    ) -> Option<Rc<KnownValues<'a>>> {
         let mut known = Rc::clone(known);
-        if !self.decides(block) {
+        if !self.may_contradict(block) {
             return Some(known);
         }
         let succ = match paths.dag.edge(edge).kind {
@@ -264,7 +264,7 @@ struct Beginning<'a> {
     /// The sum of the labels up to this edge: the lowest id of a path that begins so.
     id: u64,
     /// What its outcomes say.
-    known: Rc<Known<'a>>,
+    known: Rc<KnownValues<'a>>,
 }
 
 /// The values of a comparison that become constants somewhere.
@@ -285,7 +285,7 @@ fn fixed_values(compared: &Compared) -> impl Iterator<Item = Fixed<'_>> {
 
 /// What outcomes on a path have told so far.
 #[derive(Clone, Default)]
-struct Known<'a> {
+struct KnownValues<'a> {
     /// By number: the value's possible numbers, and the blocks that store another one.
     values: FxHashMap<u32, (Set, &'a Variable)>,
     /// Orders of two values, the lower number first, without and with signs.
@@ -299,7 +299,7 @@ const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 
-impl<'a> Known<'a> {
+impl<'a> KnownValues<'a> {
     /// The values of which a block stores another one.
     fn stored_in(&self, block: BlockId) -> impl Iterator<Item = u32> {
         let values = self.values.iter();
@@ -323,7 +323,7 @@ impl<'a> Known<'a> {
     /// Adds that a value is a constant. What was known of it is of an earlier value.
     fn fix(&mut self, fixed: &Fixed<'a>) {
         let (n, c) = (fixed.variable.number, fixed.constant);
-        let set = Set::related(Predicate::Eq, c, fixed.bits);
+        let set = Set::numbers_in_relation(Predicate::Eq, c, fixed.bits);
         self.values.insert(n, (set, fixed.variable));
         self.orders.retain(|(a, b), _| *a != n && *b != n);
     }
@@ -346,10 +346,10 @@ impl<'a> Known<'a> {
                 };
                 let allowed = match (succ as usize).checked_sub(1) {
                     None => values.iter().fold(Set::all(bits), |set, v| {
-                        set.intersected(&Set::related(Predicate::Ne, *v, bits))
+                        set.intersect(&Set::numbers_in_relation(Predicate::Ne, *v, bits))
                     }),
                     Some(n) => match values.get(n) {
-                        Some(v) => Set::related(Predicate::Eq, *v, bits),
+                        Some(v) => Set::numbers_in_relation(Predicate::Eq, *v, bits),
                         None => return true,
                     },
                 };
@@ -371,7 +371,7 @@ impl<'a> Known<'a> {
         let (left, bits) = (&compared.left, compared.bits);
         match right {
             Operand::Constant(text) => match constant(text, bits) {
-                Some(c) => self.limit(left, bits, &Set::related(predicate, c, bits)),
+                Some(c) => self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits)),
                 None => true,
             },
             Operand::Variable(right) => {
@@ -380,16 +380,20 @@ impl<'a> Known<'a> {
                     return false;
                 }
                 if predicate == Predicate::Eq {
-                    let both = a.intersected(&b);
+                    let both = a.intersect(&b);
                     return self.limit(left, bits, &both) && self.limit(right, bits, &both);
                 }
                 // A single number on one side is a constant.
-                let a_is = a.only().is_none_or(|c| {
-                    self.limit(right, bits, &Set::related(swapped(predicate), c, bits))
+                let a_is = a.only_number().is_none_or(|c| {
+                    self.limit(
+                        right,
+                        bits,
+                        &Set::numbers_in_relation(swap(predicate), c, bits),
+                    )
                 });
-                a_is && b
-                    .only()
-                    .is_none_or(|c| self.limit(left, bits, &Set::related(predicate, c, bits)))
+                a_is && b.only_number().is_none_or(|c| {
+                    self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits))
+                })
             }
         }
     }
@@ -403,7 +407,7 @@ impl<'a> Known<'a> {
     }
 
     fn limit(&mut self, variable: &'a Variable, bits: u32, to: &Set) -> bool {
-        let set = self.value(variable, bits).intersected(to);
+        let set = self.value(variable, bits).intersect(to);
         let possible = !set.0.is_empty();
         self.values.insert(variable.number, (set, variable));
         possible
@@ -417,7 +421,7 @@ impl<'a> Known<'a> {
         let predicate = if left < right {
             predicate
         } else {
-            swapped(predicate)
+            swap(predicate)
         };
         let pair = (left.min(right), left.max(right));
         let orders = self
@@ -457,7 +461,7 @@ fn order_of(predicate: Predicate) -> (Order, Option<bool>) {
 }
 
 /// What `a PREDICATE b` is of `b` and `a`.
-fn swapped(predicate: Predicate) -> Predicate {
+fn swap(predicate: Predicate) -> Predicate {
     match predicate {
         Predicate::Slt => Predicate::Sgt,
         Predicate::Sle => Predicate::Sge,
@@ -491,7 +495,7 @@ impl Set {
     }
 
     /// The numbers of so many bits that are in this relation to `c`.
-    fn related(predicate: Predicate, c: u64, bits: u32) -> Set {
+    fn numbers_in_relation(predicate: Predicate, c: u64, bits: u32) -> Set {
         let most = mask(bits);
         // With signs, the order is that of numbers whose first bit is flipped.
         let signed = order_of(predicate).1 == Some(true);
@@ -521,7 +525,7 @@ impl Set {
         Set(ranges.into())
     }
 
-    fn intersected(&self, other: &Set) -> Set {
+    fn intersect(&self, other: &Set) -> Set {
         let mut both = Vec::new();
         for a in self.0.iter() {
             for b in other.0.iter() {
@@ -536,7 +540,7 @@ impl Set {
     }
 
     /// Its number, if it has only one.
-    fn only(&self) -> Option<u64> {
+    fn only_number(&self) -> Option<u64> {
         match self.0[..] {
             [(from, to)] if from == to => Some(from),
             _ => None,

@@ -57,7 +57,7 @@ pub struct CountedFunction<'a> {
     pub structure: Structure,
     /// What completed paths add up to.
     pub flow: Flow,
-    /// The same with what was left before its end.
+    /// What completed paths and those left before their end add up to.
     pub executed: Executed,
     /// By block: how often control came to its end.
     passed: TiVec<BlockId, Range>,
@@ -245,7 +245,7 @@ impl<'a> CountedFunction<'a> {
         profile: &'a Profile,
         selection: &Selection,
     ) -> Result<Vec<CountedFunction<'a>>> {
-        let wanted = selection.profiled(profile).into_par_iter();
+        let wanted = selection.profiled_functions(profile).into_par_iter();
         wanted.map(|f| CountedFunction::new(profile, f)).collect()
     }
 }

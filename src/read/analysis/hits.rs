@@ -6,7 +6,7 @@ use crate::base::index::{CopyId, TiVec, ti_vec};
 use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::profile::merge::Programs;
-use crate::profile::merge::gather::{Seen, check, each_file, read};
+use crate::profile::merge::gather::{SeenSources, check, each_file, read};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -28,12 +28,12 @@ pub struct Hits {
 pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let manifest = Manifest::read(manifest_path)?;
     let mut probe_hits = ti_vec![0u64; manifest.copies as usize];
-    let mut seen = Seen::default();
+    let mut seen = SeenSources::default();
     let programs = Programs::find(&[manifest_path.to_path_buf()])?;
     each_file(files, |file| {
         let raw = read(file)?;
-        check(&raw, programs.only(raw.program, file)?, file)?;
-        seen.once(&[raw.unique], file, files)?;
+        check(&raw, programs.find_program(raw.program, file)?, file)?;
+        seen.refuse_repeated(&[raw.unique], file, files)?;
         let sum = &mut probe_hits[raw.copy];
         for f in raw.functions.values() {
             let remedy = "rewrite with --count-hits, and run that";

@@ -229,11 +229,11 @@ impl Parser {
             self.flush();
         } else if line.starts_with('#') {
             // Headers of `perf script --header`.
-        } else if let Some(header) = Header::parse(line) {
+        } else if let Some(header) = SampleHead::parse(line) {
             self.flush();
             self.start(header);
         } else if line.starts_with(char::is_whitespace) {
-            self.indented(line);
+            self.read_indented(line);
         } else if let Some(place) = behind_fields(line) {
             self.flush();
             self.single(place);
@@ -243,7 +243,7 @@ impl Parser {
         }
     }
 
-    fn start(&mut self, header: Header) {
+    fn start(&mut self, header: SampleHead) {
         let place = frame(header.rest).map(|(place, _)| place);
         self.pending = Some(Pending {
             event: header.event.to_string(),
@@ -266,7 +266,7 @@ impl Parser {
     }
 
     /// A frame, the source line of one, or a sample of which only the frame is printed.
-    fn indented(&mut self, line: &str) {
+    fn read_indented(&mut self, line: &str) {
         if let Some((place, is_inlined)) = frame(line.trim_start()) {
             let continues = self.pending.as_ref().is_some_and(|p| p.has_chain);
             if continues {
@@ -328,16 +328,16 @@ impl Parser {
 }
 
 /// What stands before the address of a sample.
-struct Header<'a> {
+struct SampleHead<'a> {
     event: &'a str,
     period: u64,
     rest: &'a str,
 }
 
-impl<'a> Header<'a> {
+impl<'a> SampleHead<'a> {
     /// `comm tid [cpu] time: period event: rest`, each part but the event perhaps missing. A command's name may have
     /// spaces and colons, so the time is looked for first.
-    fn parse(line: &'a str) -> Option<Header<'a>> {
+    fn parse(line: &'a str) -> Option<SampleHead<'a>> {
         let words = || words(line);
         let timed = words().position(|(_, word)| is_time(word));
         let first = timed.map_or(0, |at| at + 1);
@@ -355,7 +355,7 @@ impl<'a> Header<'a> {
         }
         let period = before.get(first..).and_then(|between| between.last());
         let period = period.filter(|_| timed.is_some() || before.len() > 1);
-        Some(Header {
+        Some(SampleHead {
             event,
             period: period.and_then(|p| p.parse().ok()).unwrap_or(1),
             rest: line[at + word.len()..].trim_start(),

@@ -67,7 +67,7 @@ pub fn simulate(
     let mut rows = Vec::new();
     for &scheme in schemes {
         let strategy = scheme.strategy();
-        let paths = ground.measured(&inputs, strategy);
+        let paths = ground.measure_functions(&inputs, strategy);
         let mut copies: Vec<u32> = copies.iter().map(|&k| strategy.copies(k)).collect();
         copies.dedup();
         rows.extend(
@@ -99,7 +99,7 @@ impl Ground {
         ground.expected = guess_all(&paths);
         if let Some(weights) = weights {
             let cfgs = ground.cfgs.iter().enumerate();
-            let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
+            let functions = cfgs.map(|(i, cfg)| Known::new(manifest, FuncId::new(i), cfg));
             let (build, expected) = (Build::of_manifest(manifest), &mut ground.expected);
             crate::profile::weights::apply_known(weights, &build, functions, &paths, expected)?;
         }
@@ -107,7 +107,11 @@ impl Ground {
     }
 
     /// How `strategy` measures each function, given what is expected of it.
-    fn measured(&self, inputs: &[FunctionInput], strategy: Strategy) -> Vec<Option<Measuring>> {
+    fn measure_functions(
+        &self,
+        inputs: &[FunctionInput],
+        strategy: Strategy,
+    ) -> Vec<Option<Measuring>> {
         let each = inputs.iter().zip(&self.paths).zip(&self.expected);
         let measured = each.map(|((f, of_profile), expected)| {
             let (of_profile, expected) = of_profile.as_ref().zip(expected.clone())?;
@@ -265,7 +269,7 @@ fn hits(code: &FunctionCode, paths: &Measuring, part: Part, ground: &Ground, i: 
         Part::Edges(set) => labelled(&pspp(&paths.dag, set).labels, &ground.flows[i]),
         Part::Ranges(..) | Part::Side(_) => labelled(&code.ids.numbering().labels, &local),
     };
-    [ran(&|_| 1), labels, ran(&|op| code.takes(op))]
+    [ran(&|_| 1), labels, ran(&|op| code.instructions_of(op))]
 }
 
 /// Executions of each edge that the statements of `code`, of function `i`, are placed on.

@@ -105,7 +105,7 @@ pub struct CallCount {
 
 /// The counts of all profiled functions that the selection admits.
 pub fn collect(profile: &Profile, selection: &Selection) -> Result<Vec<FunctionEdges>> {
-    let profiled = selection.profiled(profile).into_par_iter();
+    let profiled = selection.profiled_functions(profile).into_par_iter();
     profiled.map(|f| function(profile, f)).collect()
 }
 

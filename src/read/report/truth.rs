@@ -125,7 +125,7 @@ fn tested(
     // (The last operand before a φ has it, too.)
     let alone = test.filter(|t| !t.inlined && t.known.is_empty());
     let at = alone.and_then(|t| t.at);
-    if let Some((condition, operands)) = at.and_then(|at| text.joined(at[0], at[1])) {
+    if let Some((condition, operands)) = at.and_then(|at| text.joined_condition(at[0], at[1])) {
         let parts = if joins {
             parts_in(&condition, test, text)
         } else {
@@ -189,7 +189,9 @@ fn parts_in(condition: &Condition, test: Option<&Test>, text: &Text) -> u32 {
 /// What a `switch` is over: of one that LLVM made from comparisons, all of these.
 fn switched(site: Site, text: &Text) -> Option<Arc<Condition>> {
     let (line, column) = (site.loc.line, site.column);
-    let joined = text.joined(line, column).map(|(condition, _)| condition);
+    let joined = text
+        .joined_condition(line, column)
+        .map(|(condition, _)| condition);
     joined.or_else(|| text.condition(line, column))
 }
 

@@ -142,7 +142,7 @@ pub(super) fn add_function(
     name: &str,
 ) -> Result<()> {
     let names = target.typed_names();
-    let is_meant = |symbol: &str| names.naming(name, symbol).is_some();
+    let is_meant = |symbol: &str| names.find_naming(name, symbol).is_some();
     let mut is_found = false;
     for (f, function) in target.functions.iter_enumerated() {
         if function.paths.is_some() && is_meant(function.name) {

@@ -170,7 +170,7 @@ fn add_cold(
         let Some(paths) = function.paths.as_deref() else {
             continue;
         };
-        let mut cold = IdSet::full(paths.dag.edges().len());
+        let mut cold = IdSet::with_all(paths.dag.edges().len());
         for edges in seen.known[f].keys().filter_map(|id| paths.decode(*id)) {
             edges.into_iter().for_each(|e| cold.remove(e));
         }
@@ -369,7 +369,7 @@ fn find_function<'a>(
     let functions = target.functions.iter_enumerated();
     let profiled = functions.filter_map(|(f, function)| Some((f, function.paths.as_deref()?)));
     let named_so = profiled.filter_map(|(f, paths)| {
-        let naming = names.naming(name, target.functions[f].name)?;
+        let naming = names.find_naming(name, target.functions[f].name)?;
         Some((naming, (f, paths)))
     });
     let named_so: Vec<(Naming, _)> = named_so.collect();
@@ -387,7 +387,7 @@ fn find_function<'a>(
             "{} is the name of {}; give one of: {}",
             printable(name),
             number_of(symbols.len() as u64, "function"),
-            named(&symbols.iter().map(|s| names.unambiguous(s)).collect())
+            named(&symbols.iter().map(|s| names.unambiguous_name(s)).collect())
         ));
     }
     Ok(found)

@@ -59,7 +59,7 @@ impl Resolved {
 
 /// Why no function of this name can be selected, and what to do.
 pub(super) fn no_function(target: &Target, names: &TypedNames, name: &str) -> String {
-    let is_meant = |symbol: &str| names.naming(name, symbol).is_some();
+    let is_meant = |symbol: &str| names.find_naming(name, symbol).is_some();
     let mut functions = target.functions.iter();
     let skipped = functions.find_map(|f| f.skip.filter(|_| is_meant(f.name)));
     let mut inlined = target.inlined.iter();

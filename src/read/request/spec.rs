@@ -128,7 +128,7 @@ impl Spec {
         }
     }
 
-    /// The same with names that hold in every folder.
+    /// The request with names of files that hold in every folder.
     #[must_use]
     pub(crate) fn with_absolute_names(&self) -> Spec {
         let absolute = |p: &PathBuf| std::path::absolute(p).unwrap_or_else(|_| p.clone());

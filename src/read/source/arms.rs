@@ -31,7 +31,7 @@ impl Scanned<'_> {
                             .all(|i| self.word(i) != "if"),
                     ));
                 }
-                "(" | "[" => at = self.closes(at)?,
+                "(" | "[" => at = self.closing_of(at)?,
                 ")" | "]" | "}" | ";" | "," | "{" => return None,
                 _ => {}
             }
@@ -44,12 +44,12 @@ impl Scanned<'_> {
     pub(super) fn arm_body(&self, arrow: usize) -> Range {
         let first = arrow + 1;
         if self.word(first) == "{" {
-            return first..self.closes(first).map_or(first, |close| close + 1);
+            return first..self.closing_of(first).map_or(first, |close| close + 1);
         }
         let mut at = first;
         while at < self.tokens.len() && !matches!(self.word(at), "," | "}" | ")" | "]" | ";") {
             if matches!(self.word(at), "(" | "[" | "{") {
-                at = self.closes(at).unwrap_or(self.tokens.len());
+                at = self.closing_of(at).unwrap_or(self.tokens.len());
             }
             at += 1;
         }
@@ -63,7 +63,7 @@ impl Scanned<'_> {
             .checked_sub(1)
             .is_some_and(|i| self.word(i) == "match");
         let open = Some(range.end).filter(|&i| keyword && self.word(i) == "{");
-        let close = open.and_then(|open| self.closes(open));
+        let close = open.and_then(|open| self.closing_of(open));
         let Some((open, close)) = open.zip(close) else {
             return Vec::new();
         };
@@ -82,7 +82,7 @@ impl Scanned<'_> {
                 break;
             }
             let pattern = at..guard.unwrap_or(arrow);
-            arms.push((self.joined(pattern), at..body.end));
+            arms.push((self.text_of(pattern), at..body.end));
             at = body.end;
             at += usize::from(self.word(at) == ",");
         }
@@ -92,7 +92,7 @@ impl Scanned<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::tokens;
+    use super::super::brackets::Tokens;
     use super::*;
 
     /// The arms of a `match`: patterns, and all of each.
@@ -102,12 +102,12 @@ mod tests {
             "match f(x) { A | B => g(1, 2), C(n) if n > 3 => { h() } D { m } => m, _ => return }";
         let scanned = Scanned {
             text,
-            tokens: &tokens(text),
+            tokens: &Tokens::read(text),
             is_rust: true,
         };
         let range = scanned.condition(0).expect("a scrutinee");
         let arms = scanned.arms(&range).into_iter();
-        let arms: Vec<(String, String)> = arms.map(|(p, of)| (p, scanned.joined(of))).collect();
+        let arms: Vec<(String, String)> = arms.map(|(p, of)| (p, scanned.text_of(of))).collect();
         let expected = [
             ("A | B", "A | B => g(1, 2)"),
             ("C(n)", "C(n) if n > 3 => { h() }"),

@@ -8,12 +8,13 @@
 //! the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it
 //! would not be.
 
-use super::tokens::{Kind, Token};
+use super::brackets::Tokens;
+use super::tokens::Kind;
 
 /// A text and its tokens.
 pub(super) struct Scanned<'a> {
     pub text: &'a str,
-    pub tokens: &'a [Token],
+    pub tokens: &'a Tokens,
     /// Whether each branch is where its operand begins.
     pub is_rust: bool,
 }
@@ -99,7 +100,9 @@ impl<'a> Scanned<'a> {
         if self.is_rust {
             return None;
         }
-        let open = self.opens(at).filter(|&open| self.word(open) == "(")?;
+        let open = self
+            .bracket_around(at)
+            .filter(|&open| self.word(open) == "(")?;
         let keyword = open.checked_sub(1)?;
         let keyword = match self.word(keyword) {
             "constexpr" => keyword.checked_sub(1)?,
@@ -146,7 +149,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// Whether token `at` negates what follows it; the `!` of `assert!(x)` names a macro of Rust.
-    pub(super) fn negates(&self, at: usize) -> bool {
+    pub(super) fn is_negation_at(&self, at: usize) -> bool {
         let is_of_name = || {
             let name = at.checked_sub(1).map(|before| &self.tokens[before]);
             name.is_some_and(|name| name.kind == Kind::Word && name.end == self.tokens[at].start)
@@ -164,7 +167,7 @@ impl<'a> Scanned<'a> {
                 continue;
             }
             let bracket = before == "(" && self.word(range.end) == ")";
-            let negated = range.start > 1 && self.negates(range.start - 2);
+            let negated = range.start > 1 && self.is_negation_at(range.start - 2);
             if !(bracket && negated) {
                 return range;
             }
@@ -183,9 +186,9 @@ impl<'a> Scanned<'a> {
             "do" => None,
             // A loop over a range has its branch at the colon.
             ":" => {
-                let open = self.opens(at)?;
+                let open = self.bracket_around(at)?;
                 let is_loop = open > 0 && self.word(open - 1) == "for";
-                is_loop.then(|| open + 1..self.closes(open).unwrap_or(at))
+                is_loop.then(|| open + 1..self.closing_of(open).unwrap_or(at))
             }
             "?" => Some(self.last_part(self.operand_before(at))),
             word if JOINS.as_flattened().contains(&word) => {
@@ -210,7 +213,7 @@ impl<'a> Scanned<'a> {
 
     /// Where the declaration begins that is the condition of a `while`, whose name token `at` is.
     fn find_declaration(&self, at: usize) -> Option<usize> {
-        let open = self.opens(at).filter(|_| !self.is_rust)?;
+        let open = self.bracket_around(at).filter(|_| !self.is_rust)?;
         let is_while = open > 0 && self.word(open - 1) == "while";
         let is_type = |i: usize| {
             let word = self.word(i);
@@ -222,7 +225,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// Whether token `at` joins what stands before it with something: Rust's `&&x` and `|| x` do not.
-    pub(super) fn joins(&self, at: usize) -> bool {
+    pub(super) fn is_binary_join(&self, at: usize) -> bool {
         self.is_join(at) && self.is_after_operand(at)
     }
 
@@ -244,7 +247,7 @@ impl<'a> Scanned<'a> {
 
     /// The condition of the `for` whose third clause token `at` is in: an optimiser's branch that ends an iteration.
     fn find_loop_condition(&self, at: usize) -> Option<Range> {
-        let open = self.opens(at)?;
+        let open = self.bracket_around(at)?;
         let keyword = open.checked_sub(1).filter(|&i| self.word(i) == "for")?;
         let condition = self.find_controlled(keyword)?;
         (!condition.is_empty() && condition.end < at).then(|| self.last_part(condition))
@@ -264,7 +267,7 @@ impl<'a> Scanned<'a> {
             at += 1;
         }
         let bracketed = self.word(at) == "(" && {
-            let close = self.closes(at)?;
+            let close = self.closing_of(at)?;
             // Rust: `if (a) && b {`.
             !self.is_join(close + 1) && !matches!(self.word(close + 1), "==" | "!=" | "<" | ">")
         };
@@ -273,7 +276,7 @@ impl<'a> Scanned<'a> {
                 (at..self.tokens.len()).find(|&i| self.word(i) == "{" || self.word(i) == ";")?;
             return Some(at..end);
         }
-        let inside = at + 1..self.closes(at)?;
+        let inside = at + 1..self.closing_of(at)?;
         let semicolons: Vec<usize> = self
             .tokens_outside_brackets(inside.clone())
             .filter(|&i| self.word(i) == ";")
@@ -293,7 +296,7 @@ impl<'a> Scanned<'a> {
             let word = self.word(first - 1);
             let directive = self.tokens[first - 1].kind == Kind::Directive;
             if matches!(word, ")" | "]") {
-                match self.opened(first - 1) {
+                match self.opening_of(first - 1) {
                     Some(open) => first = open,
                     None => break,
                 }
@@ -324,9 +327,9 @@ impl<'a> Scanned<'a> {
         let mut is_guarded = false;
         while end < self.tokens.len() {
             match self.word(end) {
-                _ if self.is_rust && !is_guarded && end > at && self.joins(end) => break,
+                _ if self.is_rust && !is_guarded && end > at && self.is_binary_join(end) => break,
                 "if" => is_guarded = true,
-                "(" | "[" => end = self.closes(end)?,
+                "(" | "[" => end = self.closing_of(end)?,
                 ")" | "]" | "}" | ";" | "," | "{" | "=>" | "else" => break,
                 "?" => {
                     question.get_or_insert(end);
@@ -368,7 +371,7 @@ impl<'a> Scanned<'a> {
 
     /// The end of a macro's arguments at `at`, if no semicolon but another statement follows them.
     fn macro_end(&self, at: usize) -> Option<usize> {
-        let close = (self.word(at + 1) == "(").then(|| self.closes(at + 1))??;
+        let close = (self.word(at + 1) == "(").then(|| self.closing_of(at + 1))??;
         let next = self.tokens.get(close + 1)?;
         (next.kind == Kind::Word || self.word(close + 1) == "}").then_some(close + 1)
     }
@@ -388,10 +391,10 @@ impl<'a> Scanned<'a> {
     /// The last of the joins that bind least, outside of brackets.
     pub(super) fn find_last_join(&self, range: Range) -> Option<usize> {
         JOINS.iter().find_map(|words| {
-            let mut outer = self
-                .tokens_outside_brackets(range.clone())
-                .filter(|&i| words.contains(&self.word(i)) && (!self.is_rust || self.joins(i)));
-            outer.next_back()
+            let outer = self.tokens_outside_brackets(range.clone()).filter(|&i| {
+                words.contains(&self.word(i)) && (!self.is_rust || self.is_binary_join(i))
+            });
+            outer.last()
         })
     }
 
@@ -402,7 +405,7 @@ impl<'a> Scanned<'a> {
             first += 1;
         }
         let whole =
-            self.word(first) == "(" && self.closes(first) == Some(range.end.wrapping_sub(1));
+            self.word(first) == "(" && self.closing_of(first) == Some(range.end.wrapping_sub(1));
         if whole && first + 2 < range.end {
             first + 1..range.end - 1
         } else {
@@ -414,69 +417,8 @@ impl<'a> Scanned<'a> {
         JOINS.as_flattened().contains(&self.word(at))
     }
 
-    /// The tokens of a range that are in no brackets inside it.
-    pub(super) fn tokens_outside_brackets(&self, range: Range) -> std::vec::IntoIter<usize> {
-        let mut depth = 0usize;
-        let mut outer = Vec::new();
-        for i in range {
-            match self.word(i) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                _ if depth == 0 => outer.push(i),
-                _ => {}
-            }
-        }
-        outer.into_iter()
-    }
-
-    /// The bracket that closes the one at `open`.
-    pub(super) fn closes(&self, open: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for i in open..self.tokens.len() {
-            match self.word(i) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.checked_sub(1)?,
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(i);
-            }
-        }
-        None
-    }
-
-    /// The bracket that the one at `close` closes.
-    pub(super) fn opened(&self, close: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for i in (0..=close).rev() {
-            match self.word(i) {
-                ")" | "]" | "}" => depth += 1,
-                "(" | "[" | "{" => depth = depth.checked_sub(1)?,
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(i);
-            }
-        }
-        None
-    }
-
-    /// The bracket around token `at`.
-    pub(super) fn opens(&self, at: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for i in (0..at).rev() {
-            match self.word(i) {
-                ")" | "]" | "}" => depth += 1,
-                "(" | "[" | "{" if depth == 0 => return Some(i),
-                "(" | "[" | "{" => depth -= 1,
-                _ => {}
-            }
-        }
-        None
-    }
-
     /// The text of tokens in one line, blanks and comments between them as one blank each.
-    pub(super) fn joined(&self, range: Range) -> String {
+    pub(super) fn text_of(&self, range: Range) -> String {
         let mut out = String::new();
         for i in range.clone() {
             let token = self.tokens[i];
@@ -491,7 +433,6 @@ impl<'a> Scanned<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::tokens;
     use super::*;
 
     /// The conditions that a branch at `^` in a text, which is not part of it, may be on.
@@ -500,12 +441,12 @@ mod tests {
         let text = marked.replacen('^', "", 1);
         let scanned = Scanned {
             text: &text,
-            tokens: &tokens(&text),
+            tokens: &Tokens::read(&text),
             is_rust,
         };
         let meanings = scanned.meanings(offset)?;
-        let last = meanings.last.map(|(range, _)| scanned.joined(range));
-        Some((scanned.joined(meanings.first), last))
+        let last = meanings.last.map(|(range, _)| scanned.text_of(range));
+        Some((scanned.text_of(meanings.first), last))
     }
 
     /// The first of them.

@@ -1,9 +1,8 @@
 //! Names that stand for numbers: enumerators, and macros of one number.
 
 use super::condition::{Range, Scanned};
-use super::context::literal;
 use super::headers::Header;
-use super::labels::character;
+use super::literals::literal;
 use super::macros::Macros;
 use super::text::Text;
 use super::tokens::Kind;
@@ -39,7 +38,7 @@ pub(super) fn find_enums(scanned: &Scanned) -> Vec<(Option<String>, Range)> {
         let name = (at + 1..open)
             .find(is_name)
             .map(|i| scanned.word(i).to_string());
-        Some((name, open + 1..scanned.closes(open)?))
+        Some((name, open + 1..scanned.closing_of(open)?))
     };
     (0..scanned.tokens.len())
         .filter(is_enum)
@@ -85,7 +84,7 @@ impl Definitions {
             [only] => {
                 let (scanned, range) = (only.scanned(), 0..only.pieces.len());
                 let enumerators = || self.enumerators.get_or_init(|| self.find_enumerators());
-                find_number(&scanned, range.clone()).or_else(|| enumerators().find(&scanned, range))
+                literal(&scanned, range.clone()).or_else(|| enumerators().find(&scanned, range))
             }
             _ => None,
         }
@@ -104,7 +103,7 @@ impl Enumerators {
             let name = list.word(at);
             if let Some(equals) = (at..end).find(|&i| list.word(i) == "=") {
                 let value = equals + 1..end;
-                next = find_number(list, value.clone()).or_else(|| self.find(list, value));
+                next = literal(list, value.clone()).or_else(|| self.find(list, value));
             }
             let qualified = of.map(|of| format!("{of}::{name}"));
             for name in qualified.into_iter().chain([name.to_string()]) {
@@ -130,18 +129,4 @@ impl Enumerators {
         let known = scoped.and_then(|name| self.0.get(&name));
         *known.or_else(|| self.0.get(scanned.word(last)))?
     }
-}
-
-/// The number or character that tokens of a text are, in brackets or not.
-fn find_number(scanned: &Scanned, mut range: Range) -> Option<i128> {
-    while range.len() > 2
-        && scanned.word(range.start) == "("
-        && scanned.closes(range.start) == Some(range.end - 1)
-    {
-        range = range.start + 1..range.end - 1;
-    }
-    let only = (range.len() == 1).then(|| character(scanned.word(range.start)));
-    only.flatten()
-        .map(i128::from)
-        .or_else(|| literal(scanned, range))
 }

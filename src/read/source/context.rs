@@ -6,6 +6,7 @@
 
 use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
 use super::extent::{extend, statement_end};
+use super::literals::literal;
 use super::tokens::{Kind, Token};
 use std::collections::HashSet;
 
@@ -104,7 +105,7 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
     let mut context = Context::default();
     context.climb(scanned, range.clone());
     Condition {
-        text: scanned.joined(range.clone()) + if is_pattern { " =>" } else { "" },
+        text: scanned.text_of(range.clone()) + if is_pattern { " =>" } else { "" },
         bytes: bytes(scanned, &range),
         then: context.then,
         otherwise: context.otherwise,
@@ -150,7 +151,7 @@ fn without_negations(scanned: &Scanned, mut range: Range) -> (Range, bool) {
             continue;
         }
         let whole = scanned.word(range.start) == "("
-            && scanned.closes(range.start) == Some(range.end - 1)
+            && scanned.closing_of(range.start) == Some(range.end - 1)
             && range.len() > 2;
         if !whole {
             return (range, negated);
@@ -187,71 +188,14 @@ fn operand(scanned: &Scanned, range: Range) -> Operand {
     }
 }
 
-/// The value of a literal with a sign, or of a word that means 0 or 1 in some language.
-pub(super) fn literal(scanned: &Scanned, mut range: Range) -> Option<i128> {
-    while range.len() > 2
-        && scanned.word(range.start) == "("
-        && scanned.closes(range.start) == Some(range.end - 1)
-    {
-        range = range.start + 1..range.end - 1;
-    }
-    let minus = range.len() == 2 && scanned.word(range.start) == "-";
-    if range.len() != 1 && !minus {
-        return None;
-    }
-    let value = value(scanned.word(range.end - 1))?;
-    Some(if minus { -value } else { value })
-}
-
-fn value(word: &str) -> Option<i128> {
-    match word {
-        "NULL" | "nullptr" | "false" | "FALSE" => return Some(0),
-        "true" | "TRUE" => return Some(1),
-        _ => {}
-    }
-    if let Some(quoted) = word.strip_prefix('\'').and_then(|w| w.strip_suffix('\'')) {
-        return character(quoted);
-    }
-    let digits: String = word.chars().filter(|c| !matches!(c, '\'' | '_')).collect();
-    let lower = digits.to_ascii_lowercase();
-    let (digits, radix) = match lower.get(..2) {
-        Some("0x") => (&lower[2..], 16),
-        Some("0b") => (&lower[2..], 2),
-        Some("0o") => (&lower[2..], 8),
-        _ if lower.len() > 1 && lower.starts_with('0') => (&lower[1..], 8),
-        _ => (&lower[..], 10),
-    };
-    let end = digits
-        .find(|c: char| !c.is_digit(radix))
-        .unwrap_or(digits.len());
-    let suffix = &digits[end..];
-    let integer = suffix.chars().all(|c| "ulziu0123456789".contains(c)) && !suffix.contains('.');
-    integer.then(|| i128::from_str_radix(&digits[..end], radix).ok())?
-}
-
-fn character(quoted: &str) -> Option<i128> {
-    let mut chars = quoted.chars();
-    let value = match (chars.next()?, chars.next()) {
-        (c, None) if c.is_ascii() => c as i128,
-        ('\\', Some(escape)) => match escape {
-            'n' => 10,
-            't' => 9,
-            'r' => 13,
-            '\\' | '\'' | '"' => escape as i128,
-            '0' if chars.clone().next().is_none() => 0,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    chars.next().is_none().then_some(value)
-}
-
 /// The name before the brackets, if a range is one call: `f` of `f(x)`, `p->f(x)`, `a::f(x)`.
 fn call(scanned: &Scanned, range: Range) -> Option<String> {
     if range.len() < 3 || scanned.word(range.end - 1) != ")" {
         return None;
     }
-    let open = scanned.opened(range.end - 1).filter(|&o| o > range.start)?;
+    let open = scanned
+        .opening_of(range.end - 1)
+        .filter(|&o| o > range.start)?;
     let name = open - 1;
     let reached = scanned.tokens_outside_brackets(range.start..name).all(|i| {
         scanned.tokens[i].kind == Kind::Word
@@ -367,7 +311,7 @@ impl Context {
                 }
                 let name = open.checked_sub(1).map_or("", |i| scanned.word(i));
                 let groups = open == 0
-                    || scanned.negates(open - 1)
+                    || scanned.is_negation_at(open - 1)
                     || STOPS.contains(&name)
                     || matches!(name, "(" | "[" | "&&" | "||" | "and" | "or");
                 if !groups {
@@ -410,7 +354,7 @@ impl Context {
             let mut at = from;
             while at < scanned.tokens.len() && !stops(&at) {
                 if matches!(scanned.word(at), "(" | "[" | "{") {
-                    at = scanned.closes(at).unwrap_or(scanned.tokens.len());
+                    at = scanned.closing_of(at).unwrap_or(scanned.tokens.len());
                 }
                 at += 1;
             }
@@ -452,7 +396,7 @@ impl Context {
             "while" => {
                 self.control(same);
                 let done = keyword > 0 && scanned.word(keyword - 1) == "}";
-                let body = done.then(|| scanned.opened(keyword - 1)).flatten();
+                let body = done.then(|| scanned.opening_of(keyword - 1)).flatten();
                 let body = body.filter(|&b| b > 0 && scanned.word(b - 1) == "do");
                 match body {
                     Some(body) => self.lead(same, scanned, body..keyword),
@@ -499,16 +443,16 @@ impl Context {
             let from = if is_all { body.start } else { range.end };
             self.lead(same, scanned, from..body.end);
         } else if before == ";" && after == ";" {
-            let open = scanned.opens(range.start);
+            let open = scanned.bracket_around(range.start);
             let open = open.filter(|&o| o > 0 && scanned.word(o - 1) == "for");
-            if let Some(close) = open.and_then(|o| scanned.closes(o)) {
+            if let Some(close) = open.and_then(|o| scanned.closing_of(o)) {
                 let end = statement_end(scanned, close + 1);
                 self.control(same);
                 self.lead(same, scanned, range.end + 1..end);
             }
         } else if before == ";" && after == ")" {
             // `if (int n = f(); n > 0)`.
-            if let Some(open) = scanned.opens(range.start) {
+            if let Some(open) = scanned.bracket_around(range.start) {
                 self.statement(scanned, open, range.end, same);
             }
         } else if after == "{" {

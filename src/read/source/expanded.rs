@@ -35,7 +35,7 @@ impl Decision {
 }
 
 /// A decision, and where it is in the expansion.
-struct Found {
+struct PlacedDecision {
     decision: Decision,
     /// The token behind all that is asked for it.
     key: usize,
@@ -61,13 +61,13 @@ pub(super) fn is_in_call(scanned: &Scanned, macros: &Macros, at: usize) -> bool 
 
 /// The round or square bracket around token `at`, unless a statement begins between. O(the statement).
 fn find_opening(scanned: &Scanned, at: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for i in (0..at).rev() {
-        match scanned.word(i) {
-            ")" | "]" => depth += 1,
-            "(" | "[" if depth == 0 => return Some(i),
-            "(" | "[" => depth -= 1,
-            ";" | "{" | "}" if depth == 0 => return None,
+    let mut at = at;
+    while at > 0 {
+        at -= 1;
+        match scanned.word(at) {
+            ")" | "]" => at = scanned.opening_of(at)?,
+            "(" | "[" => return Some(at),
+            ";" | "{" | "}" => return None,
             _ => {}
         }
     }
@@ -78,14 +78,17 @@ fn find_opening(scanned: &Scanned, at: usize) -> Option<usize> {
 pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
     let is_directive = |i: usize| scanned.tokens[i].kind == Kind::Directive;
     let mut start = at;
-    while let Some(open) = scanned.opens(start).filter(|&i| scanned.word(i) != "{") {
+    while let Some(open) = scanned
+        .bracket_around(start)
+        .filter(|&i| scanned.word(i) != "{")
+    {
         start = open;
     }
     let mut end = start;
     while start > 0 && !is_directive(start - 1) {
         match scanned.word(start - 1) {
             ";" | "{" | "}" => break,
-            ")" | "]" => match scanned.opened(start - 1) {
+            ")" | "]" => match scanned.opening_of(start - 1) {
                 Some(open) => start = open,
                 None => break,
             },
@@ -99,7 +102,7 @@ pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
                 end += 1;
                 break;
             }
-            "(" | "[" => match scanned.closes(end) {
+            "(" | "[" => match scanned.closing_of(end) {
                 Some(close) => end = close + 1,
                 None => break,
             },
@@ -113,7 +116,7 @@ pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
 pub(super) fn decisions(expansion: &Expansion) -> Vec<Decision> {
     let scanned = expansion.scanned();
     let tokens = 0..scanned.tokens.len();
-    let mut found: Vec<Found> = tokens
+    let mut found: Vec<PlacedDecision> = tokens
         .filter_map(|i| find_at(expansion, &scanned, i))
         .collect();
     found.sort_by_key(|f| f.key);
@@ -134,14 +137,14 @@ pub(super) fn decisions(expansion: &Expansion) -> Vec<Decision> {
 
 /// What is decided by a token that a call of a macro stands for: an operator, or the keyword of a statement that
 /// controls others.
-fn find_at(expansion: &Expansion, scanned: &Scanned, at: usize) -> Option<Found> {
+fn find_at(expansion: &Expansion, scanned: &Scanned, at: usize) -> Option<PlacedDecision> {
     let word = scanned.word(at);
     let joins = JOINS.iter().find(|words| words.contains(&word));
     let is_statement = matches!(word, "if" | "while" | "for" | "switch");
-    let (whole, key) = if joins.is_some() && scanned.joins(at) || word == "?" {
+    let (whole, key) = if joins.is_some() && scanned.is_binary_join(at) || word == "?" {
         (scanned.operand_before(at), at)
     } else if is_statement && scanned.word(at + 1) == "(" {
-        (scanned.find_controlled(at)?, scanned.closes(at + 1)?)
+        (scanned.find_controlled(at)?, scanned.closing_of(at + 1)?)
     } else {
         return None;
     };
@@ -155,7 +158,7 @@ fn find_at(expansion: &Expansion, scanned: &Scanned, at: usize) -> Option<Found>
         return None;
     }
     let next = joins.map(|words| at + 1..extend(scanned, &(at..at), words).end);
-    Some(Found {
+    Some(PlacedDecision {
         decision: Decision {
             condition: Arc::default(),
             sites,
@@ -218,7 +221,7 @@ fn find_sites(
 /// The end of the body of the `do` whose `while` token `at` is, of a body in braces.
 fn find_end_of_do_before(scanned: &Scanned, at: usize) -> Option<usize> {
     let last = at.checked_sub(1).filter(|&i| scanned.word(i) == "}")?;
-    let open = scanned.opened(last)?;
+    let open = scanned.opening_of(last)?;
     (open > 0 && scanned.word(open - 1) == "do").then_some(last)
 }
 
@@ -229,7 +232,7 @@ fn is_negated(scanned: &Scanned, whole: &Range) -> bool {
     open.is_some_and(|open| {
         open > whole.start
             && scanned.word(open) == "("
-            && scanned.closes(open) == Some(whole.end - 1)
+            && scanned.closing_of(open) == Some(whole.end - 1)
     })
 }
 
@@ -283,7 +286,7 @@ impl Quoted {
     fn find(
         expansion: &Expansion,
         scanned: &Scanned,
-        found: &Found,
+        found: &PlacedDecision,
         is_only: impl Fn(&Range) -> bool,
     ) -> Quoted {
         let pieces = &expansion.pieces;
@@ -312,7 +315,9 @@ impl Quoted {
                 range = before..range.end + 1;
             } else if scanned.is_join(before) {
                 is_alone = false;
-                let open = scanned.opens(range.start).map_or(0, |open| open + 1);
+                let open = scanned
+                    .bracket_around(range.start)
+                    .map_or(0, |open| open + 1);
                 range.start = open.max(found.whole.start);
             } else {
                 break;

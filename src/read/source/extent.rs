@@ -22,7 +22,7 @@ pub(super) fn whole(scanned: &Scanned, mut range: Range) -> Range {
         let outside = range.start.checked_sub(2).map_or("", |i| scanned.word(i));
         let grouped = before == "("
             && scanned.word(range.end) == ")"
-            && (range.start > 1 && scanned.negates(range.start - 2)
+            && (range.start > 1 && scanned.is_negation_at(range.start - 2)
                 || matches!(outside, "(" | "&&" | "||" | "and" | "or"));
         if !grouped {
             return range;
@@ -38,7 +38,7 @@ pub(super) fn extend(scanned: &Scanned, range: &Range, words: &[&str]) -> Range 
     let mut start = range.start;
     while start > 0 {
         let word = scanned.word(start - 1);
-        let opened = matches!(word, ")" | "]" | "}").then(|| scanned.opened(start - 1));
+        let opened = matches!(word, ")" | "]" | "}").then(|| scanned.opening_of(start - 1));
         match opened {
             Some(Some(open)) if word != "}" => start = open,
             Some(_) => break,
@@ -50,7 +50,7 @@ pub(super) fn extend(scanned: &Scanned, range: &Range, words: &[&str]) -> Range 
     let mut end = range.end;
     while end < scanned.tokens.len() {
         let word = scanned.word(end);
-        let closed = matches!(word, "(" | "[").then(|| scanned.closes(end));
+        let closed = matches!(word, "(" | "[").then(|| scanned.closing_of(end));
         match closed {
             Some(Some(close)) => end = close + 1,
             Some(None) => break,
@@ -66,7 +66,7 @@ pub(super) fn extend(scanned: &Scanned, range: &Range, words: &[&str]) -> Range 
 pub(super) fn find_loops(scanned: &Scanned) -> Vec<(Range, Range)> {
     let closes_do = |at: usize| {
         let close = at.checked_sub(1).filter(|i| scanned.word(*i) == "}");
-        let open = close.and_then(|close| scanned.opened(close));
+        let open = close.and_then(|close| scanned.opening_of(close));
         open.is_some_and(|open| open > 0 && scanned.word(open - 1) == "do")
     };
     let body = |at: usize| match scanned.word(at) {
@@ -78,7 +78,7 @@ pub(super) fn find_loops(scanned: &Scanned) -> Vec<(Range, Range)> {
         }
         "for" | "while" => {
             let close = scanned
-                .closes(at + 1)
+                .closing_of(at + 1)
                 .filter(|_| scanned.word(at + 1) == "(")?;
             Some(close + 1..statement_end(scanned, close + 1))
         }
@@ -114,7 +114,9 @@ fn nested_end(scanned: &Scanned, at: usize, depth: usize) -> usize {
     loop {
         match scanned.word(at) {
             "{" => {
-                return scanned.closes(at).map_or(scanned.tokens.len(), |c| c + 1);
+                return scanned
+                    .closing_of(at)
+                    .map_or(scanned.tokens.len(), |c| c + 1);
             }
             "if" | "for" | "while" | "switch" => {
                 let is_if = scanned.word(at) == "if";
@@ -123,7 +125,10 @@ fn nested_end(scanned: &Scanned, at: usize, depth: usize) -> usize {
                 } else {
                     at + 1
                 };
-                let Some(close) = scanned.closes(open).filter(|_| scanned.word(open) == "(") else {
+                let Some(close) = scanned
+                    .closing_of(open)
+                    .filter(|_| scanned.word(open) == "(")
+                else {
                     return plain_end(scanned, at);
                 };
                 let end = nested_end(scanned, close + 1, depth + 1);
@@ -148,7 +153,7 @@ fn plain_end(scanned: &Scanned, mut at: usize) -> usize {
         match scanned.word(at) {
             ";" => return at + 1,
             "}" | ")" => return at,
-            "(" | "[" | "{" => match scanned.closes(at) {
+            "(" | "[" | "{" => match scanned.closing_of(at) {
                 Some(close) => at = close + 1,
                 None => return scanned.tokens.len(),
             },

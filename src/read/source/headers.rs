@@ -48,7 +48,7 @@ impl Header {
 
 impl Headers {
     /// Those that are looked for in the folders of `files`, too.
-    pub(super) fn beside<'a>(files: impl Iterator<Item = &'a str>) -> Headers {
+    pub(super) fn for_files<'a>(files: impl Iterator<Item = &'a str>) -> Headers {
         let own = files.filter(|name| !is_of_the_system(name));
         let mut folders: Vec<PathBuf> = own.map(folder).collect();
         folders.sort();
@@ -61,13 +61,14 @@ impl Headers {
 
     /// The headers that the file called `name` includes, also through others, as far as `read` finds them beside the
     /// file that includes them or in a folder of the program.
-    pub(super) fn included(
+    pub(super) fn find_included(
         &self,
         name: &str,
         text: &Text,
         read: impl Fn(&str) -> Option<String>,
     ) -> Vec<Arc<Header>> {
-        let mut open: Vec<(PathBuf, String)> = text.included().map(|n| (folder(name), n)).collect();
+        let mut open: Vec<(PathBuf, String)> =
+            text.included_names().map(|n| (folder(name), n)).collect();
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         while let Some((beside, quoted)) = open.pop() {
@@ -78,7 +79,7 @@ impl Headers {
                 continue;
             };
             let folder = folder(&header.name);
-            open.extend(header.text.included().map(|n| (folder.clone(), n)));
+            open.extend(header.text.included_names().map(|n| (folder.clone(), n)));
             found.push(header);
             if found.len() == MOST {
                 break;

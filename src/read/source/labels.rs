@@ -6,7 +6,7 @@ use super::text::Text;
 use super::tokens::Kind;
 
 /// Labels of cases have at most so many tokens.
-const LONGEST_LABEL: usize = 8;
+const LONGEST_LABEL: usize = 16;
 /// Words that make no label; after those of them that jump, code is not reached from a label before.
 const KEYWORDS: [&str; 10] = [
     "if", "while", "for", "switch", "else", "do", "return", "goto", "break", "continue",
@@ -53,6 +53,25 @@ impl Text {
         None
     }
 
+    /// The label of the case that begins at `line`, if there is one alone: `RED` of `case RED:`, on that line or before
+    /// it, with nothing but `{` between. Characters have none: they are known by their values.
+    pub fn case(&self, line: u32) -> Option<String> {
+        let scanned = self.scanned();
+        let line = self.tokens_of_line(line)?;
+        let is_case = |i: usize| scanned.word(i) == "case";
+        let case = if is_case(line.start) {
+            line.start
+        } else if line.clone().any(is_case) {
+            return None;
+        } else {
+            scanned.case_before(line.start)?
+        };
+        let label = scanned.label_behind(case)?;
+        let is_alone = !is_case(label.end + 1) && !scanned.is_behind_case(case);
+        let text = scanned.text_of(label);
+        (is_alone && !text.contains('\'')).then_some(text)
+    }
+
     /// The label that a `goto` reaches the code of `line` by: `op_add`, or with macros `vmcase(OP_ADD)`. It is on that
     /// line or before it, with nothing between but statements that do not jump.
     pub fn label(&self, line: u32) -> Option<String> {
@@ -60,7 +79,7 @@ impl Text {
         let first = self.tokens_of_line(line)?.start;
         let found = scanned.label_from(first);
         let found = found.or_else(|| scanned.label_before(first));
-        found.map(|label| scanned.joined(label))
+        found.map(|label| scanned.text_of(label))
     }
 
     /// The tokens that begin on a line, if there are any.
@@ -82,8 +101,8 @@ impl Scanned<'_> {
         case: usize,
         value: i128,
     ) -> Option<String> {
-        let first = case + 1;
-        let end = (first..first + LONGEST_LABEL).find(|&i| self.word(i) == ":")?;
+        let label = self.label_behind(case)?;
+        let (first, end) = (label.start, label.end);
         let is_it = match (first..end).find(|&i| self.word(i) == "...") {
             // Of up to 64 values, clang makes a case of each.
             Some(dots) => {
@@ -93,7 +112,40 @@ impl Scanned<'_> {
             }
             None => definitions.value(self, first..end) == Some(value),
         };
-        is_it.then(|| self.joined(first..end))
+        is_it.then(|| self.text_of(label))
+    }
+
+    /// The label behind the `case` at a token, up to its colon.
+    fn label_behind(&self, case: usize) -> Option<Range> {
+        let first = case + 1;
+        let end = (first..=first + LONGEST_LABEL).find(|&i| self.word(i) == ":")?;
+        Some(first..end)
+    }
+
+    /// The `case` whose label the colon at a token ends.
+    fn case_of_colon(&self, colon: usize) -> Option<usize> {
+        let mut label = (colon.saturating_sub(1 + LONGEST_LABEL)..colon).rev();
+        let begins = |i: &usize| matches!(self.word(*i), "case" | ":" | ";" | "{" | "}");
+        label.find(begins).filter(|&i| self.word(i) == "case")
+    }
+
+    /// The `case` whose label ends before token `at`, with nothing but `{` between.
+    fn case_before(&self, at: usize) -> Option<usize> {
+        let mut last = at.checked_sub(1)?;
+        while self.word(last) == "{" {
+            last = last.checked_sub(1)?;
+        }
+        let colon = Some(last).filter(|&last| self.word(last) == ":")?;
+        self.case_of_colon(colon)
+    }
+
+    /// Whether the label of another case, or `default`, leads to the `case` at a token.
+    fn is_behind_case(&self, case: usize) -> bool {
+        let colon = case.checked_sub(1).filter(|&i| self.word(i) == ":");
+        colon.is_some_and(|colon| {
+            let is_default = colon > 0 && self.word(colon - 1) == "default";
+            is_default || self.case_of_colon(colon).is_some()
+        })
     }
 
     /// The `case` of each label in turn that ends before token `at`, through `{` and `default:`, the last one first.
@@ -106,8 +158,7 @@ impl Scanned<'_> {
                     "{" => at = last,
                     ":" if last > 0 && self.word(last - 1) == "default" => at = last - 1,
                     ":" => {
-                        let label = last.saturating_sub(LONGEST_LABEL)..last;
-                        at = label.rev().find(|&i| self.word(i) == "case")?;
+                        at = self.case_of_colon(last)?;
                         return Some(at);
                     }
                     _ => return None,
@@ -118,9 +169,9 @@ impl Scanned<'_> {
 
     /// What the braces of the `switch` at a token enclose.
     fn switch_body(&self, switch: usize) -> Option<Range> {
-        let open = self.closes(switch + 1)? + 1;
+        let open = self.closing_of(switch + 1)? + 1;
         (self.word(open) == "{").then_some(())?;
-        Some(open + 1..self.closes(open)?)
+        Some(open + 1..self.closing_of(open)?)
     }
 
     /// The last label before token `first` from which its statement is reached without a jump.
@@ -135,7 +186,7 @@ impl Scanned<'_> {
             match self.word(at) {
                 "}" => return None,
                 word if KEYWORDS.contains(&word) => return None,
-                ")" | "]" => at = self.opened(at)?,
+                ")" | "]" => at = self.opening_of(at)?,
                 _ => {}
             }
         }
@@ -144,7 +195,7 @@ impl Scanned<'_> {
     /// The label that begins at token `first`.
     fn label_from(&self, first: usize) -> Option<Range> {
         let end = match self.word(first + 1) {
-            "(" => self.closes(first + 1)? + 1,
+            "(" => self.closing_of(first + 1)? + 1,
             _ => first + 1,
         };
         let ends = match self.word(end) {
@@ -166,7 +217,7 @@ impl Scanned<'_> {
             _ => return None,
         };
         let first = match end.checked_sub(1)? {
-            close if self.word(close) == ")" => self.opened(close)?.checked_sub(1)?,
+            close if self.word(close) == ")" => self.opening_of(close)?.checked_sub(1)?,
             word => word,
         };
         (self.tokens[first].kind == Kind::Word).then_some(first..end)
@@ -185,53 +236,14 @@ impl Scanned<'_> {
     }
 }
 
-/// The value of a character of C, as it is written.
-pub(super) fn character(literal: &str) -> Option<i64> {
-    let text = literal.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-    let text = text.strip_prefix('\'')?.strip_suffix('\'')?;
-    let Some(escape) = text.strip_prefix('\\') else {
-        let mut chars = text.chars();
-        let only = chars.next().filter(|_| chars.as_str().is_empty());
-        return only.map(|c| i64::from(u32::from(c)));
-    };
-    let simple = match escape {
-        "n" => Some(10),
-        "t" => Some(9),
-        "r" => Some(13),
-        "a" => Some(7),
-        "b" => Some(8),
-        "f" => Some(12),
-        "v" => Some(11),
-        "\\" | "'" | "\"" | "?" => Some(i64::from(escape.as_bytes()[0])),
-        _ => None,
-    };
-    let number = || {
-        let hexadecimal = escape.strip_prefix('x');
-        let digits = hexadecimal.map_or((escape, 8), |digits| (digits, 16));
-        let value = u8::from_str_radix(digits.0, digits.1).ok()?;
-        // A plain `char` is signed where these programs run.
-        Some(i64::from(value as i8))
-    };
-    simple.or_else(number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn characters_of_c_have_their_values() {
-        let values = [
-            r"'a'", r"'\n'", r"'\0'", r"'\''", r"'\101'", r"'\xff'", "L'é'", "'ab'", "3",
-        ];
-        let expected = [97, 10, 0, 39, 65, -1, 233];
-        let expected = expected.map(Some).into_iter().chain([None, None]);
-        assert!(values.map(character).into_iter().eq(expected));
-    }
-
-    #[test]
     fn character_of_a_case_is_quoted_by_its_value() {
-        let text = "switch (c) {\n case 'a': case '\\n':\n case ':': {\n  f(); }\n case A + 1:\n case 'b': default:\n  g();\n}";
+        let text = "switch (c) {\n case 'a': case '\\n':\n case ':': {\n  f(); }\n case A + 1:\n case 'b': default:\n  \
+                    g();\n}";
         let text = Text::new(text.into());
         let definitions = Definitions::default();
         let case = |line, value: u8| text.case_of_value(&definitions, line, i128::from(value));

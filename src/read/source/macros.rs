@@ -4,6 +4,7 @@
 //! which condition of the macro a branch decides. What is expanded here keeps, for each token, the places at which
 //! compilers have it.
 
+use super::brackets::Tokens;
 use super::condition::{Range, Scanned};
 use super::tokens::{Kind, Token, tokens_of_line};
 use std::collections::HashMap;
@@ -70,7 +71,7 @@ pub(super) struct Expanded {
 /// A part of a text with its macros expanded.
 pub(super) struct Expansion {
     text: String,
-    tokens: Vec<Token>,
+    tokens: Tokens,
     /// What the tokens are.
     pub pieces: Vec<Expanded>,
 }
@@ -95,8 +96,8 @@ impl Expansion {
             before = Some(piece);
         }
         Expansion {
+            tokens: Tokens::new(&text, tokens),
             text,
-            tokens,
             pieces,
         }
     }
@@ -239,7 +240,7 @@ impl Expanded {
         }
     }
 
-    fn is(&self, word: &str) -> bool {
+    fn has_text(&self, word: &str) -> bool {
         &*self.text == word
     }
 }
@@ -357,6 +358,7 @@ impl Expander<'_> {
         expanded: &[Vec<Expanded>],
     ) -> Option<Vec<Expanded>> {
         let call = Arc::new(Call { text });
+        // Hide sets (Prosser): what a macro expands to is not expanded by it again, so that `#define f f + 1` ends.
         let mut hidden = name.hidden.clone();
         hidden.push(name.text.clone());
         let parameters = definition.parameters.as_deref().unwrap_or_default();
@@ -395,16 +397,21 @@ impl Expander<'_> {
             let next = body.get(at + 1).and_then(parameter);
             match (&*piece.text, next, parameter(piece)) {
                 ("#", Some(argument), _) => {
+                    // `#x` quotes what was written, before macros in it are expanded.
                     let argument = arguments.get(argument).map_or(&[][..], |a| a);
                     let literal = Piece {
                         kind: Kind::Literal,
                         text: piece.text.clone(),
                         is_spaced: piece.is_spaced,
                     };
-                    out.push(of_body(format!("{:?}", joined(argument)).into(), &literal));
+                    out.push(of_body(
+                        format!("{:?}", join_text(argument)).into(),
+                        &literal,
+                    ));
                     at += 1;
                 }
                 (_, _, Some(argument)) => {
+                    // Beside `##` an argument stays as it was written (C11, 6.10.3.1).
                     let alone = is_pasted || is_paste(at + 1);
                     let of = if alone { arguments } else { expanded };
                     let mut tokens = of.get(argument).cloned().unwrap_or_default();
@@ -424,6 +431,7 @@ impl Expander<'_> {
                 _ => out.push(of_body(piece.text.clone(), piece)),
             }
             self.left = self.left.checked_sub(out.len() - first)?;
+            // `a ## b`: the last token so far and the first new one become one. An empty side leaves the other.
             if std::mem::take(&mut is_pasted) && first > 0 && first < out.len() {
                 let right = out.remove(first);
                 let left = &mut out[first - 1];
@@ -442,12 +450,12 @@ fn arguments(
     parameters: usize,
     definition: &Definition,
 ) -> Option<(Vec<Vec<Expanded>>, Expanded)> {
-    input.last().filter(|t| t.is("("))?;
+    input.last().filter(|t| t.has_text("("))?;
     let mut depth = 0usize;
     let mut end = None;
     for (i, token) in input.iter().enumerate().rev() {
-        depth += usize::from(token.is("("));
-        depth -= usize::from(token.is(")"));
+        depth += usize::from(token.has_text("("));
+        depth -= usize::from(token.has_text(")"));
         if depth == 0 {
             end = Some(i);
             break;
@@ -476,7 +484,7 @@ fn arguments(
     Some((arguments, close))
 }
 
-fn joined(tokens: &[Expanded]) -> String {
+fn join_text(tokens: &[Expanded]) -> String {
     let mut out = String::new();
     for token in tokens {
         if token.is_spaced && !out.is_empty() {
@@ -488,7 +496,7 @@ fn joined(tokens: &[Expanded]) -> String {
 }
 
 fn quote_call(name: &Expanded, arguments: &[Vec<Expanded>]) -> String {
-    let arguments: Vec<String> = arguments.iter().map(|a| joined(a)).collect();
+    let arguments: Vec<String> = arguments.iter().map(|a| join_text(a)).collect();
     let call = format!("{}({})", name.text, arguments.join(", "));
     if call.len() > LONGEST_CALL {
         format!("{}(…)", name.text)
@@ -499,13 +507,12 @@ fn quote_call(name: &Expanded, arguments: &[Vec<Expanded>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::tokens;
     use super::*;
 
     /// All that a text behind definitions may expand to.
     fn expanded(definitions: &str, text: &str) -> Vec<String> {
         let mut macros = Macros::default();
-        let [defined, tokens] = [definitions, text].map(tokens);
+        let [defined, tokens] = [definitions, text].map(Tokens::read);
         let scan = |text, tokens| Scanned {
             text,
             tokens,

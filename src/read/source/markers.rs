@@ -62,14 +62,14 @@ impl Markers {
     }
 
     /// Whether a line is to be shown: markers do not leave it out, and the text, if it is there, has it.
-    pub fn shows(&self, file: u32, line: u32) -> bool {
+    pub fn is_shown(&self, file: u32, line: u32) -> bool {
         let length = self.0.get(file as usize).and_then(|e| e.length);
         length.is_none_or(|n| line <= n) && !self.line(file, line)
     }
 
     /// Whether code counts for its line: the line is to be shown, and [`Markers::says_it_ran`].
     pub fn counts(&self, span: &Span) -> bool {
-        self.shows(span.loc.file, span.loc.line) && self.says_it_ran(span)
+        self.is_shown(span.loc.file, span.loc.line) && self.says_it_ran(span)
     }
 
     /// Whether code says that its line ran: the source has something to run at its position.

@@ -2,6 +2,7 @@
 //! position.
 
 mod arms;
+mod brackets;
 mod condition;
 mod constants;
 mod context;
@@ -9,6 +10,7 @@ mod expanded;
 mod extent;
 mod headers;
 mod labels;
+mod literals;
 mod macros;
 pub(crate) mod markers;
 pub(crate) mod patch;
@@ -108,7 +110,7 @@ impl Search {
     }
 
     /// What a file is called instead that was compiled as `name`, by each beginning that fits.
-    fn renamed<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    fn other_names<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
         self.renamed.iter().filter_map(move |(from, to)| {
             let rest = name.strip_prefix(from.as_str())?;
             let whole = rest.is_empty() || rest.starts_with('/') || from.ends_with('/');
@@ -120,7 +122,7 @@ impl Search {
     /// by.
     pub fn rename(&self, files: &mut [String]) {
         for file in files {
-            let renamed = self.renamed(file).next();
+            let renamed = self.other_names(file).next();
             if let Some(name) = renamed {
                 *file = normalised(&name).into_owned();
             }
@@ -129,7 +131,7 @@ impl Search {
 
     /// Where `name` may be, the likeliest first.
     fn candidates(&self, name: &str) -> Vec<PathBuf> {
-        let mut names: Vec<PathBuf> = self.renamed(name).map(PathBuf::from).collect();
+        let mut names: Vec<PathBuf> = self.other_names(name).map(PathBuf::from).collect();
         names.push(name.into());
         let mut candidates = names.clone();
         let is_name = |c: &Component| matches!(c, Component::Normal(_));
@@ -160,7 +162,7 @@ pub struct Sources {
     /// Whether the compiler hashed what it read: a file without a hash is then one that a `#line` names, so that its
     /// columns are those of the file that was made from it.
     hashed: bool,
-    files: Vec<File>,
+    files: Vec<SourceFile>,
     /// What markers leave out, once that was asked for.
     markers: OnceLock<Markers>,
     headers: Headers,
@@ -182,15 +184,15 @@ pub struct Judged {
     pub arms: Vec<Option<String>>,
 }
 
-struct File {
+struct SourceFile {
     name: String,
     checksum: String,
-    found: OnceLock<Found>,
+    found: OnceLock<FoundFile>,
     definitions: OnceLock<Definitions>,
 }
 
 /// What became of looking for a file.
-enum Found {
+enum FoundFile {
     Text(Box<Text>),
     /// One is there, but with other content.
     Changed(PathBuf),
@@ -201,7 +203,7 @@ impl Sources {
     /// Files of a program by number, with the hashes that they had when they were compiled, where these are known.
     /// Nothing is read before it is asked for.
     pub fn new(files: &[String], checksums: &[String], search: Search) -> Sources {
-        let file = |(i, name): (usize, &String)| File {
+        let file = |(i, name): (usize, &String)| SourceFile {
             name: name.clone(),
             checksum: checksums.get(i).cloned().unwrap_or_default(),
             found: OnceLock::new(),
@@ -210,7 +212,7 @@ impl Sources {
         Sources {
             search,
             hashed: checksums.iter().any(|c| !c.is_empty()),
-            headers: Headers::beside(files.iter().map(String::as_str)),
+            headers: Headers::for_files(files.iter().map(String::as_str)),
             files: files.iter().enumerate().map(file).collect(),
             markers: OnceLock::new(),
             known: Mutex::default(),
@@ -226,7 +228,7 @@ impl Sources {
     pub fn text(&self, file: u32) -> Option<&Text> {
         let file = self.files.get(file as usize)?;
         match file.found.get_or_init(|| self.find(file)) {
-            Found::Text(text) => Some(text),
+            FoundFile::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -260,7 +262,7 @@ impl Sources {
         let find = || {
             let headers = self
                 .headers
-                .included(&file.name, text, |name| self.header(name));
+                .find_included(&file.name, text, |name| self.header(name));
             Definitions::new(text, headers)
         };
         file.definitions.get_or_init(find)
@@ -276,7 +278,7 @@ impl Sources {
         Some(String::from_utf8_lossy(&content).into_owned())
     }
 
-    fn find(&self, file: &File) -> Found {
+    fn find(&self, file: &SourceFile) -> FoundFile {
         let mut changed = None;
         for path in self.search.candidates(&file.name) {
             let Some(bytes) = read(&path) else { continue };
@@ -287,9 +289,9 @@ impl Sources {
             let mut text = Text::new(String::from_utf8_lossy(&bytes).into_owned());
             text.has_columns = !self.hashed || !file.checksum.is_empty();
             text.is_rust = file.name.ends_with(".rs");
-            return Found::Text(Box::new(text));
+            return FoundFile::Text(Box::new(text));
         }
-        changed.map_or(Found::Missing, Found::Changed)
+        changed.map_or(FoundFile::Missing, FoundFile::Changed)
     }
 
     /// What markers leave out of the files that are there and as they were compiled, and which positions there say
@@ -338,7 +340,7 @@ impl Sources {
     pub fn changed_file(&self, file: u32) -> Option<&Path> {
         let file = self.files.get(file as usize)?;
         match file.found.get_or_init(|| self.find(file)) {
-            Found::Changed(path) => Some(path),
+            FoundFile::Changed(path) => Some(path),
             _ => None,
         }
     }
@@ -355,7 +357,7 @@ impl Sources {
     }
 
     fn describe_missing(&self, unknown: &str) -> Option<String> {
-        let is_missing = |f: &&File| matches!(f.found.get(), Some(Found::Missing));
+        let is_missing = |f: &&SourceFile| matches!(f.found.get(), Some(FoundFile::Missing));
         let missing = self.files.iter().filter(is_missing);
         let names = missing.map(|f| f.name.as_str());
         let mut names: Vec<&str> = names
@@ -395,8 +397,9 @@ impl Sources {
     /// One line for each file that was looked for and has changed since it was compiled.
     pub fn changed(&self) -> Vec<String> {
         let changed = self.files.iter().filter_map(|f| match f.found.get()? {
-            Found::Changed(path) => Some(format!(
-                "{}: it is not what was compiled, so its text is not shown; --source-dir names a folder with the old one",
+            FoundFile::Changed(path) => Some(format!(
+                "{}: it is not what was compiled, so its text is not shown; --source-dir names a folder with the old \
+                 one",
                 path.display()
             )),
             _ => None,
@@ -505,7 +508,8 @@ mod tests {
     #[test]
     fn lines_and_cases() {
         let text = Text::new(
-            "switch (x) {\n  case RED: f();\n  case GREEN:\n\n    g();\n  case 'a':\n  case BLUE:\n    h();\r\n}".into(),
+            "switch (x) {\n  case RED: f();\n  case GREEN:\n\n    g();\n  case 'a':\n  case BLUE:\n    \
+             h();\r\n}".into(),
         );
         assert_eq!(text.line(8), Some("    h();"));
         assert_eq!((text.line(0), text.line(10)), (None, None));
@@ -522,6 +526,15 @@ mod tests {
         assert_eq!(remarked.case(3).as_deref(), Some("A"));
         assert_eq!(remarked.case(8).as_deref(), Some("B"));
         assert_eq!(remarked.case(9), None);
+        // Other labels, operators and blocks in between.
+        let near = Text::new(
+            "switch (x) {\ndefault:\ncase A:\n  a();\ncase B: y = x ?\n  2 :\n  3;\nl: case C:\n  c();\ncase D: {\n  \
+             d();\n}\ncase X |\n  Y: e();\n}".into(),
+        );
+        let labels: Vec<_> = (1..=14).filter_map(|l| Some((l, near.case(l)?))).collect();
+        let expected = [(5, "B"), (9, "C"), (10, "D"), (11, "D"), (13, "X | Y")];
+        let expected = expected.map(|(line, label)| (line, label.to_string()));
+        assert_eq!(labels, expected[..]);
         assert_eq!(text.condition(1, 1).unwrap().text, "x");
         assert_eq!(text.condition(1, 0), None);
         assert_eq!(text.condition(1, 99), None);

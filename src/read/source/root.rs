@@ -5,7 +5,7 @@ pub(crate) struct Root<'a>(pub &'a str);
 
 impl<'a> Root<'a> {
     /// Of these files.
-    pub(crate) fn of(files: impl Iterator<Item = &'a str> + Clone) -> Root<'a> {
+    pub(crate) fn find(files: impl Iterator<Item = &'a str> + Clone) -> Root<'a> {
         let folder = |name: &'a str| name.rfind('/').map_or("", |end| &name[..end]);
         let first = files.clone().next().map_or("", folder);
         let common = files.clone().fold(first, |mut common, name| {
@@ -56,7 +56,7 @@ mod tests {
     fn files_of_a_repository_are_named_from_there() {
         let root = |repository| {
             let files = ["/p/src/a.c", "/p/src/b/c.c"];
-            let root = Root::of(files.into_iter()).or_above(Some(repository));
+            let root = Root::find(files.into_iter()).or_above(Some(repository));
             (root.0.to_string(), root.name(files[1]).to_string())
         };
         assert_eq!(root("/p"), ("/p".into(), "src/b/c.c".into()));
@@ -69,13 +69,13 @@ mod tests {
     #[test]
     fn names_stay_whole_outside_of_the_folder() {
         // A program without -g names no source file, and its modules have relative names.
-        let root = Root::of(std::iter::empty());
+        let root = Root::find(std::iter::empty());
         assert_eq!(
             (root.0, root.name("nog.bc"), root.name("/p/nog.bc")),
             (".", "nog.bc", "/p/nog.bc")
         );
         assert_eq!(
-            Root::of(["/p/a.c", "/q/a.c"].into_iter()).name("nog.bc"),
+            Root::find(["/p/a.c", "/q/a.c"].into_iter()).name("nog.bc"),
             "nog.bc"
         );
     }
@@ -93,7 +93,7 @@ mod tests {
             (&["/p/a.c", "/q/a.c"], "/", "q/a.c"),
             (&["a.c", "./b.c"], ".", "./b.c"),
         ] {
-            let found = Root::of(files.iter().copied());
+            let found = Root::find(files.iter().copied());
             assert_eq!((found.0, found.name(files[files.len() - 1])), (root, last));
         }
     }

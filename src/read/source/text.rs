@@ -1,5 +1,6 @@
 //! The text of a source file, and what it says of lines, columns and conditions.
 
+use super::brackets::Tokens;
 use super::condition::{Range, Scanned};
 use super::context::{self, Bytes, Condition, bytes};
 use super::expanded::{self, Decision};
@@ -18,7 +19,7 @@ pub struct Text {
     pub(crate) is_rust: bool,
     /// Where each line begins.
     lines: Vec<usize>,
-    tokens: OnceLock<Vec<Token>>,
+    tokens: OnceLock<Tokens>,
     /// The macros that it defines.
     macros: OnceLock<HashSet<String>>,
     /// Conditions that were asked for, by line, column and extent.
@@ -43,9 +44,6 @@ enum Extent {
     Join,
     Whole,
 }
-
-/// The label of a case is at most so many lines before its code.
-const FARTHEST_CASE: u32 = 16;
 
 /// Words behind which control may go more than one way, or elsewhere.
 const TURNS: [&str; 22] = [
@@ -108,7 +106,7 @@ impl Text {
     }
 
     /// All that the `&&` or `||` at a line and column joins, and how many operands that has.
-    pub fn joined(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
+    pub fn joined_condition(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
         let (range, operands) = self.scanned().find_joined_at(self.offset(line, column)?)?;
         let condition = self.remember((line, column, Extent::Join), || Some(range));
         Some((condition?, operands))
@@ -161,7 +159,7 @@ impl Text {
     }
 
     /// The names of headers that it includes by quotes.
-    pub(super) fn included(&self) -> impl Iterator<Item = String> + '_ {
+    pub(super) fn included_names(&self) -> impl Iterator<Item = String> + '_ {
         let tokens = self.scanned().tokens.iter();
         let directives = tokens.filter(|t| t.kind == tokens::Kind::Directive);
         let name = |t: &Token| {
@@ -242,7 +240,7 @@ impl Text {
     pub(super) fn scanned(&self) -> Scanned<'_> {
         Scanned {
             text: &self.text,
-            tokens: self.tokens.get_or_init(|| tokens::tokens(&self.text)),
+            tokens: self.tokens.get_or_init(|| Tokens::read(&self.text)),
             is_rust: self.is_rust,
         }
     }
@@ -261,37 +259,6 @@ impl Text {
         let condition = scanned.condition(keyword.start);
         condition
             .filter(|_| more.is_none())
-            .map(|range| scanned.joined(range))
-    }
-
-    /// The label of the case that begins at `line`, if there is one alone: `RED` of `case RED:`, on that line or, with
-    /// nothing but blanks and lines of comments between, before it.
-    pub fn case(&self, line: u32) -> Option<String> {
-        let mut at = line;
-        let mut text = self.line(at)?.trim();
-        // Whether this line is inside a comment that begins above it.
-        let mut is_inside = false;
-        loop {
-            let goes_on_above = !text.contains("/*");
-            is_inside = goes_on_above && (is_inside || (at < line && text.ends_with("*/")));
-            let is_comment = is_inside || text.starts_with("//") || text.starts_with("/*");
-            if text.contains("case ") && !is_comment {
-                break;
-            }
-            let nothing = at == line || text.is_empty() || text == "{" || is_comment;
-            at = at
-                .checked_sub(1)
-                .filter(|_| nothing && at + FARTHEST_CASE > line)?;
-            text = self.line(at)?.trim();
-        }
-        let above = self.line(at.saturating_sub(1)).unwrap_or_default().trim();
-        let shared = above.starts_with("case ") && above.ends_with(':');
-        let text = text.strip_prefix("case ")?;
-        // `case Tok::num:` of C++ has colons that end no label.
-        let colons = text.match_indices(':').map(|(i, _)| i);
-        let ends = |i: &usize| !text[i + 1..].starts_with(':') && !text[..*i].ends_with(':');
-        let (label, behind) = text.split_at(colons.into_iter().find(ends)?);
-        let plain = !behind.contains("case ") && !shared;
-        (plain && !label.contains('\'')).then(|| label.trim().to_string())
+            .map(|range| scanned.text_of(range))
     }
 }

@@ -60,9 +60,9 @@ impl<'a> Lexer<'a> {
         let first = self.rest().chars().next()?;
         let kind = match first {
             '#' if self.line_begins && !self.is_attribute() => self.directive(),
-            '"' => self.quoted('"'),
+            '"' => self.read_quoted('"'),
             '\'' if self.is_lifetime() => self.punctuation(first),
-            '\'' => self.quoted('\''),
+            '\'' => self.read_quoted('\''),
             c if c.is_ascii_digit() => self.number(),
             c if is_word(c) => self.word(),
             c => self.punctuation(c),
@@ -119,7 +119,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Up to a quote that no backslash precedes; at most to the end of the line, unless Rust's strings go on.
-    fn quoted(&mut self, quote: char) -> Kind {
+    fn read_quoted(&mut self, quote: char) -> Kind {
         let mut escaped = false;
         let mut end = self.text.len();
         for (i, c) in self.rest().char_indices().skip(1) {
@@ -184,7 +184,7 @@ impl<'a> Lexer<'a> {
         let prefix = ["L", "u", "U", "u8", "b", "c"].contains(&word);
         self.at += length;
         match behind.chars().next() {
-            Some(quote @ ('"' | '\'')) if prefix => self.quoted(quote),
+            Some(quote @ ('"' | '\'')) if prefix => self.read_quoted(quote),
             _ => Kind::Word,
         }
     }

@@ -32,8 +32,8 @@ impl Text {
         found.into_iter().map(|at| self.position(at)).collect()
     }
 
-    /// Line and column of each `}` of a text of Rust, and of what stands directly behind it, where rustc puts the return
-    /// of a function and the end of a statement. Linear.
+    /// Line and column of each `}` of a text of Rust, and of what stands directly behind it, where rustc puts the
+    /// return of a function and the end of a statement. Linear.
     pub(super) fn find_ends_in_rust(&self) -> Vec<(u32, u32)> {
         if !self.is_rust || !self.has_columns {
             return Vec::new();
@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn braces_before_other_ways_are_found() {
-        let text = "if (a) {\n  f();\n} else if (b) {\n} elsewhere();\n}\nelse {\n}\ttry { }  catch (...) {\n} while (c);";
+        let text = "if (a) {\n  f();\n} else if (b) {\n} elsewhere();\n}\nelse {\n}\ttry { }  catch (...) {\n} while \
+                    (c);";
         assert_eq!(found(text), [(3, 1), (7, 9)]);
     }
 

@@ -95,7 +95,7 @@ pub(super) fn number(n: f64) -> String {
     grouped(rounded(n))
 }
 
-/// The same before what `noun` names: `1 path`, `2,000 paths`.
+/// A number that may be an estimate, and what `noun` names: `1 path`, `2,000 paths`.
 pub(super) fn counted(n: f64, noun: &str) -> String {
     number_of(rounded(n), noun)
 }

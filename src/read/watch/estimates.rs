@@ -15,9 +15,10 @@ use crate::read::source::Sources;
 pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<Counted<'a>> {
     match estimated {
         Estimated::Sampled(_) => Ok(Counted::Subpaths(count_sampled(profile)?)),
-        Estimated::Bursts(bursts) => {
-            Ok(Counted::Paths(bursts.expected(), Box::new(bursts.shares())))
-        }
+        Estimated::Bursts(bursts) => Ok(Counted::Paths(
+            bursts.expected_counts(),
+            Box::new(bursts.shares()),
+        )),
     }
 }
 
@@ -25,7 +26,7 @@ fn count_sampled(profile: &Profile) -> Result<Counts> {
     let sampled = profile.sampled()?;
     let report = Report::new(sampled, &Selection::default());
     let count = |row: Row| Count {
-        sure: row.sure(),
+        sure: row.sure_share(),
         count: row.estimate.count,
         error: Some(row.estimate.half_width),
         share: row.share,
@@ -47,7 +48,7 @@ pub(super) fn totals(estimated: &Estimated, counts: &Counts, distinct: &str) -> 
             "about {} executed{}; {} sampled, {distinct} distinct, one in {}",
             counted(counts.total, "block"),
             counts.rate_of("blocks"),
-            exact_number_of(sample.counted(), "subpath"),
+            exact_number_of(sample.count_points(), "subpath"),
             exact_number_of(sample.period(), "block")
         ),
         Estimated::Bursts(bursts) => format!(

@@ -198,7 +198,7 @@ impl Watch {
             return own.then_some(raw).ok_or_else(other);
         }
         let programs = programs(&self.manifests, &self.targets, raw.program, file)?;
-        self.snapshot = Some(Snapshot::of(&programs, &raw, file)?);
+        self.snapshot = Some(Snapshot::identify(&programs, &raw, file)?);
         Ok(raw)
     }
 }
@@ -222,7 +222,8 @@ fn read(file: &Path) -> Result<Raw> {
 fn nothing(targets: &[Target]) -> Error {
     match &targets[0] {
         Target::Process(id) => Error::Usage(format!(
-            "process {id}: it maps no raw profile; name a program that p3-rewrite made (a program that printed that it counts in memory has none)"
+            "process {id}: it maps no raw profile; name a program that p3-rewrite made (a program that printed that it \
+             counts in memory has none)"
         )),
         Target::Folder(path) | Target::File(path) => Error::profile(
             path,
@@ -297,7 +298,7 @@ fn missing(profile: &Profile) -> Option<String> {
     if !matches!(profile.measured, Measurement::Exact(Exact::Paths(_))) {
         return None;
     }
-    let mut missing: Vec<_> = crate::profile::verdict::needed(&profile.manifest)
+    let mut missing: Vec<_> = crate::profile::verdict::copies_needed(&profile.manifest)
         .into_iter()
         .collect();
     missing.retain(|c| profile.processes[*c].total() == 0);

@@ -6,7 +6,7 @@ use super::optimize::{is_for_lto, optimize};
 use super::{Names, Parsed, hidden, positions, segment};
 use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED as LLVM;
-use crate::input::ir::lower::{remedy_for_old_text, unreadable};
+use crate::input::ir::lower::{remedy_for_old_text, unreadable_error};
 use crate::input::load::{Admitted, Input, Kind, Level, Optimize};
 use inkwell::module::Module;
 use rayon::prelude::*;
@@ -174,7 +174,7 @@ fn accept(
 
 fn parse(input: &Input, names: Names) -> Result<Parsed> {
     let name = input.path.display().to_string();
-    Parsed::read(&input.bytes, &name, input.kind, names).map_err(|e| unreadable(input, &e))
+    Parsed::read(&input.bytes, &name, input.kind, names).map_err(|e| unreadable_error(input, &e))
 }
 
 /// Names with our prefix are the runtime's, whoever defines or declares them. Local ones concern no other

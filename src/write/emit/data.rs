@@ -152,7 +152,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     fn table(&self, plan: &FunctionPlan, index: u64) -> StructValue<'ctx> {
         let values = [
             ("func", self.word(plan.func.0)),
-            ("bits", self.word(Keys::of(plan.table.ids()).bits)),
+            ("bits", self.word(Keys::for_ids(plan.table.ids()).bits)),
             ("size", self.size(plan.table.ids())),
         ];
         let cache = self.caches.map(|_| ("cache", self.cache(index).into()));

@@ -74,7 +74,7 @@ pub(crate) fn instrument<'ctx>(
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
     let places = split(context, &blocks, cfg, plan, &tails, branches);
     let registers = Registers::new(cfg, plan.order(), plan);
-    let keys = Keys::of(plan.table.ids());
+    let keys = Keys::for_ids(plan.table.ids());
     let holds_address = !sets_before_branches(cfg, plan, &places);
     let mut emitter = Emitter {
         context,

@@ -5,7 +5,7 @@ use super::by_llvm_ir;
 use super::llvm::session;
 use super::{Parsed, read};
 use crate::base::error::Result;
-use crate::input::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
+use crate::input::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable_error};
 use crate::input::ir::{FORBIDDING_ATTRIBUTES, Program};
 use crate::input::load::Admitted;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -106,6 +106,6 @@ fn by_llvm(input: &Admitted, options: &LoadOptions) -> Result<Lowered> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
     match context.create_module_from_ir(buffer) {
         Ok(module) => Ok(lower_module(input, &module, options)),
-        Err(message) => Err(unreadable(input, &message.to_string())),
+        Err(message) => Err(unreadable_error(input, &message.to_string())),
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn optimize(
     // The module as it will be read again: passes leave an order of uses and names behind that bitcode does not have.
     let name = input.path.display().to_string();
     Parsed::read(&input.bytes, &name, input.kind, names)
-        .map_err(|e| crate::input::ir::lower::unreadable(input, &e))
+        .map_err(|e| crate::input::ir::lower::unreadable_error(input, &e))
 }
 
 fn run_pipeline(module: &Module, level: Level) -> std::result::Result<(), String> {

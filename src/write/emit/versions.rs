@@ -388,7 +388,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// The block above `b` in the dominator tree.
     fn find_dominator(&self, b: BlockId) -> Option<BlockId> {
-        let reachable = self.dominators.reaches(b);
+        let reachable = self.dominators.is_reachable(b);
         reachable
             .then(|| self.dominators.find_dominator(b))
             .flatten()

@@ -10,7 +10,7 @@ use crate::base::names::shown;
 use crate::copies::partition::Assignment;
 use crate::copies::plan::Update;
 use crate::copies::plan::build::copy_plan;
-use crate::copies::plan::double::doubled;
+use crate::copies::plan::double::double_blocks;
 use crate::copies::plan::{CopyPlan, FunctionPlan, check};
 use crate::copies::selection::{self, Asked};
 use crate::copies::strategy::{Method, Scheme};
@@ -168,12 +168,12 @@ impl Analysis {
         }
     }
 
-    /// `plan` with two versions of every block ([`doubled`]).
+    /// `plan` with two versions of every block ([`double_blocks`]).
     pub(super) fn doubled(&self, plan: CopyPlan) -> CopyPlan {
         let cfg = |f: &FunctionPlan| &self.program.body(f.func).cfg;
         let functions = plan.functions.into_iter();
         CopyPlan {
-            functions: functions.map(|f| doubled(cfg(&f), f)).collect(),
+            functions: functions.map(|f| double_blocks(cfg(&f), f)).collect(),
             ..plan
         }
     }

@@ -17,7 +17,7 @@ use crate::input::load::positions::Positions;
 use crate::input::load::{Admitted, find_inputs};
 use crate::profile::Profile;
 use crate::profile::manifest::{Manifest, Status};
-use crate::profile::verdict::idle;
+use crate::profile::verdict::idle_copies;
 use crate::profile::weights::UNRELATED;
 use crate::write::emit::{self, Admission, Parsed};
 use crate::write::options::{Options, THREADS_WARNING, WeightsFrom};
@@ -297,7 +297,7 @@ fn warn_of_threads(options: &Options, analysis: &Analysis) -> Option<String> {
 
 /// Of more copies than usual, that some count nothing.
 fn warn_of_idle_copies(options: &Options, manifest: &Manifest) -> Option<String> {
-    let idle = idle(manifest).len();
+    let idle = idle_copies(manifest).len();
     let busy = options.copies as usize - idle;
     let is_usual = options.copies <= options.scheme.strategy().usual_copies;
     (idle > 0 && busy > 0 && !is_usual).then(|| {

@@ -593,7 +593,8 @@ fn knobs_that_are_wrong() {
     {
         let (_, output) = program.run(&program.shadowed, &format!("{i}"), &["asks", "10"], knobs);
         assert_eq!(output.status.code(), Some(3));
-        let said = "p3: shadows: P3_SHADOW is not understood; write, for example, load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off\n";
+        let said = "p3: shadows: P3_SHADOW is not understood; write, for example, \
+                    load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off\n";
         assert_eq!(String::from_utf8_lossy(&output.stderr), said, "{knobs}");
     }
 }

@@ -61,7 +61,8 @@ fn filtered_program_is_not_killed() {
         let shown = program.shown(mode);
         assert_eq!(shown["filtered"], 1, "{mode}: {shown}");
         let text = program.summary(mode);
-        let said = "nothing is known of what ran behind a filter of system calls (seccomp): shadows of 1 process ended there";
+        let said = "nothing is known of what ran behind a filter of system calls (seccomp): shadows of 1 process ended \
+                    there";
         assert!(text.contains(said), "{text}");
     }
 }

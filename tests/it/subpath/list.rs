@@ -39,7 +39,7 @@ fn bytes(sample: &Subpaths) -> u64 {
 }
 
 fn points(sample: &Subpaths) -> u64 {
-    sample.counted()
+    sample.count_points()
 }
 
 fn points_of(sample: &Subpaths, block: u32) -> u64 {
@@ -157,7 +157,7 @@ fn counting_is_unbiased() {
             let estimate = estimate(super::points_of(&sample, &[block]), 0.5);
             counts.push(estimate.count);
             if truth * 0.5 >= 5.0 * f64::from(1 << sample.doublings) {
-                of_run.add(estimate.holds(truth));
+                of_run.add(estimate.contains(truth));
             }
         }
         held.push(of_run);

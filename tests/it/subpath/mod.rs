@@ -253,7 +253,10 @@ fn estimates_hold(name: &str, flags: &[&str], within: &[&str]) {
     let own = samples.iter().map(|s| s.points.clone()).collect();
     points_hold(name, &sampler, own, &lengths);
     if within.is_empty() {
-        let seen = samples.iter().map(|s| s.seen().into_owned()).collect();
+        let seen = samples
+            .iter()
+            .map(|s| s.points_by_subpath().into_owned())
+            .collect();
         let longer = |(length, _)| {
             let longer = lengths.iter().filter(|(l, _)| *l >= length);
             (length, longer.map(|(_, chance)| chance).sum())
@@ -283,7 +286,7 @@ fn points_hold(
                 // Where next to nothing is expected, every interval holds it.
                 if *n as f64 * probability >= 5.0 {
                     let points = sample.get(subpath).copied().unwrap_or_default();
-                    held.add(estimate(points, probability).holds(*n as f64));
+                    held.add(estimate(points, probability).contains(*n as f64));
                 }
             }
         }
@@ -379,7 +382,7 @@ fn counting_samples_hold(name: &str, memory: &str) {
                 let estimate = estimate(points_of(sample, subpath), probability);
                 counts.push(estimate.count);
                 if expected >= 5.0 * f64::from(1 << sample.doublings) {
-                    held.add(estimate.holds(n));
+                    held.add(estimate.contains(n));
                 }
             }
             let listed = counts.iter().filter(|c| **c > 0.0).count();
@@ -388,7 +391,7 @@ fn counting_samples_hold(name: &str, memory: &str) {
                 assert!(z.abs() < FAR, "{name} {subpath:?}: off by {z} deviations");
                 sums += 1;
                 let sum = estimate(points_of(&all, subpath), probability);
-                sums_held += u64::from(sum.holds(n * runs as f64));
+                sums_held += u64::from(sum.contains(n * runs as f64));
             }
         }
     }

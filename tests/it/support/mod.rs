@@ -6,8 +6,10 @@ pub(crate) mod driver;
 pub(crate) mod edges;
 pub(crate) mod generate;
 mod linker;
+pub(crate) mod normal;
 pub(crate) mod peers;
 pub(crate) mod questions;
+pub(crate) mod text;
 pub(crate) mod trace;
 
 use clap::Parser;

@@ -55,7 +55,7 @@ impl<'a> Evidence<'a> for InBursts<'a> {
 
 fn tell_bursts<'a>(bursts: BurstProfile<'a>, steps: &Steps) -> Result<Told<'a>> {
     let profile = bursts.profile;
-    let expected = bursts.bursts.expected();
+    let expected = bursts.bursts.expected_counts();
     let mut functions = Vec::new();
     for f in profile.executed() {
         let all: Vec<_> = expected[f].iter().map(|&(id, n)| (f, id, n)).collect();

@@ -256,7 +256,9 @@ fn sampled(list: HotList) -> Profile {
         blocks: 204_200,
         crowded: 0,
         too_long: 0,
-        points: points.map(|(s, n)| (s, Points::listed(list, n, 1))).into(),
+        points: points
+            .map(|(s, n)| (s, Points::from_list(list, n, 1)))
+            .into(),
     }));
     p
 }

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 /// Proves that `local` has the paths on `side`. O(V + E) of the versions · out-degree.
 pub(super) fn selection(cfg: &Cfg, paths: &Measuring, local: &Local, side: Side) -> Proved<()> {
     versions_of_paths(paths, local)?;
-    let counted = paths_inside(&local.dag, &IdSet::full(local.dag.edges().len()));
+    let counted = paths_inside(&local.dag, &IdSet::with_all(local.dag.edges().len()));
     let (only_selected, selected) = match side {
         Side::Inside(set) => (
             local.origins.iter().all(|e| set.contains(*e)),
@@ -48,14 +48,14 @@ pub(super) fn ranges(
 ) -> Proved<()> {
     versions_of_paths(paths, local)?;
     let (numbers, labels) = (&paths.numbering.paths, &paths.numbering.labels);
-    let below = rests_inside(&local.dag, &IdSet::full(local.dag.edges().len()));
+    let below = rests_inside(&local.dag, &IdSet::with_all(local.dag.edges().len()));
     let mut next = vec![(local.dag.entry(), PathId(0))];
     while let Some((here, id)) = next.pop() {
         for e in local.dag.outs(here) {
             let own = local.origins[e];
             let (from, to) = (id.plus(labels[own]), local.dag.edge(e).dst);
             let paths_behind = numbers[paths.dag.edge(own).dst];
-            match ranges.held(copy, from, from.plus(paths_behind)) {
+            match ranges.ownership(copy, from, from.plus(paths_behind)) {
                 Held::Nothing => return mistake(None, "a path is counted that is not selected"),
                 Held::All if below[to] == paths_behind => {}
                 Held::All => return mistake(None, "a selected path is not counted"),

@@ -13,7 +13,7 @@ pub(super) enum Register {
 
 /// What all prefixes of a kind have in common that lead to a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct PrefixState {
     pub(super) counted: bool,
     pub(super) register: Register,
     /// The least and the greatest sum of labels.
@@ -21,9 +21,9 @@ pub(super) struct State {
     pub(super) most: u64,
 }
 
-impl State {
+impl PrefixState {
     /// A path begins.
-    pub(super) const START: State = State {
+    pub(super) const START: PrefixState = PrefixState {
         counted: false,
         register: Register::Unset,
         least: 0,
@@ -31,12 +31,12 @@ impl State {
     };
 
     /// Over an edge with this label.
-    pub(super) fn behind(self, label: u64) -> State {
+    pub(super) fn after_edge(self, label: u64) -> PrefixState {
         let register = match self.register {
             Register::Potential(p) => Register::Potential(p.wrapping_sub(label as i64)),
             other => other,
         };
-        State {
+        PrefixState {
             register,
             least: self.least + label,
             most: self.most + label,
@@ -53,13 +53,13 @@ impl State {
     }
 
     /// Prefixes that meet. Whether both are counted is for the caller to see.
-    fn meet(self, other: State) -> State {
+    fn meet(self, other: PrefixState) -> PrefixState {
         let register = match (self.register, other.register) {
             (a, b) if a == b => a,
             (Register::Unset, _) | (_, Register::Unset) => Register::Unset,
             _ => Register::Unrelated,
         };
-        State {
+        PrefixState {
             counted: self.counted,
             register,
             least: self.least.min(other.least),
@@ -71,8 +71,8 @@ impl State {
 /// The prefixes that lead to a vertex; `None` where there are none of the kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prefixes {
-    pub(super) wanted: Option<State>,
-    pub(super) foreign: Option<State>,
+    pub(super) wanted: Option<PrefixState>,
+    pub(super) foreign: Option<PrefixState>,
 }
 
 impl Prefixes {
@@ -89,7 +89,7 @@ impl Prefixes {
     }
 }
 
-pub(super) fn meet(a: Option<State>, b: Option<State>) -> Option<State> {
+pub(super) fn meet(a: Option<PrefixState>, b: Option<PrefixState>) -> Option<PrefixState> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.meet(b)),
         (one, other) => one.or(other),

@@ -235,7 +235,7 @@ fn windows() -> Cfg {
     cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// The same where iterations count in a window.
+/// Broken plans are refused, too, where iterations count in a window.
 #[test]
 fn broken_plans_with_windows_are_refused() {
     let graph = windows();

@@ -29,7 +29,7 @@ impl Ends {
     }
 
     /// The only way out of `v`, if a count on it can as well happen on the ways in.
-    pub(super) fn liftable(&self, dag: &Dag, v: VertexId) -> Option<EdgeId> {
+    pub(super) fn find_liftable(&self, dag: &Dag, v: VertexId) -> Option<EdgeId> {
         let mut outs = dag.outs(v);
         let only = outs.next().filter(|_| outs.next().is_none())?;
         let counted = self.counted.contains(only);
@@ -59,7 +59,7 @@ impl Ends {
         let mut lifted = self.clone();
         let mut counting = dag.ins(dag.exit()).to_vec();
         for v in dag.order_from_exit() {
-            if let Some(only) = lifted.liftable(dag, v) {
+            if let Some(only) = lifted.find_liftable(dag, v) {
                 lifted.lift(dag, v, only);
                 counting.extend(dag.ins(v));
             }

@@ -20,7 +20,7 @@ pub(crate) struct Increments<'a> {
 
 /// What is known of `r` at a vertex, in every path that gets there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum KnownRegister {
     Const(i64),
     Varies,
 }
@@ -28,9 +28,9 @@ enum Known {
 impl Increments<'_> {
     /// Places the statements. O(V + E).
     pub(crate) fn place(mut self) -> Placement {
-        let known = self.known();
+        let known = self.find_known();
         self.lift_counts(&known);
-        let needed = self.needed();
+        let needed = self.find_needed();
         let edges = self.dag.edge_ids();
         let code = edges.map(|e| self.statement(e, &known, &needed));
         Placement {
@@ -38,34 +38,34 @@ impl Increments<'_> {
         }
     }
 
-    fn known(&self) -> TiVec<VertexId, Known> {
-        let mut known = self.dag.by_vertex(Known::Const(0));
+    fn find_known(&self) -> TiVec<VertexId, KnownRegister> {
+        let mut known = self.dag.by_vertex(KnownRegister::Const(0));
         for v in self.dag.order().skip(1) {
-            let mut values = self.dag.ins(v).iter().map(|&e| self.after(e, &known));
+            let mut values = self.dag.ins(v).iter().map(|&e| self.known_after(e, &known));
             let first = values.next().expect("every vertex is reachable");
             known[v] = if values.all(|k| k == first) {
                 first
             } else {
-                Known::Varies
+                KnownRegister::Varies
             };
         }
         known
     }
 
     /// What is known of `r` behind edge `e`.
-    fn after(&self, e: EdgeId, known: &TiSlice<VertexId, Known>) -> Known {
+    fn known_after(&self, e: EdgeId, known: &TiSlice<VertexId, KnownRegister>) -> KnownRegister {
         match known[self.dag.edge(e).src] {
-            Known::Const(c) => Known::Const(c.wrapping_add(self.inc[e])),
-            Known::Varies => Known::Varies,
+            KnownRegister::Const(c) => KnownRegister::Const(c.wrapping_add(self.inc[e])),
+            KnownRegister::Varies => KnownRegister::Varies,
         }
     }
 
-    fn lift_counts(&mut self, known: &TiSlice<VertexId, Known>) {
+    fn lift_counts(&mut self, known: &TiSlice<VertexId, KnownRegister>) {
         for v in self.dag.order_from_exit() {
-            let Some(only) = self.ends.liftable(self.dag, v) else {
+            let Some(only) = self.ends.find_liftable(self.dag, v) else {
                 continue;
             };
-            if self.pays(v, only, known) {
+            if self.lifting_pays(v, only, known) {
                 let inc = std::mem::take(&mut self.inc[only]);
                 self.ends.lift(self.dag, v, only);
                 for &e in self.dag.ins(v) {
@@ -78,18 +78,23 @@ impl Increments<'_> {
     /// Whether a count on `only`, the way out of `v`, had better be on the ways in: an edge into `v` has a statement
     /// that the count would swallow, or an array may count what comes along it. A single edge in costs nothing and may
     /// lead on.
-    fn pays(&self, v: VertexId, only: EdgeId, known: &TiSlice<VertexId, Known>) -> bool {
+    fn lifting_pays(
+        &self,
+        v: VertexId,
+        only: EdgeId,
+        known: &TiSlice<VertexId, KnownRegister>,
+    ) -> bool {
         let ins = self.dag.ins(v);
-        let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src], Known::Const(_));
+        let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src], KnownRegister::Const(_));
         let in_window = |e: EdgeId| self.numbering.window_up_to(e).is_some();
-        let varies = known[v] == Known::Varies;
+        let varies = known[v] == KnownRegister::Varies;
         ins.len() == 1
             || varies && ins.iter().any(|&e| self.inc[e] != 0 || constant(e))
             || !in_window(only) && ins.iter().any(|&e| in_window(e))
     }
 
     /// The vertices from which a count that is still to come can be reached.
-    fn needed(&self) -> IdSet<VertexId> {
+    fn find_needed(&self) -> IdSet<VertexId> {
         let mut needed = self.dag.vertex_set();
         for v in self.dag.order_from_exit() {
             let mut outs = self.dag.outs(v);
@@ -104,23 +109,25 @@ impl Increments<'_> {
     fn statement(
         &self,
         e: EdgeId,
-        known: &TiSlice<VertexId, Known>,
+        known: &TiSlice<VertexId, KnownRegister>,
         needed: &IdSet<VertexId>,
     ) -> Option<Op> {
         let inc = self.inc[e];
-        let after = self.after(e, known);
+        let after = self.known_after(e, known);
         if self.ends.counted.contains(e) {
             return Some(match after {
-                Known::Const(id) => Op::CountConst(id as u64),
-                Known::Varies if self.numbering.window_up_to(e).is_some() => Op::CountInWindow(inc),
-                Known::Varies => Op::Count(inc),
+                KnownRegister::Const(id) => Op::CountConst(id as u64),
+                KnownRegister::Varies if self.numbering.window_up_to(e).is_some() => {
+                    Op::CountInWindow(inc)
+                }
+                KnownRegister::Varies => Op::Count(inc),
             });
         }
         let dst = self.dag.edge(e).dst;
         match (after, known[dst]) {
             _ if !needed.contains(dst) => None,
-            (Known::Const(c), Known::Varies) => Some(Op::Set(c)),
-            (Known::Varies, Known::Varies) if inc != 0 => Some(Op::Add(inc)),
+            (KnownRegister::Const(c), KnownRegister::Varies) => Some(Op::Set(c)),
+            (KnownRegister::Varies, KnownRegister::Varies) if inc != 0 => Some(Op::Add(inc)),
             _ => None,
         }
     }

@@ -59,7 +59,7 @@ impl Paces {
     }
 
     /// Nanoseconds of the program for another one.
-    fn native(&self, burst: &Burst, n: u64) -> u64 {
+    fn native_time(&self, burst: &Burst, n: u64) -> u64 {
         let Some(usual) = self.all.part() else {
             return burst.native;
         };
@@ -95,7 +95,7 @@ impl Gathered {
             sum.ended = tally(std::mem::take(&mut sum.ended).into_iter().chain(ended));
             let calls = burst.calls.iter().copied();
             sum.calls = tally(std::mem::take(&mut sum.calls).into_iter().chain(calls));
-            let n = executed(burst)?;
+            let n = count_executed(burst)?;
             if n > 0 && !burst.timed {
                 self.untimed.push((burst.clone(), n));
                 continue;
@@ -123,7 +123,7 @@ impl Gathered {
         sum.untimed += u64::from(!burst.timed && n > 0);
         for &(func, id, count) in &burst.paths {
             let path = self.counts.entry(func).or_default().entry(id).or_default();
-            let one = InBursts::one(count, n, times);
+            let one = InBursts::from_one_burst(count, n, times);
             *path = path.plus(one).ok_or(Overflow)?;
         }
         Ok(())
@@ -132,14 +132,14 @@ impl Gathered {
     /// Adds those that waited for all others.
     pub(crate) fn count_untimed(&mut self) -> Result<(), Overflow> {
         for (burst, n) in std::mem::take(&mut self.untimed) {
-            let native = self.paces.native(&burst, n);
+            let native = self.paces.native_time(&burst, n);
             self.count(&burst, n, native)?;
         }
         Ok(())
     }
 
-    /// The same by canonical ids, of a program with so many functions. `canonical` translates the ids of one function,
-    /// with a number for each, one to one.
+    /// The merged bursts with canonical ids of paths, of a program with so many functions. `canonical` translates the
+    /// ids of one function, with a number for each, one to one.
     ///
     /// # Errors
     /// Those of `canonical`.
@@ -163,7 +163,7 @@ impl Gathered {
 }
 
 /// Executed paths.
-fn executed(burst: &Burst) -> Result<u64, Overflow> {
+fn count_executed(burst: &Burst) -> Result<u64, Overflow> {
     let mut counts = burst.paths.iter().map(|p| p.2);
     counts.try_fold(0u64, u64::checked_add).ok_or(Overflow)
 }
@@ -234,14 +234,14 @@ mod tests {
     fn untimed_bursts_are_as_those_with_the_same_paths() {
         let mut paces = Paces::default();
         let untimed = burst(1000, 700, [10, 0]);
-        assert_eq!(paces.native(&untimed, 10), 700);
+        assert_eq!(paces.native_time(&untimed, 10), 700);
         for _ in 0..5 {
             paces.note(&burst(3000, 1000, [100, 0]), 100);
             paces.note(&burst(1100, 1000, [0, 20]), 20);
         }
         let native = |counts: [u64; 2]| {
             let all = counts.iter().sum();
-            paces.native(&burst(6600, 1, counts), all)
+            paces.native_time(&burst(6600, 1, counts), all)
         };
         assert_eq!(native([7, 0]), 2200);
         assert_eq!(native([0, 9]), 6000);
@@ -250,8 +250,8 @@ mod tests {
             paths: vec![(FuncId(1), 0, 3)],
             ..burst(4100, 1, [0, 0])
         };
-        assert_eq!(paces.native(&other, 3), 2000);
-        assert_eq!(paces.native(&burst(0, 1, [1, 0]), 1), 1);
+        assert_eq!(paces.native_time(&other, 3), 2000);
+        assert_eq!(paces.native_time(&burst(0, 1, [1, 0]), 1), 1);
     }
 
     /// It does not matter which bursts come first, and those without counts are as they say.

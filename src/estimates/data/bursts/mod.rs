@@ -89,7 +89,7 @@ pub struct Bursts {
     /// Processes whose shadows ended while they ran on, since they filter their own system calls.
     #[serde(default)]
     pub filtered: u64,
-    /// The same, since they use the timer's signal.
+    /// Processes whose shadows ended while they ran on, since they use the timer's signal.
     #[serde(default)]
     pub signal_taken: u64,
     /// Why bursts ended: reason, number of the system call or signal, how many.
@@ -135,7 +135,7 @@ pub struct InBursts {
 impl InBursts {
     /// What one burst says, in which a path ran `count` times and all together ran `all` times, and which stands for
     /// `times` as much.
-    pub(super) fn one(count: u64, all: u64, times: f64) -> InBursts {
+    pub(super) fn from_one_burst(count: u64, all: u64, times: f64) -> InBursts {
         let (one, all) = (count as f64 * times, all as f64 * times);
         InBursts {
             count,
@@ -219,7 +219,7 @@ impl Bursts {
 
     /// How often each path would have run in as many executions as were counted, by the shares; at least once. By
     /// function, as counts.
-    pub fn expected(&self) -> TiVec<FuncId, Vec<(PathId, u64)>> {
+    pub fn expected_counts(&self) -> TiVec<FuncId, Vec<(PathId, u64)>> {
         let all = self.paths as f64 / self.executions.max(f64::MIN_POSITIVE);
         let expected = |p: &InBursts| ((p.executions * all).round() as u64).max(1);
         let of =

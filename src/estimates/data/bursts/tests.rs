@@ -6,7 +6,7 @@ fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {
     timed(counts.iter().map(|&(a, b)| (a, b, 1_000_000)))
 }
 
-/// The same in so many nanoseconds of the program.
+/// Bursts with counts of two paths each, and the nanoseconds that the program takes for each.
 fn timed(counts: impl IntoIterator<Item = (u64, u64, u64)>) -> (Bursts, InBursts) {
     let (mut all, mut first) = (Bursts::none(1), InBursts::default());
     for (a, b, native) in counts {
@@ -23,7 +23,9 @@ fn count(all: &mut Bursts, path: &mut InBursts, n: [u64; 2], times: f64) {
     all.paths += n[1];
     all.executions += executions;
     all.squares += executions.powi(2);
-    *path = path.plus(InBursts::one(n[0], n[1], times)).unwrap();
+    *path = path
+        .plus(InBursts::from_one_burst(n[0], n[1], times))
+        .unwrap();
 }
 
 /// The half width against the definition: residuals of each burst from the common ratio.
@@ -116,7 +118,7 @@ fn intervals_hold_their_level() {
     for _ in 0..1000 {
         let counts: Vec<_> = (0..40).map(|_| burst()).collect();
         let (all, path) = bursts(&counts);
-        held += usize::from(all.share(path).holds(truth));
+        held += usize::from(all.share(path).contains(truth));
     }
     assert!((910..=985).contains(&held), "{held}");
 }
@@ -137,7 +139,7 @@ fn what_no_burst_saw_is_allowed_for() {
         };
         let counts: Vec<_> = (0..30).map(|_| burst()).collect();
         let (all, path) = bursts(&counts);
-        held += usize::from(all.share(path).holds(0.495));
+        held += usize::from(all.share(path).contains(0.495));
     }
     assert!(held > 930, "{held}");
 }
@@ -175,7 +177,7 @@ fn slow_code_has_more_bursts_and_no_more_share() {
     for _ in 0..1000 {
         let (all, path) = timed((0..200).map(|_| burst()).collect::<Vec<_>>());
         let share = all.share(path);
-        held += usize::from(share.holds(0.5));
+        held += usize::from(share.contains(0.5));
         mean += share.count / 1000.0;
         plain += path.count as f64 / all.paths as f64 / 1000.0;
     }
@@ -198,7 +200,7 @@ fn rare_bursts_stand_for_more() {
             count(&mut all, &mut path, [a, n], times);
         }
         let share = all.share(path);
-        held += usize::from(share.holds(0.3));
+        held += usize::from(share.contains(0.3));
         mean += share.count / 1000.0;
         plain += path.count as f64 / all.paths as f64 / 1000.0;
     }
@@ -211,8 +213,8 @@ fn rare_bursts_stand_for_more() {
 #[test]
 fn expected_counts_are_those_of_shares() {
     let (mut all, path) = timed([(30, 0, 1000), (0, 10, 3000)]);
-    let second = InBursts::one(10, 10, 1e9 / 3000.0);
+    let second = InBursts::from_one_burst(10, 10, 1e9 / 3000.0);
     all.counts[FuncId(0)] = vec![(PathId(3), path), (PathId(4), second)];
     let expected = vec![(PathId(3), 36), (PathId(4), 4)];
-    assert_eq!(all.expected()[FuncId(0)], expected);
+    assert_eq!(all.expected_counts()[FuncId(0)], expected);
 }

@@ -36,7 +36,7 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
         if all.sampling.is_none() {
             return Err(SampledOtherwise);
         }
-        let raised = raised(part, all.doublings);
+        let raised = raise_threshold(part, all.doublings);
         all.blocks = all.blocks.saturating_add(raised.blocks);
         all.crowded = all.crowded.saturating_add(raised.crowded);
         all.too_long = all.too_long.saturating_add(raised.too_long);
@@ -47,9 +47,9 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
     Ok(all)
 }
 
-/// The same sample at a larger threshold: each point of a concise one stays with the probability by which that makes
-/// points rarer.
-fn raised(part: Part, doublings: u32) -> Subpaths {
+/// A sample at a threshold that is doubled so often: each point of a concise one stays with the probability by which
+/// that makes points rarer.
+fn raise_threshold(part: Part, doublings: u32) -> Subpaths {
     let Part { unique, mut sample } = part;
     let list = sample.sampling.as_ref().map(|s| s.list);
     if list == Some(HotList::Counting) {
@@ -112,7 +112,7 @@ mod tests {
             within_functions: false,
             list,
         };
-        let listed = |(s, n): &(&[u32], u64)| (s.to_vec(), Points::listed(list, *n, doublings));
+        let listed = |(s, n): &(&[u32], u64)| (s.to_vec(), Points::from_list(list, *n, doublings));
         Part {
             unique: [unique; 16],
             sample: Subpaths {

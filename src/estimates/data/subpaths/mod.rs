@@ -37,7 +37,7 @@ impl Points {
     /// add 0.418 τ − 1, which is right on average over those that are listed, so that sums over subpaths are too low.)
     /// The variance of what is added is τ (τ − 1) · P(listed), so τ (τ − 1) where it is listed is its unbiased
     /// estimate.
-    pub fn listed(list: HotList, counted: u64, doublings: u32) -> Points {
+    pub fn from_list(list: HotList, counted: u64, doublings: u32) -> Points {
         let threshold = match list {
             HotList::Concise => 1,
             HotList::Counting => 1u64 << doublings.min(31),
@@ -103,7 +103,7 @@ impl Subpaths {
     /// By subpath: the points that tell how often it ran. Those of all subpaths of its length, and of longer ones that
     /// begin with it, if these are such points: not within functions, nor where one was too long, nor of a counting
     /// sample. O(total length · lengths · log subpaths).
-    pub fn seen(&self) -> Cow<'_, BTreeMap<Subpath, Points>> {
+    pub fn points_by_subpath(&self) -> Cow<'_, BTreeMap<Subpath, Points>> {
         let Some(sampling) = self.sampling.as_ref().filter(|_| self.has_beginnings()) else {
             return Cow::Borrowed(&self.points);
         };
@@ -132,7 +132,7 @@ impl Subpaths {
     }
 
     /// All points that were counted.
-    pub fn counted(&self) -> u64 {
+    pub fn count_points(&self) -> u64 {
         self.points.values().map(|n| n.counted).sum()
     }
 }
@@ -144,7 +144,7 @@ pub(crate) mod tests {
     pub(crate) fn sample() -> Subpaths {
         let length = |blocks, chance| Length { blocks, chance };
         let quarter = 1 << 30;
-        let one = |counted| Points::listed(HotList::Concise, counted, 0);
+        let one = |counted| Points::from_list(HotList::Concise, counted, 0);
         let points: [(&[u32], u64); 4] = [
             (&[1, 2], 5),
             (&[1, 2, 3, 4], 2),
@@ -169,7 +169,7 @@ pub(crate) mod tests {
     }
 
     fn of_length(sample: &Subpaths, length: usize) -> Vec<(u32, u64)> {
-        let seen = sample.seen();
+        let seen = sample.points_by_subpath();
         let of_length = seen.iter().filter(|(s, _)| s.len() == length);
         of_length.map(|(s, n)| (s[0], n.counted)).collect()
     }
@@ -195,7 +195,7 @@ pub(crate) mod tests {
             ..sample()
         };
         for sample in [within, counting, too_long] {
-            assert_eq!(*sample.seen(), sample.points);
+            assert_eq!(*sample.points_by_subpath(), sample.points);
             assert_eq!(sample.probability(4), Some(0.25));
         }
     }

@@ -107,7 +107,7 @@ fn entries<O: ByteOrder>(
             .ok_or_else(|| damaged("an entry of the sample"))?;
         let subpath =
             decode(text, length.blocks).ok_or_else(|| damaged("a subpath of the sample"))?;
-        let counted = Points::listed(sampling.list, u64::from(entry.0), doublings);
+        let counted = Points::from_list(sampling.list, u64::from(entry.0), doublings);
         if points.insert(subpath, counted).is_some() {
             return Err(damaged("a subpath is there twice"));
         }
@@ -127,7 +127,7 @@ fn entry<O: ByteOrder>(bytes: &[u8]) -> Option<((u32, u32), usize)> {
 
 /// The blocks of a subpath of so many; `None` where the bytes are no such subpath.
 pub(crate) fn decode(bytes: &[u8], blocks: u32) -> Option<Subpath> {
-    let mut numbers = Numbers(bytes);
+    let mut numbers = PackedNumbers(bytes);
     let mut subpath = vec![u32::try_from(numbers.next()??).ok()?];
     while let Some(number) = numbers.next() {
         let number = number?;
@@ -159,9 +159,9 @@ pub(crate) fn decode(bytes: &[u8], blocks: u32) -> Option<Subpath> {
 }
 
 /// Numbers of seven bits a byte; `Some(None)` where one is cut off or too large.
-struct Numbers<'a>(&'a [u8]);
+struct PackedNumbers<'a>(&'a [u8]);
 
-impl Iterator for Numbers<'_> {
+impl Iterator for PackedNumbers<'_> {
     type Item = Option<u64>;
 
     fn next(&mut self) -> Option<Option<u64>> {

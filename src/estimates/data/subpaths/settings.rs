@@ -65,7 +65,7 @@ impl Sampling {
 
     /// Lengths with chances in proportion to their number of blocks to the power of `-bias`. `None`
     /// where one would never be chosen.
-    pub fn biased(lengths: &[u32], bias: f64) -> Option<Vec<Length>> {
+    pub fn lengths_with_bias(lengths: &[u32], bias: f64) -> Option<Vec<Length>> {
         let weight = |&l: &u32| f64::from(l).powf(-bias);
         let sum: f64 = lengths.iter().map(weight).sum();
         let whole = (1u64 << 32) as f64;
@@ -100,7 +100,7 @@ impl Settings {
         Some(Settings {
             sampling: Sampling {
                 period: asked.period,
-                lengths: Sampling::biased(asked.lengths, asked.bias)?,
+                lengths: Sampling::lengths_with_bias(asked.lengths, asked.bias)?,
                 within_functions: asked.within_functions,
                 list: if asked.counting {
                     HotList::Counting
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn chance_follows_length_to_power_of_bias() {
         let chances = |lengths: &[u32], bias| {
-            let lengths = Sampling::biased(lengths, bias)?;
+            let lengths = Sampling::lengths_with_bias(lengths, bias)?;
             Some(lengths.iter().map(|l| l.probability()).collect::<Vec<_>>())
         };
         let third = 1.0 / 3.0;
@@ -169,7 +169,7 @@ mod tests {
             &[third, 2.0 * third]
         ));
         assert_eq!(chances(&[2, 65536], 3.0), None);
-        let lengths = Sampling::biased(&[2, 4, 8, 16, 32, 64, 128], 0.7).unwrap();
+        let lengths = Sampling::lengths_with_bias(&[2, 4, 8, 16, 32, 64, 128], 0.7).unwrap();
         assert_eq!(lengths.iter().map(|l| l.chance).sum::<u64>(), 1 << 32);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) enum How {
     Handed(u64),
     /// It is computed from values before it.
     Computed,
-    /// The same, wherever it is used.
+    /// It is computed from values before it, again wherever it is used.
     Folded,
     /// `of` is handed over, which is this value and the constant `by`.
     SumLess { of: Inst, by: Value },
@@ -59,7 +59,7 @@ pub(crate) fn values_at(
     saving: Saving,
 ) -> Option<Vec<Live>> {
     let blocks = llvm::blocks(function);
-    let mut search = Search {
+    let mut search = LiveSearch {
         ins: cfg.predecessors(),
         number: blocks.iter().copied().zip(cfg.ids()).collect(),
         headers: cfg.by_block(Vec::new()),
@@ -280,7 +280,7 @@ fn is_folded(i: Inst) -> bool {
     }
 }
 
-struct Search<'ctx> {
+struct LiveSearch<'ctx> {
     ins: TiVec<BlockId, Vec<BlockId>>,
     number: FxHashMap<BasicBlock<'ctx>, BlockId>,
     /// By block: the numbers that it has among the headers, ascending.
@@ -294,7 +294,7 @@ struct Search<'ctx> {
     searches: u32,
 }
 
-impl Search<'_> {
+impl LiveSearch<'_> {
     /// The headers at whose start `value` is needed. O(blocks where it is + uses).
     fn headers_needing(&mut self, value: Value, home: Option<BlockId>) -> BTreeSet<u32> {
         self.searches += 1;
@@ -319,7 +319,7 @@ impl Search<'_> {
     }
 }
 
-/// [`Search::taken`] of these blocks. O(instructions + entries of φs).
+/// [`LiveSearch::taken`] of these blocks. O(instructions + entries of φs).
 fn taken_by_phis<'ctx>(
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
 ) -> FxHashMap<Value, Vec<BasicBlock<'ctx>>> {
@@ -368,11 +368,11 @@ mod tests {
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "m");
         let module = context.create_module_from_ir(buffer).unwrap();
         let block = |b: u32| match b {
-            0 => Block::ending(Terminator::Jump, vec![BlockId(1)]),
-            _ if b > BLOCKS => Block::ending(Terminator::Return, vec![]),
+            0 => Block::with_terminator(Terminator::Jump, vec![BlockId(1)]),
+            _ if b > BLOCKS => Block::with_terminator(Terminator::Return, vec![]),
             _ => {
                 let next = if b < BLOCKS { b + 1 } else { b };
-                Block::ending(Terminator::Branch, vec![BlockId(BLOCKS + 1), BlockId(next)])
+                Block::with_terminator(Terminator::Branch, vec![BlockId(BLOCKS + 1), BlockId(next)])
             }
         };
         let cfg = Cfg {

@@ -84,7 +84,7 @@ pub(crate) enum Tail {
 
 impl Tail {
     /// Of a function with these blocks.
-    pub(crate) fn of(blocks: &TiSlice<BlockId, BasicBlock>) -> Tail {
+    pub(crate) fn choose(blocks: &TiSlice<BlockId, BasicBlock>) -> Tail {
         if has_frame(blocks) {
             Tail::Kept
         } else {
@@ -207,7 +207,7 @@ fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
         let value = match l.how {
             How::Handed(_) => known[&l.value],
             How::Computed | How::Folded => compute(builder, l.value, &known),
-            How::SumLess { of, by } => less(builder, known[&of.value()], by),
+            How::SumLess { of, by } => subtract_constant(builder, known[&of.value()], by),
         };
         let from = match slot {
             Some(slot) => {
@@ -224,7 +224,7 @@ fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
 }
 
 /// What `sum` is without the constant that was added.
-fn less(builder: &Builder, sum: Value, by: Value) -> Value {
+fn subtract_constant(builder: &Builder, sum: Value, by: Value) -> Value {
     let (sum, by) = (sum.basic().into_int_value(), by.basic().into_int_value());
     Value::of(&builder.build_int_sub(sum, by, "").expect("positioned"))
 }

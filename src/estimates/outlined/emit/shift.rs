@@ -35,14 +35,14 @@ enum Form {
 
 impl Shifts {
     /// Of the φs of `headers`. O(uses).
-    pub(crate) fn of(headers: &[BasicBlock], target: &TargetData) -> Self {
+    pub(crate) fn find(headers: &[BasicBlock], target: &TargetData) -> Self {
         let all = headers.iter().flat_map(|h| phis(*h));
         let form = |phi: Inst| Some((phi.value(), form(phi, target)?));
         Shifts(all.filter_map(form).collect())
     }
 
     /// What is handed over for `phi`, where the builder stands.
-    pub(crate) fn shifted(&self, builder: &Builder, phi: Value) -> Value {
+    pub(crate) fn handed_value(&self, builder: &Builder, phi: Value) -> Value {
         match self.0.get(&phi) {
             None => phi,
             Some(Form::Sum(by)) => {

@@ -154,7 +154,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let edit = self.edit;
         let name = format!("__p3_counting.{}", body.name);
         let counting = copy::copy_function(edit, function, &name);
-        let passed = self.passed();
+        let passed = self.passed_record();
         let mut passes = Passes::from([(BlockId(0), passed)]);
         self.add_loops(function, body, plan, index, &mut passes);
         let flow = (&body.cfg, &*plan.own_order);
@@ -177,7 +177,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         index: usize,
         passes: &mut Passes<'ctx>,
     ) {
-        let Some(resumed) = crate::estimates::outlined::plan::resumed(&body.cfg, plan) else {
+        let Some(resumed) = crate::estimates::outlined::plan::plan_resume(&body.cfg, plan) else {
             return;
         };
         let headers = resumed.places.iter().map(|p| p.block).collect();
@@ -188,12 +188,16 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         handed.let_sums_wrap();
         let blocks = llvm::blocks(function);
         let headers: Vec<_> = handed.headers.iter().map(|h| blocks[*h]).collect();
-        handed.shifts = Shifts::of(&headers, &self.target);
+        handed.shifts = Shifts::find(&headers, &self.target);
         let buffer = self.buffer(handed.size);
         let name = format!("__p3_resuming.{}", body.name);
         let to = Buffer::Known(buffer);
         let resuming = resume::make(edit, function, &name, &handed, to);
-        let passed: Vec<_> = resumed.places.iter().map(|_| self.passed()).collect();
+        let passed: Vec<_> = resumed
+            .places
+            .iter()
+            .map(|_| self.passed_record())
+            .collect();
         let by_block = || {
             resumed
                 .places
@@ -224,7 +228,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     }
 
     /// What a place is noted in: a `struct p3_passed`.
-    fn passed(&self) -> PointerValue<'ctx> {
+    fn passed_record(&self) -> PointerValue<'ctx> {
         let both = self.edit.context.i64_type().array_type(2);
         crate::write::emit::data::zeros(self.edit.module, both, "__p3_passed").as_pointer_value()
     }

@@ -127,7 +127,7 @@ pub(super) fn add_sites<'ctx>(
     let leave = Leave {
         context,
         places,
-        tail: Tail::of(&blocks),
+        tail: Tail::choose(&blocks),
         builder: context.create_builder(),
     };
     let ins = cfg.incoming_edges();
@@ -176,7 +176,7 @@ impl<'ctx> Leave<'_, 'ctx> {
             inst::store(b, value, self.place(at));
         }
         for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
-            let handed_over = handed.shifts.shifted(b, phi);
+            let handed_over = handed.shifts.handed_value(b, phi);
             inst::store(b, handed_over, self.place(at));
         }
         let number = self.context.i32_type().const_int(n as u64, false);

@@ -2,6 +2,7 @@
 //! sampled any more.
 
 use super::trampoline::{Argument, Header, NONE, Shared, Trampoline, TrampolineParts, Words, pack};
+use crate::base::index::BlockId;
 use crate::estimates::outlined::emit::handed::Handed;
 use crate::estimates::outlined::emit::live::Saving;
 use crate::estimates::outlined::emit::resume::{
@@ -23,6 +24,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, StructValue};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use typed_index_collections::TiSlice;
 
 /// The function, and how it is called.
 pub(super) struct Outlined<'ctx> {
@@ -69,6 +71,34 @@ pub(super) struct Leaving<'a, 'ctx> {
     pub flow: &'a Versions,
 }
 
+/// Where the φs of a loop's header are among what is handed over.
+fn header<'ctx>(
+    l: &Loop,
+    handed: &Handed,
+    blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
+) -> Header<'ctx> {
+    let block = blocks[l.header];
+    // Places are in the order of their blocks; whichever it is, φs are handed over alike.
+    let place = handed.headers.binary_search(&l.header);
+    let place = place.expect("a back edge leads there");
+    let types = phis(block).map(|phi| phi.value().basic().get_type());
+    let at = handed.phis_at[place].iter().copied();
+    Header {
+        block,
+        outer: l.outer,
+        last: l.last,
+        phis: at.zip(types).collect(),
+    }
+}
+
+/// Whether what a function gives can be given beside other things: vectors of a length that the processor has fit into
+/// nothing else.
+fn result_fits(function: FunctionValue, target: &TargetData) -> bool {
+    let result = function.get_type().get_return_type();
+    let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
+    result.is_none_or(fits)
+}
+
 impl<'ctx> Outlined<'ctx> {
     /// Makes it for `from`. `None` where an activation cannot go on in another function.
     pub(super) fn new(
@@ -96,26 +126,10 @@ impl<'ctx> Outlined<'ctx> {
         let of = resume::make(edit, function, &name, &handed, Buffer::Told);
         returns_anything(of);
         let blocks = llvm::blocks(function);
-        let header = |l: &Loop| {
-            let block = blocks[l.header];
-            // Places are in the order of their blocks; whichever it is, φs are handed over alike.
-            let place = handed.headers.binary_search(&l.header);
-            let place = place.expect("a back edge leads there");
-            let types = phis(block).map(|phi| phi.value().basic().get_type());
-            let at = handed.phis_at[place].iter().copied();
-            Header {
-                block,
-                outer: l.outer,
-                last: l.last,
-                phis: at.zip(types).collect(),
-            }
-        };
-        let headers: Vec<Header> = outlining.nest.loops.iter().map(header).collect();
+        let headers = outlining.nest.loops.iter();
+        let headers: Vec<Header> = headers.map(|l| header(l, &handed, &blocks)).collect();
         let words = Words::following(handed.size);
-        let result = function.get_type().get_return_type();
-        let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
-        // Vectors of a length that the processor has fit into nothing else.
-        let comes_back = result.is_none_or(fits);
+        let comes_back = result_fits(function, target);
         let mut shared = Shared::new();
         let mut trampoline = |place: usize| {
             let name = format!("__p3_door.{own}");
@@ -149,7 +163,7 @@ impl<'ctx> Outlined<'ctx> {
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
-                Tail::of(&blocks)
+                Tail::choose(&blocks)
             },
         })
     }
@@ -247,7 +261,11 @@ impl<'ctx> Outlined<'ctx> {
 
     /// Which loop around the place where control came over was not left yet; whether it is the one
     /// of this number or inside that.
-    fn inside(&self, builder: &Builder<'ctx>, number: u32) -> (IntValue<'ctx>, IntValue<'ctx>) {
+    fn find_loop_not_left(
+        &self,
+        builder: &Builder<'ctx>,
+        number: u32,
+    ) -> (IntValue<'ctx>, IntValue<'ctx>) {
         let word = self.context.i32_type();
         let first = word.const_int(u64::from(number), false);
         let inside = self.place(builder, self.words.inside);
@@ -263,13 +281,13 @@ impl<'ctx> Outlined<'ctx> {
     }
 
     /// Whether the loop of this number was not left since control came over.
-    pub(super) fn stays(&self, builder: &Builder<'ctx>, number: u32) -> IntValue<'ctx> {
-        self.inside(builder, number).1
+    pub(super) fn was_not_left(&self, builder: &Builder<'ctx>, number: u32) -> IntValue<'ctx> {
+        self.find_loop_not_left(builder, number).1
     }
 
     /// The loop of this number is entered: if control came over inside it, it was left.
-    pub(super) fn enters(&self, builder: &Builder<'ctx>, number: u32) {
-        let (inside, is) = self.inside(builder, number);
+    pub(super) fn note_entry(&self, builder: &Builder<'ctx>, number: u32) {
+        let (inside, is) = self.find_loop_not_left(builder, number);
         let outer = self.headers[number as usize].outer.unwrap_or(NONE);
         let outer = inside.get_type().const_int(u64::from(outer), false);
         let now = builder

@@ -36,8 +36,8 @@ pub(super) fn describe<'ctx>(edit: Edit<'_, 'ctx>, settings: &Settings) -> Globa
     let word = |n: u32| i32.const_int(u64::from(n), false).into();
     let sampling = &settings.sampling;
     let lengths = sampling.lengths.iter().map(|l| u64::from(l.blocks));
-    let lengths = padded(i64, lengths);
-    let chances = padded(i64, sampling.lengths.iter().map(|l| l.chance));
+    let lengths = padded_array(i64, lengths);
+    let chances = padded_array(i64, sampling.lengths.iter().map(|l| l.chance));
     let within = u32::from(sampling.within_functions) * abi::WITHIN;
     let seeded = settings.seed.map_or(0, |_| abi::SEEDED);
     let counting = u32::from(sampling.list == HotList::Counting) * abi::COUNTING;
@@ -55,7 +55,10 @@ pub(super) fn describe<'ctx>(edit: Edit<'_, 'ctx>, settings: &Settings) -> Globa
 }
 
 /// An array of [`abi::MOST_LENGTHS`] numbers, with zeros behind those that are given.
-fn padded<'ctx>(i64: IntType<'ctx>, numbers: impl Iterator<Item = u64>) -> BasicValueEnum<'ctx> {
+fn padded_array<'ctx>(
+    i64: IntType<'ctx>,
+    numbers: impl Iterator<Item = u64>,
+) -> BasicValueEnum<'ctx> {
     let all = numbers.chain(std::iter::repeat(0));
     let all = all.take(abi::MOST_LENGTHS as usize);
     let all: Vec<IntValue> = all.map(|n| i64.const_int(n, false)).collect();

@@ -49,12 +49,12 @@ impl Builder {
         });
         self.cfg
             .blocks
-            .push(Block::ending(terminator, succs.to_vec()));
+            .push(Block::with_terminator(terminator, succs.to_vec()));
         BlockId::new(self.cfg.len() - 1)
     }
 
     /// Moves the end of block `b`, as it is now, to a new one.
-    fn cut(&mut self, b: BlockId, made: Made) -> BlockId {
+    fn split_block(&mut self, b: BlockId, made: Made) -> BlockId {
         let Node { origin, end, .. } = self.nodes[b];
         let rest = self.add(made, origin, end, &[]);
         let Block {
@@ -106,7 +106,7 @@ impl Builder {
 
     pub(super) fn entry(&mut self, slots: u32, negative: End) {
         let entry = BlockId(0);
-        let body = self.cut(entry, Made::Body);
+        let body = self.split_block(entry, Made::Body);
         self.begins_in(entry, body);
         let decides = self.add_ending(Made::New, entry, negative, body);
         self.finish(entry, End::Pays(slots), &[decides, body]);
@@ -125,7 +125,7 @@ impl Builder {
 
     /// Enters from another function on the edge: where it has paid, and else in the middle of a
     /// segment. The block that does.
-    pub(super) fn enters(&mut self, edge: CfgEdge, paid: Option<u32>) -> BlockId {
+    pub(super) fn add_entry(&mut self, edge: CfgEdge, paid: Option<u32>) -> BlockId {
         let to = self.cfg.target(edge);
         let end = paid.map_or(End::Joins, End::Decides);
         let enters = self.add_ending(Made::On(edge), edge.block, end, to);
@@ -168,12 +168,12 @@ impl Builder {
 
     /// Pays on the edge; the block behind it where that made the budget negative.
     pub(super) fn boundary(&mut self, edge: CfgEdge, slots: u32, negative: End) -> BlockId {
-        self.asks(edge, End::Pays(slots), negative)
+        self.add_question(edge, End::Pays(slots), negative)
     }
 
     /// Puts `question` on the edge, behind all that was added to the end of its block, and a way
     /// that ends with `answered` where the answer is yes: that is given.
-    fn asks(&mut self, edge: CfgEdge, question: End, answered: End) -> BlockId {
+    fn add_question(&mut self, edge: CfgEdge, question: End, answered: End) -> BlockId {
         let (asks, to) = self.put_on(edge, question);
         let yes = self.add_ending(Made::New, self.nodes[asks].origin, answered, to);
         self.finish(asks, question, &[yes, to]);
@@ -185,11 +185,11 @@ impl Builder {
         for &b in &order.rpo {
             let block = own.block(b);
             if block.terminator == Terminator::Invoke {
-                self.looks(CfgEdge { block: b, succ: 0 }, End::Joins);
-                self.landed(block.succs[1]);
+                self.add_recording_check(CfgEdge { block: b, succ: 0 }, End::Joins);
+                self.add_landing(block.succs[1]);
             } else if has_call_that_may_record(block) && !block.succs.is_empty() {
                 let at = self.ends[b];
-                let tail = self.cut(at, Made::Tail(at));
+                let tail = self.split_block(at, Made::Tail(at));
                 let joins = self.add(Made::New, b, End::Joins, &[tail]);
                 self.finish(at, End::Looks, &[joins, tail]);
             }
@@ -197,21 +197,21 @@ impl Builder {
     }
 
     /// Looks on the edge whether something is being recorded.
-    pub(super) fn looks(&mut self, edge: CfgEdge, recorded: End) {
-        self.asks(edge, End::Looks, recorded);
+    pub(super) fn add_recording_check(&mut self, edge: CfgEdge, recorded: End) {
+        self.add_question(edge, End::Looks, recorded);
     }
 
     /// Once for each landing pad, which several calls may have.
-    fn landed(&mut self, pad: BlockId) {
+    fn add_landing(&mut self, pad: BlockId) {
         if self.bodies[pad] != pad {
             return;
         }
         let rest = if self.ends[pad] == pad {
-            self.cut(pad, Made::Landed(pad))
+            self.split_block(pad, Made::Landed(pad))
         } else {
             // Its terminator is apart already: what is left is cut once more.
             let (end, ends) = (self.nodes[pad].end, self.ends[pad]);
-            let rest = self.cut(pad, Made::Landed(pad));
+            let rest = self.split_block(pad, Made::Landed(pad));
             self.nodes[rest].end = end;
             self.ends[pad] = ends;
             rest

@@ -52,7 +52,7 @@ impl Flow {
     ///
     /// Of a function that [`can_be_sampled`], which also this can be.
     pub fn new(own: &Cfg, paths: &Measuring) -> Flow {
-        let flow = Flow::with_iterations(own, paths, &ShortLoops::of(own, paths));
+        let flow = Flow::with_iterations(own, paths, &ShortLoops::find(own, paths));
         // What retreats in a loop with several entries is up to the order.
         if can_be_sampled(&flow.versions.cfg, &flow.versions.order) {
             flow
@@ -63,7 +63,7 @@ impl Flow {
 
     fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
         let next = |now, e| loops.next(now, e, own.target(e));
-        let product = Versions::product(&bare(own), &paths.shape.order, None, next);
+        let product = Versions::product(&bare_flow(own), &paths.shape.order, None, next);
         let first_backs = first_backs(&product);
         let order = Order::new(&product.versions.cfg);
         let versions = Versions {
@@ -81,7 +81,7 @@ impl Flow {
 
 /// The control flow without what is not asked for when something is sampled: a block is there many times over. Of its
 /// calls there is one left in which something may be recorded. O(V + E).
-fn bare(own: &Cfg) -> Cfg {
+fn bare_flow(own: &Cfg) -> Cfg {
     let bare = |block: &Block| Block {
         instructions: block.instructions,
         calls: block
@@ -95,7 +95,7 @@ fn bare(own: &Cfg) -> Cfg {
         returns_twice: block.returns_twice,
         single: block.single,
         known_labels: block.known_labels,
-        ..Block::ending(block.terminator, block.succs.clone())
+        ..Block::with_terminator(block.terminator, block.succs.clone())
     };
     Cfg {
         blocks: own.blocks.iter().map(bare).collect(),
@@ -128,7 +128,7 @@ struct ShortLoops {
 
 impl ShortLoops {
     /// Those that hold no other ones, are entered at their header alone, and have little code. O(V + E).
-    fn of(own: &Cfg, paths: &Measuring) -> ShortLoops {
+    fn find(own: &Cfg, paths: &Measuring) -> ShortLoops {
         let (order, forest) = (&paths.shape.order, &paths.shape.loops);
         let mut around: BTreeMap<BlockId, BlockId> = BTreeMap::new();
         let mut code: BTreeMap<BlockId, u32> = BTreeMap::new();
@@ -143,7 +143,7 @@ impl ShortLoops {
         for header in others {
             code.remove(&header);
         }
-        let again = again(own, paths);
+        let again = repeat_probabilities(own, paths);
         code.retain(|header, _| again.get(header).is_some_and(|chance| *chance >= AGAIN));
         let times = code
             .into_iter()
@@ -191,7 +191,7 @@ fn entered_inside(
 }
 
 /// By header: the probability that its loop is begun again.
-fn again(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> {
+fn repeat_probabilities(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> {
     let dag = &paths.dag;
     let mut again: BTreeMap<BlockId, f64> = BTreeMap::new();
     for e in dag.edge_ids() {

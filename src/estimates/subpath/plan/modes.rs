@@ -28,12 +28,12 @@ impl<'a> Loops<'a> {
     /// Whether `b` is in the loop of `header`. O(depth).
     fn hold(&self, header: BlockId, b: BlockId) -> bool {
         let (header, b) = (self.position(header), self.position(b));
-        self.forest.holds(header, b)
+        self.forest.loop_contains(header, b)
     }
 
     /// The version in which `header`, or what is no header, is entered with nothing to record.
     /// O([`RESUMED`]).
-    fn resumed(&self, header: BlockId) -> Mode {
+    fn resumed_mode(&self, header: BlockId) -> Mode {
         let at = self.position(header);
         if self.forest.is_header[at as usize]
             && self.forest.find_loops_around(at).nth(RESUMED).is_none()
@@ -105,7 +105,7 @@ impl<'a> Automaton<'a> {
     /// With nothing to be sampled.
     fn resume(&self, mode: Mode, to: BlockId) -> Mode {
         match mode {
-            Mode::Sampling | Mode::Over => self.loops.resumed(to),
+            Mode::Sampling | Mode::Over => self.loops.resumed_mode(to),
             // Seldom, and a loop that is entered again from outside has one back edge less.
             Mode::Skipping | Mode::Resumed(_) => Mode::Sampling,
         }

@@ -47,7 +47,7 @@ impl Nest {
     /// The loops of `cfg` that are entered at their headers alone, by edges that can be split. O(E · depth).
     pub fn new(cfg: &Cfg, order: &Order) -> Nest {
         let forest = LoopForest::new(cfg, order);
-        let mut found = Found::new(cfg, order, &forest);
+        let mut found = LoopFacts::new(cfg, order, &forest);
         for (from, &b) in (0..).zip(&order.rpo) {
             let block = cfg.block(b);
             for (succ, to) in (0..).zip(&block.succs) {
@@ -78,13 +78,13 @@ impl Nest {
 }
 
 /// What is known of all loops, by the position of their headers.
-struct Found<'a> {
+struct LoopFacts<'a> {
     forest: &'a LoopForest,
     /// By which edges they are entered; `None`: not at the header alone, or not by edges that can be split.
     entries: Vec<Option<Vec<CfgEdge>>>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> LoopFacts<'a> {
     fn new(cfg: &Cfg, order: &Order, forest: &'a LoopForest) -> Self {
         let (mut code, mut holds) = (vec![0; order.rpo.len()], vec![false; order.rpo.len()]);
         let mut calls = vec![false; order.rpo.len()];
@@ -105,14 +105,14 @@ impl<'a> Found<'a> {
         };
         let all = 0..order.rpo.len() as u32;
         let entries = all.map(|at| is_one(at).then(Vec::new)).collect();
-        Found { forest, entries }
+        LoopFacts { forest, entries }
     }
 
     /// The edge enters the loops that hold position `to` and not `from`.
     fn enter(&mut self, edge: CfgEdge, from: u32, to: u32, splits: bool) {
         let forest = self.forest;
         let around = forest.find_loops_around(to);
-        for header in around.take_while(|h| !forest.holds(*h, from)) {
+        for header in around.take_while(|h| !forest.loop_contains(*h, from)) {
             let entries = &mut self.entries[header as usize];
             if header != to || !splits {
                 *entries = None;

@@ -39,7 +39,7 @@ impl Segments {
         };
         for &b in order.rpo.iter().rev() {
             let ways = segments.ways(flow, b);
-            let allowed = allowed(&ways);
+            let allowed = longest_allowed(&ways);
             segments.longest[b] = 1 + allowed;
             let early = ways.iter().filter(|w| w.longest > allowed);
             let early = early.map(|w| (w.edge, cfg.target(w.edge)));
@@ -55,7 +55,7 @@ impl Segments {
     }
 
     /// The ways on from block `b` within a segment.
-    fn ways(&self, flow: &Flow, b: BlockId) -> Vec<Way> {
+    fn ways(&self, flow: &Flow, b: BlockId) -> Vec<SegmentWay> {
         let order = &flow.versions.order;
         let block = flow.versions.cfg.block(b);
         let terminator = block.terminator;
@@ -64,7 +64,7 @@ impl Segments {
         let on = ways.filter(|(edge, to, _)| {
             !order.is_retreating(b, *to) && !flow.first_backs.contains(edge)
         });
-        on.map(|(edge, to, chance)| Way {
+        on.map(|(edge, to, chance)| SegmentWay {
             edge,
             longest: self.longest[to],
             chance,
@@ -75,7 +75,7 @@ impl Segments {
 }
 
 /// An edge on which a segment can go on.
-struct Way {
+struct SegmentWay {
     edge: CfgEdge,
     /// The number of blocks on the longest way behind it.
     longest: u32,
@@ -87,10 +87,10 @@ struct Way {
 
 /// The number of blocks that a segment may go on for behind a block with these ways: those that are longer begin
 /// another one.
-fn allowed(ways: &[Way]) -> u32 {
-    let mut by_length: Vec<&Way> = ways.iter().collect();
+fn longest_allowed(ways: &[SegmentWay]) -> u32 {
+    let mut by_length: Vec<&SegmentWay> = ways.iter().collect();
     by_length.sort_by_key(|w| std::cmp::Reverse(w.longest));
-    let run = |w: &&Way| w.chance * f64::from(w.longest);
+    let run = |w: &&SegmentWay| w.chance * f64::from(w.longest);
     let mut run: f64 = by_length.iter().map(run).sum();
     let (mut paid, mut best) = (0.0, (f64::INFINITY, 0));
     for w in by_length {

@@ -236,8 +236,8 @@ impl Gone {
 }
 
 proptest! {
-    /// The same in two functions: what the first pays for and leaves is gone on with by the other. That goes back to a
-    /// header if nothing was run again that defines what is live there.
+    /// Walks through two functions are recorded, too: what the first pays for and leaves is gone on with by the other.
+    /// That goes back to a header if nothing was run again that defines what is live there.
     #[test]
     fn walks_apart(
         graph in any_cfg(20),

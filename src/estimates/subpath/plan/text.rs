@@ -40,7 +40,7 @@ impl SubpathPlan {
     }
 
     /// The block of the function that is block `b` of the plan, before anything is added.
-    fn own(&self, b: BlockId) -> BlockId {
+    fn own_block(&self, b: BlockId) -> BlockId {
         self.flow.versions.origin[BlockId(b.0 - self.offset)]
     }
 
@@ -87,7 +87,7 @@ impl SubpathPlan {
                 by_mode
                     .entry(*mode)
                     .or_default()
-                    .push(self.own(node.origin));
+                    .push(self.own_block(node.origin));
             }
         }
         by_mode.values_mut().for_each(|blocks| blocks.sort());
@@ -103,9 +103,9 @@ impl SubpathPlan {
         };
         let first = self.first_part();
         for (b, node) in first.nodes.iter_enumerated() {
-            let from = first.own(node.origin);
+            let from = first.own_block(node.origin);
             let place = || {
-                let to = first.own(first.nodes[first.cfg.block(b).succs[1]].origin);
+                let to = first.own_block(first.nodes[first.cfg.block(b).succs[1]].origin);
                 match first.made_on_an_edge(b) {
                     Some(_) => format!("b{from} → b{to}:"),
                     None => format!("b{from}:"),
@@ -125,7 +125,7 @@ impl SubpathPlan {
                 let version = match mode {
                     Mode::Skipping => "skipping".to_string(),
                     Mode::Resumed(header) => {
-                        format!("resumed b{}", part.own(part.nodes[header].origin))
+                        format!("resumed b{}", part.own_block(part.nodes[header].origin))
                     }
                     Mode::Sampling | Mode::Over => "sampling".to_string(),
                 };

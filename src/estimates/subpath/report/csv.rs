@@ -1,6 +1,6 @@
 //! `show --format csv`: a table of subpaths.
 
-use super::{Report, Row, decisions, locs, phrased};
+use super::{Report, Row, decisions, locs, phrase_decisions};
 use crate::base::table;
 use crate::read::report::positions::join_positions;
 use crate::read::report::steps::Steps;
@@ -29,7 +29,7 @@ fn record(report: &Report, steps: &Steps, row: &Row) -> Vec<String> {
     let profile = report.profile.profile;
     let block = |p: &super::ProgramBlock| format!("{}:{}", profile.entry(p.func).name, p.block);
     let blocks: Vec<String> = row.places.iter().map(block).collect();
-    let taken = phrased(
+    let taken = phrase_decisions(
         steps,
         &row.places,
         &decisions(profile, &report.sources, &row.places),

@@ -75,7 +75,7 @@ pub fn render(report: &Report) -> String {
     let shown = Shown {
         program: Totals {
             blocks: sampled.blocks(),
-            blocks_half_width: sampled.executed().half_width,
+            blocks_half_width: sampled.estimate_executed().half_width,
             points: report.points,
             distinct: report.distinct,
             sampling: &sampled.sample.sampling,

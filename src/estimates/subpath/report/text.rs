@@ -2,7 +2,7 @@
 
 use super::folded::{Piece, fold};
 use super::groups::{Folded, fold_rotations, longest_short};
-use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
+use super::{ProgramBlock, Report, Row, decisions, locs, phrase_decisions};
 use crate::base::names::printable;
 use crate::base::style::{BOLD, DIM, NAME, WARN};
 use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
@@ -76,7 +76,7 @@ fn summary(report: &Report) -> String {
     let (sampled, profile) = (report.profile, report.profile.profile);
     let skipped = |f: &&crate::profile::manifest::FunctionEntry| f.status.is_skipped();
     let functions = &profile.manifest.functions;
-    let executed = sampled.executed();
+    let executed = sampled.estimate_executed();
     let mut out = format!(
         "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} \
          skipped ({}, {})\n{DIM}counts and shares are estimates: ± half of the 95 % interval; sorted by the lower \
@@ -86,7 +86,7 @@ fn summary(report: &Report) -> String {
         grouped(report.points),
         grouped(report.distinct as u64),
         grouped(sampled.sample.period()),
-        listed(sampled.sample),
+        describe_list(sampled.sample),
         functions.iter().filter(skipped).count(),
         number_of(functions.len() as u64, "function"),
         profile.manifest.scheme,
@@ -95,7 +95,8 @@ fn summary(report: &Report) -> String {
     if let long @ 1.. = sampled.sample.too_long {
         let _ = writeln!(
             out,
-            "{WARN}{} took more memory than the list has for one, and no count has them: give it more (--memory), or leave out the largest lengths{WARN:#}",
+            "{WARN}{} took more memory than the list has for one, and no count has them: give it more (--memory), or \
+             leave out the largest lengths{WARN:#}",
             number_of(long, "sample")
         );
     }
@@ -106,7 +107,7 @@ fn summary(report: &Report) -> String {
 }
 
 /// What is said of the list where it is a counting sample that was full.
-fn listed(sample: &Subpaths) -> String {
+fn describe_list(sample: &Subpaths) -> String {
     let list = sample.sampling.as_ref().map(|s| s.list);
     match (list, sample.doublings) {
         (Some(HotList::Counting), 1..) => {
@@ -138,8 +139,8 @@ fn table(report: &Report, steps: &Steps, rows: &[Folded]) -> Columns {
             format!(
                 "{}{}{}",
                 blocks(profile, &row.places),
-                joined(row),
-                rotated(*rotations)
+                describe_joined(row),
+                describe_rotation(*rotations)
             ),
         ]);
         let texts = Texts::new(steps, &report.sources, &row.places);
@@ -150,7 +151,7 @@ fn table(report: &Report, steps: &Steps, rows: &[Folded]) -> Columns {
     table
 }
 
-fn rotated(rotations: usize) -> String {
+fn describe_rotation(rotations: usize) -> String {
     match rotations {
         0 => String::new(),
         n => format!(
@@ -160,7 +161,7 @@ fn rotated(rotations: usize) -> String {
     }
 }
 
-fn joined(row: &Row) -> String {
+fn describe_joined(row: &Row) -> String {
     match row.joined {
         1 => String::new(),
         n => format!(" {DIM}(joined of {n}){DIM:#}"),
@@ -226,7 +227,7 @@ impl Texts {
         let profile = steps.words().profile();
         let files = &profile.manifest.files;
         let locs = locs(profile, places);
-        let taken = phrased(steps, places, &decisions(profile, sources, places));
+        let taken = phrase_decisions(steps, places, &decisions(profile, sources, places));
         Texts {
             blocks: anstream::adapter::strip_str(&blocks(profile, places)).to_string(),
             lines: pieces(&locs, "→", |run: &[Loc]| join_positions(files, run)),
@@ -244,7 +245,7 @@ impl Texts {
 
 /// What a subpath decides, and a row for each decision; of rows that repeat, the last one says how often. Where there
 /// are several functions, each row names its own.
-pub fn decided(
+pub fn find_decisions(
     steps: &Steps,
     sources: &Sources,
     places: &[ProgramBlock],
@@ -280,8 +281,8 @@ pub fn decided(
 fn pieces<T: PartialEq>(items: &[T], between: &str, show: impl Fn(&[T]) -> String) -> String {
     let pieces = fold(items);
     let piece = |piece: &Piece<T>| match *piece {
-        Piece::Once(run) => some(run, &show),
-        Piece::Times(run, times) => format!("({})×{times}", some(run, &show)),
+        Piece::Once(run) => show_some(run, &show),
+        Piece::Times(run, times) => format!("({})×{times}", show_some(run, &show)),
     };
     let mut shown: Vec<String> = pieces.iter().take(MAX_ITEMS).map(piece).collect();
     if pieces.len() > MAX_ITEMS {
@@ -290,7 +291,7 @@ fn pieces<T: PartialEq>(items: &[T], between: &str, show: impl Fn(&[T]) -> Strin
     shown.join(between)
 }
 
-fn some<T>(run: &[T], show: impl Fn(&[T]) -> String) -> String {
+fn show_some<T>(run: &[T], show: impl Fn(&[T]) -> String) -> String {
     if run.len() > MAX_ITEMS {
         format!("{}, …", show(&run[..MAX_ITEMS]))
     } else {

@@ -38,6 +38,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             starters,
             doubtful: of_module,
         } = module;
+        // A module numbers its files and inlined calls by itself: in the program they follow those before.
         let files_before = program.files.len() as u32;
         let inlined_before = program.inlined.len() as u32;
         renumber(&mut bodies, files_before, inlined_before);
@@ -78,6 +79,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
             bodies,
         });
     }
+    // Symbols are resolved when all modules are there: a call may be of a function that a later one defines.
     let global = functions(inputs, &mut program, &mut scopes)?;
     let resolver = Resolver::new(&scopes, &global);
     resolver.resolve_calls(&mut program);
@@ -160,7 +162,7 @@ fn functions(
             }
             let unit = *global.entry(body.name.clone()).or_insert(new);
             let members = members.entry(unit).or_default();
-            let same = |f: &&FuncId| equal(program.body_at(&functions[**f]), body);
+            let same = |f: &&FuncId| can_share_counts(program.body_at(&functions[**f]), body);
             match members.iter().find(same) {
                 // The linker keeps the strong one of several: it stands for all.
                 Some(f) if body.linkage == Linkage::External => {
@@ -190,7 +192,7 @@ fn function(body: &FunctionBody, place: Body, unit: FuncId) -> ProgFunction {
 }
 
 /// Whether two bodies of one symbol can share counts.
-fn equal(a: &FunctionBody, b: &FunctionBody) -> bool {
+fn can_share_counts(a: &FunctionBody, b: &FunctionBody) -> bool {
     // What plans follow from.
     let flags = |b: &Block| [b.may_leave, b.returns_twice, b.single, b.known_labels];
     let alike = |(a, b): (&Block, &Block)| {

@@ -100,7 +100,7 @@ pub(super) fn lower(
         loc: positions.begins.map(|(file, line)| Loc { file, line }),
         skip: skip(function.skip, &cfg),
         address_taken: false,
-        branchless: branchless(places, &positions.branchless),
+        branchless: find_branchless_sites(places, &positions.branchless),
         loops: loops(places, &positions.blocks),
         split_loops: find_split_loops(&positions.blocks),
         optimised: positions.optimised,
@@ -169,7 +169,7 @@ struct Lowering<'a> {
 impl Lowering<'_> {
     /// All of a block but [`Block::may_leave`], which follows from `leaving`.
     fn block(&self, view: BlockView, positions: &BlockPositions, leaving: &mut Leaving) -> Block {
-        let mut block = Block::ending(view.terminator, view.succs);
+        let mut block = Block::with_terminator(view.terminator, view.succs);
         let mut instructions = view.instructions;
         let terminator = instructions.pop().expect("a block has a terminator");
         let last = instructions.len();
@@ -265,7 +265,7 @@ fn find_split_loops(blocks: &[BlockPositions]) -> Vec<BlockId> {
 }
 
 /// Places by their numbers, each once, ascending.
-fn branchless(places: &[SourcePosition], numbers: &[u32]) -> Vec<Site> {
+fn find_branchless_sites(places: &[SourcePosition], numbers: &[u32]) -> Vec<Site> {
     let mut sites: Vec<Site> = numbers.iter().map(|&p| site(&places[p as usize])).collect();
     sites.sort();
     sites.dedup();

@@ -99,7 +99,7 @@ fn calls(module: &Module) -> Calls {
             alike.push(name.clone());
         }
         for (callee, of_type) in f.basic_blocks.iter().flat_map(calls_in) {
-            match called(callee) {
+            match callee_view(callee) {
                 CalleeView::Symbol(callee) => {
                     direct.insert((name.clone(), callee.into_owned()));
                 }
@@ -289,7 +289,7 @@ fn instruction(instruction: &Instruction) -> InstructionView<'_> {
     }
 }
 
-fn called(operand: &CalledOperand) -> CalleeView<'_> {
+fn callee_view(operand: &CalledOperand) -> CalleeView<'_> {
     match operand {
         Either::Left(_) => CalleeView::Asm,
         Either::Right(operand) => match operand.as_constant() {
@@ -301,7 +301,7 @@ fn called(operand: &CalledOperand) -> CalleeView<'_> {
 
 fn call<'a>(operand: &'a CalledOperand, attributes: &[Attr]) -> CallView<'a> {
     CallView {
-        callee: called(operand),
+        callee: callee_view(operand),
         returns: returns(attributes),
         returns_twice: attributes.contains(&Attr::ReturnsTwice),
         in_tail_position: false,

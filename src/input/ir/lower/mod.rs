@@ -34,7 +34,7 @@ pub use assemble::program as assemble;
 #[cfg(feature = "llvm-ir")]
 pub use from_llvm_ir::by_llvm_ir;
 pub(crate) use returning::is_harmless;
-pub use unreadable::{remedy_for_old_text, unreadable};
+pub use unreadable::{remedy_for_old_text, unreadable_error};
 
 /// Which functions are to be instrumented.
 #[derive(Clone, Debug, Default)]

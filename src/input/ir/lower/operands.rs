@@ -15,7 +15,7 @@ pub(super) fn symbol_of(name: &Name) -> String {
 /// direct call: in operands, initialisers and ifuncs. The targets of aliases count as well: who
 /// uses the alias is not followed. O(operands); shared constants are visited once.
 pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
-    let mut walk = Walk::default();
+    let mut walk = OperandWalk::default();
     for g in module
         .global_vars
         .iter()
@@ -43,12 +43,12 @@ pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
 }
 
 #[derive(Default)]
-struct Walk {
+struct OperandWalk {
     taken: HashSet<String>,
     seen: HashSet<*const Constant>,
 }
 
-impl Walk {
+impl OperandWalk {
     fn operand(&mut self, operand: &Operand) {
         if let Operand::ConstantOperand(c) = operand {
             self.constant(c);

@@ -1,6 +1,6 @@
 //! Parsing by llvm-ir, whose own panics say that it cannot represent a module.
 
-use super::unreadable;
+use super::unreadable_error;
 use crate::base::error::{Error, Result};
 use crate::input::load::Input;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -22,7 +22,7 @@ pub(super) fn parse(input: &Input) -> Result<Option<llvm_ir::Module>> {
     let file = as_file(&input.bytes).map_err(|e| Error::read(&input.path, e))?;
     match unless_it_panics(|| llvm_ir::Module::from_ir_path(path_of(&file))) {
         Some(Ok(module)) => Ok(Some(module)),
-        Some(Err(message)) => Err(unreadable(input, &message)),
+        Some(Err(message)) => Err(unreadable_error(input, &message)),
         None => Ok(None),
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn find(
     if !program.is_executable() {
         return;
     }
-    let known = Known::new(program);
+    let known = KnownUnits::new(program);
     let mut waiting = Vec::new();
     let mut leaves: TiVec<FuncId, bool> = ti_vec![true; program.functions.len()];
     for (f, function) in program.functions.iter_enumerated() {
@@ -154,18 +154,18 @@ fn spread(waiting: &[Waiting], leaves: &mut TiVec<FuncId, bool>) {
 }
 
 /// Which functions are known.
-struct Known {
+struct KnownUnits {
     /// By unit: its functions.
     members: TiVec<FuncId, u32>,
 }
 
-impl Known {
-    fn new(program: &Program) -> Known {
+impl KnownUnits {
+    fn new(program: &Program) -> KnownUnits {
         let mut members: TiVec<FuncId, u32> = ti_vec![0; program.functions.len()];
         for f in &program.functions {
             members[f.unit] += 1;
         }
-        Known { members }
+        KnownUnits { members }
     }
 
     /// The function that a call of `name` in module `m` surely reaches.

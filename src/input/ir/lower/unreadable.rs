@@ -5,7 +5,7 @@ use crate::base::llvm::{LINKED as LLVM, OLDEST_CLANG};
 use crate::input::load::{Input, Kind};
 
 /// The error for an input that LLVM cannot read ([`Error::Unreadable`]): what it said, in one line.
-pub fn unreadable(input: &Input, message: &str) -> Error {
+pub fn unreadable_error(input: &Input, message: &str) -> Error {
     let message = message.trim_start_matches("Failed to parse IR: ");
     let text = message.lines().next().unwrap_or_default();
     let path = input.path.display().to_string();

@@ -62,7 +62,7 @@ fn elf(sections: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 fn claim(bytes: &mut [u8]) -> bool {
-    let patches = claims(bytes);
+    let patches = section_patches(bytes);
     for (at, new) in &patches {
         let at = *at as usize;
         bytes[at..at + new.len()].copy_from_slice(new);
@@ -97,7 +97,7 @@ fn bitcode_that_clang_embeds_is_found() {
         (".shstrtab", 0),
     ];
     assert!(shown.eq(expected.map(|(n, f)| (n.into(), f))));
-    let found = embedded(&bytes).unwrap();
+    let found = extract_embedded(&bytes).unwrap();
     assert_eq!(
         (&found.bitcode[..], &found.flags[..]),
         (&b"BC"[..], &["-cc1".to_string(), "-O2".into()][..])
@@ -107,11 +107,17 @@ fn bitcode_that_clang_embeds_is_found() {
 
 #[test]
 fn objects_without_a_module_say_why() {
-    assert_eq!(embedded(&elf(&[(".text", b"code")])), Err(Without::Bitcode));
-    assert_eq!(embedded(&elf(&[(CODE, b"")])), Err(Without::Bitcode));
+    assert_eq!(
+        extract_embedded(&elf(&[(".text", b"code")])),
+        Err(Without::Bitcode)
+    );
+    assert_eq!(
+        extract_embedded(&elf(&[(CODE, b"")])),
+        Err(Without::Bitcode)
+    );
     let both = elf(&[(CODE, b"BCBC"), (FLAGS, b"-cc1\0-O2\0-cc1\0-O0\0")]);
-    assert_eq!(embedded(&both), Err(Without::OneModule));
-    assert_eq!(embedded(b"no object"), Err(Without::Bitcode));
+    assert_eq!(extract_embedded(&both), Err(Without::OneModule));
+    assert_eq!(extract_embedded(b"no object"), Err(Without::Bitcode));
 }
 
 #[test]
@@ -120,14 +126,14 @@ fn damaged_objects_are_left_alone() {
     for length in 0..whole.len() {
         let mut part = whole[..length].to_vec();
         claim(&mut part);
-        let _ = embedded(&part);
+        let _ = extract_embedded(&part);
     }
     for at in 0..whole.len() {
         for flip in [0x01, 0x80, 0xff] {
             let mut damaged = whole.clone();
             damaged[at] ^= flip;
             claim(&mut damaged);
-            let _ = embedded(&damaged);
+            let _ = extract_embedded(&damaged);
         }
     }
 }

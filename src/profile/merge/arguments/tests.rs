@@ -15,7 +15,7 @@ fn counts(runs: &[&[&str]]) -> ArgumentCounts {
 }
 
 fn form(word: &str) -> String {
-    let form = comparable(&arguments(&[word]));
+    let form = comparable_form(&arguments(&[word]));
     String::from_utf8(form.concat()).unwrap()
 }
 

@@ -6,7 +6,7 @@ use crate::base::index::{FuncId, ti_vec};
 use crate::profile::made;
 use crate::profile::manifest::Manifest;
 use crate::profile::measurement::{Exact, Measurement};
-use crate::profile::merge::counted;
+use crate::profile::merge::fill_profile;
 use crate::profile::raw::{RawFunction, Started};
 
 /// A raw profile of one run of copy 0.
@@ -30,7 +30,7 @@ fn checked(raw: &Raw, manifest: &Manifest) -> Result<()> {
     let programs = Programs::find(&[file]).unwrap();
     check(
         raw,
-        programs.only(raw.program, Path::new("x"))?,
+        programs.find_program(raw.program, Path::new("x"))?,
         Path::new("x"),
     )
 }
@@ -192,7 +192,7 @@ fn unlike(copies: &[(u32, &[&[&str]])]) -> Vec<String> {
         }
         copy.all_told = !runs.is_empty();
     }
-    gathered.unlike()
+    gathered.describe_unlike()
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn copies_are_put_together() {
     };
     let by_copy = [(first, copy(0, &[])), (second, copy(1, &[5]))].into();
     p.processes = ti_vec![Processes::default(); 2];
-    let violations = counted(&mut p, by_copy).unwrap();
+    let violations = fill_profile(&mut p, by_copy).unwrap();
     assert!(violations.is_empty());
     let counts = vec![made::counts(&[(1, 3)]); 2];
     assert_eq!(p.measured, Measurement::Exact(Exact::Paths(counts.into())));
@@ -285,9 +285,10 @@ fn the_first_of_two_is_named() {
         ([folder.clone(), path("m.p3prof")], "b.p3raw"),
         ([path("m.p3prof"), folder], "m.p3prof"),
     ] {
-        let mut seen = Seen::default();
-        seen.once(&[unique], &path(first), &files).unwrap();
-        let error = seen.once(&[unique], Path::new("again"), &files);
+        let mut seen = SeenSources::default();
+        seen.refuse_repeated(&[unique], &path(first), &files)
+            .unwrap();
+        let error = seen.refuse_repeated(&[unique], Path::new("again"), &files);
         let error = error.unwrap_err().to_string();
         let said = format!(
             "again: its counts were read before, from {}",

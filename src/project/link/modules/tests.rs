@@ -24,7 +24,7 @@ fn names_are_relative_and_unique() {
     let here = std::env::current_dir().unwrap().join("sub/c.o");
     assert_eq!(file(here.to_str().unwrap()), "sub/c.o");
     let mut taken = HashSet::new();
-    let mut next = || unique("a.o".into(), &mut taken);
+    let mut next = || make_unique("a.o".into(), &mut taken);
     assert_eq!([next(), next(), next()], ["a.o", "a.o-2", "a.o-3"]);
 }
 
@@ -38,7 +38,7 @@ fn files_take_the_places_of_others_inside_options_too() {
         Word::Input("c.o".into()),
     ];
     let by = ["a.o", "lib.a", "b.o"].map(|f| (f.to_string(), PathBuf::from(format!("/new/{f}"))));
-    let replaced = replaced(&words, &by.into());
+    let replaced = replace_files(&words, &by.into());
     assert_eq!(
         replaced.join(" "),
         "/new/a.o -Wl,--whole-archive,/new/lib.a,-z,now -Xlinker /new/b.o c.o"

@@ -150,9 +150,12 @@ fn why_counts_are_not_certain() {
         executed
     };
     let (certain, twice, left) = (executed(false, 0), executed(true, 0), executed(false, 3));
-    assert!(why(&left, &certain).contains(" left before its end 3 times"));
-    assert_eq!(why(&certain, &left), why(&left, &certain));
+    assert!(explain_uncertainty(&left, &certain).contains(" left before its end 3 times"));
+    assert_eq!(
+        explain_uncertainty(&certain, &left),
+        explain_uncertainty(&left, &certain)
+    );
     for (a, b) in [(&twice, &left), (&left, &twice)] {
-        assert!(why(a, b).starts_with("setjmp may return to it again"));
+        assert!(explain_uncertainty(a, b).starts_with("setjmp may return to it again"));
     }
 }

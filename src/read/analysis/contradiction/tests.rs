@@ -37,12 +37,12 @@ fn holds(predicate: Predicate, a: u64, b: u64) -> bool {
 fn sets_are_those_of_the_predicates() {
     for predicate in PREDICATES {
         for c in 0..8 {
-            let set = Set::related(predicate, c, BITS);
+            let set = Set::numbers_in_relation(predicate, c, BITS);
             for v in 0..8 {
                 let inside = set.0.iter().any(|(from, to)| (*from..=*to).contains(&v));
                 assert_eq!(inside, holds(predicate, v, c), "{v} {predicate:?} {c}");
                 assert_eq!(holds(predicate.inverse(), v, c), !holds(predicate, v, c));
-                assert_eq!(holds(swapped(predicate), c, v), holds(predicate, v, c));
+                assert_eq!(holds(swap(predicate), c, v), holds(predicate, v, c));
             }
         }
     }
@@ -87,7 +87,7 @@ proptest! {
         ),
     ) {
         let choices: Vec<Choice> = asked.iter().map(|a| choice(*a)).collect();
-        let mut known = Known::default();
+        let mut known = KnownValues::default();
         let agrees = asked.iter().zip(&choices).all(|(a, c)| known.learn(c, u32::from(!a.4)));
         let answers = |values: [u64; 3]| {
             asked.iter().all(|&(left, predicate, right, constant, outcome)| {
@@ -111,11 +111,11 @@ fn stores_are_forgotten() {
     let stores = first.compared.as_mut().map(|c| &mut c.left.stores);
     stores.unwrap().push(7);
     let second = choice((0, 0, None, 2, true));
-    let mut known = Known::default();
+    let mut known = KnownValues::default();
     assert!(known.learn(&first, 0));
     known.forget(BlockId(6));
     assert!(!known.learn(&second, 0));
-    let mut known = Known::default();
+    let mut known = KnownValues::default();
     assert!(known.learn(&first, 0));
     known.forget(BlockId(7));
     assert!(known.learn(&second, 0));

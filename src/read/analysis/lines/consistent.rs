@@ -48,7 +48,7 @@ struct AtLine {
 impl SourceFile {
     /// Changes as little as that takes.
     pub(super) fn make_consistent(&mut self, name: &str) {
-        let mut starts = self.starts();
+        let mut starts = self.counts_at_starts();
         for (line, at) in &mut starts {
             let own = self.lines.entry(*line).or_default();
             if own.count < at.entered || own.may_have_run() {
@@ -69,7 +69,7 @@ impl SourceFile {
         });
     }
 
-    fn starts(&self) -> BTreeMap<u32, AtLine> {
+    fn counts_at_starts(&self) -> BTreeMap<u32, AtLine> {
         let mut starts: BTreeMap<u32, AtLine> = BTreeMap::new();
         for (symbol, function) in &self.functions {
             let at = starts.entry(function.line).or_insert(AtLine {

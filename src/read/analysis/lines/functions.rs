@@ -64,11 +64,11 @@ pub(super) fn add<'a>(
             continue;
         }
         let begins = f.entry.find_own_beginning();
-        let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
+        let Some(begins) = begins.filter(|l| markers.is_shown(l.file, l.line)) else {
             continue;
         };
         let spans = f.structure.cfg.blocks.iter().flat_map(|b| &b.lines);
-        let own = spans.map(|s| outermost(profile, s));
+        let own = spans.map(|s| outermost_place(profile, s));
         let own = own.filter(|l| l.file == begins.file);
         let lines = FunctionLines {
             line: begins.line,
@@ -86,7 +86,7 @@ pub(super) fn add<'a>(
                 continue;
             }
             let is_known = !f.executed.is_partial && !code.most.may_have_run();
-            if !is_known && code.entered() == 0 {
+            if !is_known && code.count_entries() == 0 {
                 unknown.insert(symbol);
                 continue;
             }
@@ -107,7 +107,7 @@ pub(super) fn add<'a>(
             let lines = FunctionLines {
                 line,
                 end: last.max(line),
-                entered: code.entered(),
+                entered: code.count_entries(),
             };
             insert(sources, file, symbol, lines);
         }
@@ -146,7 +146,7 @@ pub(super) struct InlinedCode {
     first: Vec<BlockId>,
     /// How often control came there from outside.
     entered: u64,
-    /// The same of that first block alone where it came most often.
+    /// How often control came from outside to the one block of `first` to which it came most often.
     most: Range,
     /// Whether it is known that any of its code ran.
     ran: bool,
@@ -154,7 +154,7 @@ pub(super) struct InlinedCode {
 
 impl InlinedCode {
     /// How often it was entered: once at least, if any of it ran.
-    fn entered(&self) -> u64 {
+    fn count_entries(&self) -> u64 {
         self.entered.max(u64::from(self.ran))
     }
 
@@ -195,12 +195,12 @@ pub(super) fn call_sites(
         };
         (site, code.executions())
     });
-    let is_shown = |s: &Loc| s.line > 0 && markers.shows(s.file, s.line);
+    let is_shown = |s: &Loc| s.line > 0 && markers.is_shown(s.file, s.line);
     sites.filter(|(site, _)| is_shown(&site.loc)).collect()
 }
 
 /// Where code of a function is in the function itself: of inlined code, the outermost call.
-fn outermost(profile: &Profile, span: &Span) -> Loc {
+fn outermost_place(profile: &Profile, span: &Span) -> Loc {
     let calls = &profile.manifest.inlined;
     let chain = profile.manifest.calls_around(span.inlined);
     chain.last().map_or(span.loc, |n| Loc {
@@ -254,7 +254,7 @@ pub(super) fn inlined_code(
             code.entered = code.entered.saturating_add(count.saturating_sub(within));
             code.most = code.most.larger(range.minus(again));
         }
-        let left = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
+        let left = |s: &&Span| markers.is_shown(s.loc.file, s.loc.line);
         for span in blocks[b].lines.iter().filter(left) {
             if let Some(call) = span.inlined {
                 found.entry(call).or_default().add_own(span.loc);

@@ -19,7 +19,8 @@ pub struct Harness<'a> {
 }
 
 impl<'a> Harness<'a> {
-    /// Finds them by whom they call, inlined or not. O(calls), and O(positions × depth of inlining) where there are any.
+    /// Finds them by whom they call, inlined or not. O(calls), and O(positions × depth of inlining) where there are
+    /// any.
     pub fn find(profile: &'a Profile) -> Harness<'a> {
         let manifest = &profile.manifest;
         let is_called = |symbol: &str| CALLED.iter().any(|called| symbol.contains(called));

@@ -166,8 +166,8 @@ struct LineEvidence<'a> {
 }
 
 impl LineEvidence<'_> {
-    /// How often the code of `f` ran on each line, under all that `keys` has for a place and its inlined call, and apart
-    /// for each inlined call: as often as what ran most. Also the code of these calls.
+    /// How often the code of `f` ran on each line, under all that `keys` has for a place and its inlined call, and
+    /// apart for each inlined call: as often as what ran most. Also the code of these calls.
     fn find_lines<K: Ord, L: IntoIterator<Item = K>>(
         &self,
         f: &CountedFunction,

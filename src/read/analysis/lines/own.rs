@@ -54,7 +54,7 @@ fn add_first_lines<'a>(
 ) {
     for f in functions {
         let begins = f.entry.find_own_beginning();
-        let is_shown = |l: &Loc| markers.shows(l.file, l.line) && unused.tells_at(f.f, *l, None);
+        let is_shown = |l: &Loc| markers.is_shown(l.file, l.line) && unused.tells_at(f.f, *l, None);
         let Some(begins) = begins.filter(is_shown) else {
             continue;
         };

@@ -55,7 +55,7 @@ impl Time {
             time.total.add(amount);
             let found = ours.contains(place.image.as_str());
             let name = match found.then(|| index.find(place)) {
-                Some(Found::One(f)) => {
+                Some(SymbolMatch::One(f)) => {
                     time.functions.entry(f).or_default().add(amount);
                     if let Some(loc) = index.line(place) {
                         let lines = time.lines.entry(f).or_default();
@@ -63,8 +63,8 @@ impl Time {
                     }
                     continue;
                 }
-                Some(Found::Several) => AMBIGUOUS,
-                Some(Found::None) | None => image_name(&place.image),
+                Some(SymbolMatch::Several) => AMBIGUOUS,
+                Some(SymbolMatch::None) | None => image_name(&place.image),
             };
             outside.entry(name.to_string()).or_default().add(amount);
         }
@@ -94,7 +94,7 @@ fn image_name(image: &str) -> &str {
     }
 }
 
-enum Found {
+enum SymbolMatch {
     None,
     One(FuncId),
     Several,
@@ -113,7 +113,11 @@ impl<'a> Index<'a> {
         for f in profile.functions() {
             let symbol = profile.entry(f).name.as_str();
             let full = readable(symbol);
-            let names = [plain(symbol), spaceless(&full), undecorated(&full)];
+            let names = [
+                without_final_mark(symbol),
+                without_spaces(&full),
+                without_decoration(&full),
+            ];
             let names: HashSet<String> = names.into();
             for name in names {
                 by_name.entry(name).or_default().push(f);
@@ -144,24 +148,26 @@ impl<'a> Index<'a> {
                 return false;
             }
             let is_library = is_shared_library(name);
-            let known = symbols.iter().filter(|s| !self.named(s).is_empty());
+            let known = symbols
+                .iter()
+                .filter(|s| !self.functions_named(s).is_empty());
             !is_library || 2 * known.count() >= symbols.len()
         };
         let ours = by_image.into_iter().filter(is_ours);
         ours.map(|(image, _)| image).collect()
     }
 
-    fn named(&self, symbol: &str) -> &[FuncId] {
+    fn functions_named(&self, symbol: &str) -> &[FuncId] {
         let symbol = without_suffix(symbol);
-        let found = self.by_name.get(&plain(symbol));
-        let found = found.or_else(|| self.by_name.get(&spaceless(symbol)));
-        let found = found.or_else(|| self.by_name.get(&undecorated(symbol)));
+        let found = self.by_name.get(&without_final_mark(symbol));
+        let found = found.or_else(|| self.by_name.get(&without_spaces(symbol)));
+        let found = found.or_else(|| self.by_name.get(&without_decoration(symbol)));
         found.map_or(&[], |f| f)
     }
 
     /// The function with a place's symbol; of several, the one that begins in its source file.
-    fn find(&self, place: &Sampled) -> Found {
-        let candidates = self.named(&place.symbol);
+    fn find(&self, place: &Sampled) -> SymbolMatch {
+        let candidates = self.functions_named(&place.symbol);
         let files = place.line.as_ref().and_then(|l| self.files.get(base(&l.0)));
         let begins = |f: &&FuncId| {
             let loc = self.profile.entry(**f).loc;
@@ -169,10 +175,10 @@ impl<'a> Index<'a> {
         };
         let here: Vec<&FuncId> = candidates.iter().filter(begins).collect();
         match (candidates, &here[..]) {
-            ([], _) => Found::None,
-            ([f], _) => Found::One(*f),
-            (_, [f]) => Found::One(**f),
-            _ => Found::Several,
+            ([], _) => SymbolMatch::None,
+            ([f], _) => SymbolMatch::One(*f),
+            (_, [f]) => SymbolMatch::One(**f),
+            _ => SymbolMatch::Several,
         }
     }
 
@@ -191,12 +197,12 @@ fn base(file: &str) -> &str {
 }
 
 /// A symbol without the mark of LLVM that it is final.
-fn plain(symbol: &str) -> String {
+fn without_final_mark(symbol: &str) -> String {
     symbol.strip_prefix('\u{1}').unwrap_or(symbol).to_string()
 }
 
 /// Demanglers differ in spaces: `> >` is `>>`.
-fn spaceless(name: &str) -> String {
+fn without_spaces(name: &str) -> String {
     name.split_whitespace().collect()
 }
 
@@ -214,9 +220,9 @@ fn without_suffix(symbol: &str) -> &str {
 
 /// A readable name without return type and parameters, which perf leaves out: `ns::A<long>::f` for
 /// `long ns::A<long>::f(long) const`. Very long names stay as they are.
-fn undecorated(name: &str) -> String {
+fn without_decoration(name: &str) -> String {
     if name.len() > LONGEST_NAME {
-        return spaceless(name);
+        return without_spaces(name);
     }
     let operator = name.find("operator").unwrap_or(name.len());
     let (mut depth, mut begins, mut ends) = (0usize, 0, name.len());
@@ -234,7 +240,7 @@ fn undecorated(name: &str) -> String {
             _ => {}
         }
     }
-    spaceless(name.get(begins..ends).unwrap_or(name))
+    without_spaces(name.get(begins..ends).unwrap_or(name))
 }
 
 /// Whether a parenthesis opens parameters, and not `(anonymous namespace)` or the scope of something local.

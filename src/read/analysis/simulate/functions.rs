@@ -62,7 +62,7 @@ pub fn functions(
     let ground = Ground::new(manifest, profile, weights, &[scheme])?;
     let inputs = ground.inputs(manifest);
     let strategy = scheme.strategy();
-    let paths = ground.measured(&inputs, strategy);
+    let paths = ground.measure_functions(&inputs, strategy);
     let assignment = strategy.assign(&inputs, &paths, strategy.copies(copies));
     let functions = assignment.shares.par_iter().enumerate();
     let rows = functions.flat_map_iter(|(i, share)| {
@@ -98,7 +98,7 @@ pub fn functions(
                     &mut row.statements
                 };
                 *counter += n;
-                row.instructions += (n * code.takes(op)) as f64;
+                row.instructions += (n * code.instructions_of(op)) as f64;
             }
             row.versions = versions(part, code.has_versions());
             let flow = &ground.flows[i];

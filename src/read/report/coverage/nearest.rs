@@ -9,7 +9,7 @@ use crate::base::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
 use crate::paths::dag::Dag;
 use crate::paths::function::Measuring;
 use crate::profile::Ran;
-use crate::profile::flow::{add_up, hottest};
+use crate::profile::flow::{add_up, find_hottest_edge};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
     fn new(paths: &'a Measuring, executed: &[Ran], known: HashSet<PathId>) -> Self {
         let dag = &paths.dag;
         let counts = add_up(dag, executed);
-        let usual = |v| hottest(dag.outs(v), &counts);
+        let usual = |v| find_hottest_edge(dag.outs(v), &counts);
         Search {
             usual: dag.order().map(usual).collect(),
             dag,

@@ -151,7 +151,7 @@ pub fn common_folder(profile: &Profile, all: bool) -> String {
     let names = names.into_iter().filter(|f| all || !is_of_the_system(f));
     let names: Vec<&str> = names.collect();
     let repository = repository().map(|r| r.display().to_string());
-    let root = Root::of(names.into_iter()).or_above(repository.as_deref());
+    let root = Root::find(names.into_iter()).or_above(repository.as_deref());
     root.0.to_string()
 }
 

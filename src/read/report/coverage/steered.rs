@@ -9,7 +9,7 @@ use crate::base::index::{EdgeId, PathId, TiVec, VertexId};
 use crate::paths::dag::Dag;
 use crate::paths::function::Measuring;
 use crate::profile::Ran;
-use crate::profile::flow::{add_up, hottest};
+use crate::profile::flow::{add_up, find_hottest_edge};
 use crate::profile::manifest::FunctionEntry;
 use crate::read::analysis::contradiction::Contradictions;
 use std::collections::HashSet;
@@ -79,7 +79,7 @@ struct Steering<'a> {
 impl<'a> Steering<'a> {
     fn new(dag: &'a Dag, executed: &[Ran]) -> Steering<'a> {
         let counts = add_up(dag, executed);
-        let usual = |v| hottest(dag.outs(v), &counts);
+        let usual = |v| find_hottest_edge(dag.outs(v), &counts);
         Steering {
             usual: dag.order().map(usual).collect(),
             dag,

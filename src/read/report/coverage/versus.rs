@@ -26,7 +26,7 @@ pub fn versus<'a>(
     scope: &Scope,
 ) -> Result<Diff<'a>> {
     let wanted = |profile: &Profile| {
-        let mut functions = selection.profiled(profile);
+        let mut functions = selection.profiled_functions(profile);
         scope.retain_admitted(profile, &mut functions);
         functions
     };

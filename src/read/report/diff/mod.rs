@@ -105,7 +105,10 @@ pub fn diff<'a>(
     selection: &Selection,
     least: f64,
 ) -> Result<Diff<'a>> {
-    let (earlier, later) = (selection.profiled(&before), selection.profiled(&after));
+    let (earlier, later) = (
+        selection.profiled_functions(&before),
+        selection.profiled_functions(&after),
+    );
     let matched = match_functions(&before, &earlier, &after, &later);
     // Functions that somebody chose say nothing of the programs.
     let chosen = selection.function.is_some();
@@ -336,7 +339,7 @@ pub fn match_functions(
     let unpaired = earlier.iter().copied().filter(|f| !known.contains(f));
     for f in unpaired {
         let cfg = before.entry(f).cfg();
-        match index.find(&Known::of(&before.manifest, f, &cfg)) {
+        match index.find(&Known::new(&before.manifest, f, &cfg)) {
             // Of several that were alike one is left.
             Match::Same(g) if before.entry(f).cuts == after.entry(g).cuts => {
                 matched.only_before.push(f);

@@ -147,7 +147,7 @@ fn document(xml: &mut Xml, sources: &BTreeMap<&str, SourceFile>) -> io::Result<(
         ("timestamp", "0".into()),
     ];
     let repository = repository().map(|r| r.display().to_string());
-    let root = Root::of(sources.keys().copied()).or_above(repository.as_deref());
+    let root = Root::find(sources.keys().copied()).or_above(repository.as_deref());
     element(xml, "coverage", &of, |xml| {
         element(xml, "sources", &[], |xml| {
             let source = xml.create_element("source");

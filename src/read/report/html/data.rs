@@ -381,7 +381,7 @@ impl Maker<'_> {
         let Some(baseline) = &self.baseline else {
             return Ok((Before::None, None));
         };
-        let known = Known::of(&self.paths.manifest, f, &structure.cfg);
+        let known = Known::new(&self.paths.manifest, f, &structure.cfg);
         let (other, profile) = match baseline.index.find(&known) {
             Match::Same(other) => (other, baseline.profile),
             Match::Changed => return Ok((Before::Changed, None)),

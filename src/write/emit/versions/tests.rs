@@ -27,10 +27,10 @@ fn value_used_far_away_is_that_of_own_version() {
     let module = context.create_module_from_ir(buffer).unwrap();
     let function = module.get_function("f").unwrap();
     let block = |b: u32| match b {
-        0 => Block::ending(Terminator::Branch, vec![BlockId(1), BlockId(2)]),
-        1 => Block::ending(Terminator::Jump, vec![BlockId(3)]),
-        _ if b == BLOCKS => Block::ending(Terminator::Return, vec![]),
-        _ => Block::ending(Terminator::Jump, vec![BlockId(b + 1)]),
+        0 => Block::with_terminator(Terminator::Branch, vec![BlockId(1), BlockId(2)]),
+        1 => Block::with_terminator(Terminator::Jump, vec![BlockId(3)]),
+        _ if b == BLOCKS => Block::with_terminator(Terminator::Return, vec![]),
+        _ => Block::with_terminator(Terminator::Jump, vec![BlockId(b + 1)]),
     };
     let cfg = Cfg {
         blocks: (0..=BLOCKS).map(block).collect(),
@@ -65,10 +65,10 @@ fn versions_of_jump_have_tables_of_their_own() {
     let module = context.create_module_from_ir(buffer).unwrap();
     let function = module.get_function("f").unwrap();
     let mut blocks = vec![
-        Block::ending(Terminator::Jump, vec![BlockId(1)]),
-        Block::ending(Terminator::IndirectBr, [2, 3, 2].map(BlockId).to_vec()),
-        Block::ending(Terminator::Jump, vec![BlockId(1)]),
-        Block::ending(Terminator::Return, vec![]),
+        Block::with_terminator(Terminator::Jump, vec![BlockId(1)]),
+        Block::with_terminator(Terminator::IndirectBr, [2, 3, 2].map(BlockId).to_vec()),
+        Block::with_terminator(Terminator::Jump, vec![BlockId(1)]),
+        Block::with_terminator(Terminator::Return, vec![]),
     ];
     blocks[1].known_labels = true;
     let cfg = Cfg {

@@ -9,7 +9,7 @@ use crate::cli::prof::browse::lit::{Lit, files};
 use crate::estimates::data::Estimate;
 use crate::estimates::data::subpaths::Points;
 use crate::estimates::subpath::profile::SampledProfile;
-use crate::estimates::subpath::report::{Numbers, Report, Row, Texts, decided, locs};
+use crate::estimates::subpath::report::{Numbers, Report, Row, Texts, find_decisions, locs};
 use crate::profile::filter::Selection;
 use crate::read::report::steps::Steps;
 use crate::read::source::Sources;
@@ -241,7 +241,7 @@ impl Items for Subpaths<'_> {
     fn lit(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.sample.profile.profile, self.sources);
         let places = &self.subpath(i).places;
-        let (said, steps) = decided(&self.steps, sources, places);
+        let (said, steps) = find_decisions(&self.steps, sources, places);
         Ok(Lit {
             files: files(profile, sources, &locs(profile, places), &said),
             steps,

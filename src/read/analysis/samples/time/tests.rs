@@ -119,6 +119,6 @@ fn names_lose_types() {
         ),
         ("é<ü>(", "é<ü>"),
     ] {
-        assert_eq!(undecorated(name), expected, "{name}");
+        assert_eq!(without_decoration(name), expected, "{name}");
     }
 }

@@ -72,7 +72,7 @@ pub fn find_new<'a>(
     selection: &Selection,
     scope: &Scope,
 ) -> Result<Fresh<'a>> {
-    let mut wanted = selection.profiled(&profile);
+    let mut wanted = selection.profiled_functions(&profile);
     scope.retain_admitted(&profile, &mut wanted);
     let mut fresh = Fresh {
         profile: profile.profile(),

@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A round with a folder of its own.
-pub(crate) struct Apart {
+/// The folder of one round.
+pub(crate) struct Sandbox {
     /// Overlay, mounts, and what was printed.
     scratch: TempDir,
 }
 
-/// How rounds are taken apart.
-pub(crate) struct Rounds {
+/// How rounds get folders of their own.
+pub(crate) struct Sandboxes {
     /// The words before a shell that may mount.
     unshare: Vec<&'static str>,
     here: PathBuf,
@@ -31,15 +31,16 @@ pub(crate) struct Rounds {
     rewrite: PathBuf,
 }
 
-impl Rounds {
+impl Sandboxes {
     /// Rounds of `programs`, which are below the working folder.
     ///
     /// # Errors
     /// One is not; there are no namespaces of mounts.
-    pub(crate) fn new(programs: &[Record]) -> Result<Rounds> {
+    pub(crate) fn new(programs: &[Record]) -> Result<Sandboxes> {
         let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
         if let Some(outside) = programs.iter().find(|p| !p.program.starts_with(&here)) {
-            let problem = "-j: this program is not below the working folder, and each round has its own copy of that folder only";
+            let problem = "-j: this program is not below the working folder, and each round has its own copy of that \
+                           folder only";
             return Err(Error::load(
                 &outside.program,
                 problem,
@@ -47,7 +48,7 @@ impl Rounds {
             ));
         }
         let problem = "-j: mount namespaces are not available (unshare --mount fails)";
-        Ok(Rounds {
+        Ok(Sandboxes {
             unshare: find_namespace(&["--keep-caps"], &["--mount"], problem)?,
             here,
             folders: programs.iter().map(|p| p.folder.clone()).collect(),
@@ -59,57 +60,57 @@ impl Rounds {
     ///
     /// # Errors
     /// A path cannot be given to a shell; there is no temporary folder.
-    pub(crate) fn round(
+    pub(crate) fn prepare_round(
         &self,
         words: &[String],
         out: &[PathBuf],
         copy: u32,
-    ) -> Result<(Command, Apart)> {
+    ) -> Result<(Command, Sandbox)> {
         let scratch = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
-        let apart = Apart { scratch };
+        let sandbox = Sandbox { scratch };
         let mut command = Command::new(self.unshare[0]);
         command.args(&self.unshare[1..]);
         command.args([
             "sh",
             "-c",
-            &self.script(apart.scratch.path(), out, copy)?,
+            &self.script(sandbox.scratch.path(), out, copy)?,
             "sh",
         ]);
         command.args(words);
         let output = |name: &str| {
-            let path = apart.scratch.path().join(name);
+            let path = sandbox.scratch.path().join(name);
             File::create(&path).map_err(|e| Error::write(path, e))
         };
         command.stdout(output("stdout")?).stderr(output("stderr")?);
-        Ok((command, apart))
+        Ok((command, sandbox))
     }
 
     /// What a shell does before it becomes the command. What goes wrong is in the file `failed`.
     fn script(&self, scratch: &Path, out: &[PathBuf], copy: u32) -> Result<String> {
-        let at = quoted(scratch)?;
+        let at = quote_path(scratch)?;
         let mut lines = vec![
             format!("at={at}"),
             "mkdir \"$at/upper\" \"$at/work\"".into(),
         ];
         for (i, folder) in self.folders.iter().enumerate() {
-            let folder = quoted(folder)?;
+            let folder = quote_path(folder)?;
             lines.push(format!(
                 "mkdir \"$at/{i}\" && mount --bind {folder} \"$at/{i}\""
             ));
         }
-        let here = quoted(&self.here)?;
+        let here = quote_path(&self.here)?;
         lines.push(format!(
             "mount -t overlay p3 -o \"lowerdir=.,upperdir=$at/upper,workdir=$at/work\" {here}"
         ));
         lines.push(format!("cd {here}"));
         for (i, folder) in self.folders.iter().enumerate() {
-            let folder = quoted(folder)?;
+            let folder = quote_path(folder)?;
             // Those beside their programs were hidden by the overlay; others were not, and are mounted where they are.
             lines.push(format!("mount --bind \"$at/{i}\" {folder}"));
         }
-        let mut place = format!("{} use {copy}", quoted(&self.rewrite)?);
+        let mut place = format!("{} use {copy}", quote_path(&self.rewrite)?);
         for folder in out {
-            place += &format!(" -o {}", quoted(folder)?);
+            place += &format!(" -o {}", quote_path(folder)?);
         }
         lines.push(format!("{place} 2>&1"));
         let begin = lines.join(" && ");
@@ -119,12 +120,12 @@ impl Rounds {
     }
 }
 
-impl Apart {
-    /// Prints what the round printed, and says whether it began.
+impl Sandbox {
+    /// Prints what the round printed.
     ///
     /// # Errors
     /// The overlay could not be mounted.
-    pub(crate) fn ended(&self) -> Result<()> {
+    pub(crate) fn print_output(&self) -> Result<()> {
         let at = self.scratch.path();
         let failed = std::fs::read_to_string(at.join("failed")).unwrap_or_default();
         if let Some(line) = failed.lines().last() {
@@ -133,23 +134,27 @@ impl Apart {
                 printable(line)
             )));
         }
-        pass_on(&at.join("stdout"), &mut anstream::stdout());
-        pass_on(&at.join("stderr"), &mut anstream::stderr());
+        copy_to(&at.join("stdout"), &mut anstream::stdout());
+        copy_to(&at.join("stderr"), &mut anstream::stderr());
         Ok(())
     }
 
-    /// The programs that the round itself linked: they are gone.
-    pub(crate) fn linked(&self) -> usize {
+    /// How many programs the round itself linked: they are gone.
+    pub(crate) fn count_linked(&self) -> usize {
         record::find(&[self.scratch.path().join("upper")]).map_or(0, |r| r.len())
     }
 }
 
 /// A reader that stops early is no error.
-fn pass_on(from: &Path, to: &mut impl io::Write) {
+fn copy_to(from: &Path, to: &mut impl io::Write) {
     let _ = File::open(from).and_then(|mut f| io::copy(&mut f, to));
 }
 
-fn quoted(path: &Path) -> Result<String> {
+/// A path as one word of a shell.
+///
+/// # Errors
+/// It is no UTF-8: it would be another file's name in a script.
+fn quote_path(path: &Path) -> Result<String> {
     let text = path.to_str().and_then(|t| shlex::try_quote(t).ok());
     let Some(text) = text else {
         let e = io::Error::from(ErrorKind::InvalidInput);
