@@ -47,6 +47,7 @@
 //! read/report                 what people and programs read: paths, coverage, exports, the page
 //! estimates/subpath/report    what people and programs read of samples
 //! estimates/subpath/export    samples for other tools
+//! estimates/shadow/calls      system calls that bursts meet
 //! estimates/shadow/report     what people and programs read of bursts
 //! read/request                what --paths asks for: parsed, and resolved against a program or a profile
 //! read/watch                  what programs count while they run: found, read again and again, the hottest first

@@ -18,6 +18,7 @@
 #include <mqueue.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -176,13 +177,14 @@ static void release(struct p3_shift *shift, int failed, const sigset_t *mask) {
 
 #if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
 
+static int busy;
+
 /* With a mask in its attributes a thread would begin with that one. One at a time: the attributes may be others' as well. */
 static int create_masked(p3_create *create, pthread_t *thread, const pthread_attr_t *attributes, struct p3_shift *shift) {
-    static int busy;
     sigset_t every, mask;
     sigfillset(&every);
     while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE) != 0)
-        ;
+        sched_yield();
     if (attributes == NULL || pthread_attr_getsigmask_np(attributes, &mask) != 0) {
         __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
         return create(thread, attributes, begin_thread, shift);
@@ -196,6 +198,8 @@ static int create_masked(p3_create *create, pthread_t *thread, const pthread_att
 }
 
 #else
+
+static int busy;
 
 static int create_masked(p3_create *create, pthread_t *thread, const pthread_attr_t *attributes, struct p3_shift *shift) {
     return create(thread, attributes, begin_thread, shift);
@@ -301,5 +305,6 @@ void p3_create_forked(void) {
 #if (defined P3_DYNAMIC || defined P3_WRAPPED) && HAS_ALL && (!defined __PIC__ || defined __PIE__)
     team = 0;
     has_others = 0;
+    busy = 0;
 #endif
 }

@@ -102,6 +102,9 @@ struct p3_raw_header {
     uint64_t owner_image; /* random number of the program that it ran; exec changes it */
     uint64_t absent; /* number of descendants whose counts are in no file, or not yet */
     uint64_t children_ended; /* of the children, those that ended normally */
+    /* processes and children that ended normally while other threads ran, each of which had counters of
+     * its own */
+    uint64_t ended_with_threads;
 };
 
 /* At multiples of the page. A page that begins with zeros instead was reserved and never used. */

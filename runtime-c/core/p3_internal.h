@@ -378,7 +378,7 @@ P3_HIDDEN struct p3_shift *p3_shift_take(void);
 P3_HIDDEN void p3_shift_drop(struct p3_shift *shift);
 /* The caller is that thread. */
 P3_HIDDEN void p3_shift_enter(struct p3_shift *shift);
-/* How many threads have one, and live. */
+/* How many threads have one, and live; 0: none but the first ever took one. */
 P3_HIDDEN uint64_t p3_shift_owned(void);
 /* The first of `modules` is going to be there. */
 P3_HIDDEN void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program);

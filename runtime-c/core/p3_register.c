@@ -103,6 +103,7 @@ static int others_are_known(void) {
     if (!p3_shift_is_on())
         return 0;
     int known = is_single();
+    /* Of none that took one, the C library's threads were started past us. */
     for (int i = 0; i < LOOKS && !known; i++) {
         uint64_t threads = count_threads();
         known = threads != 0 && threads <= p3_shift_owned();

@@ -29,6 +29,8 @@
 
 /* Numbers of shifts are below this one. What is not used takes no memory. */
 enum { MOST = 1 << 12, PAGE = 4096, LOOKS = 4, MAKING = -1, BY_OWNER = 1 << 12 };
+/* Linux allows a process 65,530 mappings: the program keeps half of them. */
+enum { MOST_MAPS = 32000 };
 
 /* What is mapped at each shift for the runtime itself: at distance 0 it is this, and all zeros. */
 static union {
@@ -56,6 +58,8 @@ static struct together {
     uint32_t next;    /* which is looked at next */
     int has_base;     /* gs can be set without the kernel, to negative numbers as well */
     int stopped;      /* no more are made */
+    int taken;        /* one was taken, in this process */
+    uint64_t maps;    /* what is mapped at shifts */
     int64_t favoured; /* the row of distances that did last */
     int is_made;
     struct part *parts;
@@ -157,7 +161,7 @@ static int map_zeros(const struct p3_module *m, int64_t distance) {
     return 1;
 }
 
-/* What its hash tables begin as, once their pages are zeros. */
+/* What its hash tables begin as, once their pages are zeros. Levels that earlier processes filled are added then. */
 static void begin_tables(const struct p3_module *m, const struct p3_shift *s) {
     struct p3_table *tables = at(m->tables, s->distance);
     for (uint32_t i = 0; i < m->n_tables; i++) {
@@ -165,19 +169,26 @@ static void begin_tables(const struct p3_module *m, const struct p3_shift *s) {
         tables[i] = (struct p3_table){.func = first->func, .bits = first->bits, .size = first->size, .cache = first->cache};
         tables[i].distance = (uint64_t)s->distance;
         tables[i].shift = s->number;
-        p3_arena_levels(&tables[i]);
     }
+}
+
+static void find_levels(const struct p3_module *m, const struct p3_shift *s) {
+    struct p3_table *tables = at(m->tables, s->distance);
+    for (uint32_t i = 0; i < m->n_tables; i++)
+        p3_arena_levels(&tables[i]);
 }
 
 static int map_module(struct p3_module *m, const struct p3_shift *s) {
     if (!map_zeros(m, s->distance))
         return EEXIST;
     int failed = p3_live_shift(m, s, 0);
-    if (failed)
+    if (failed) {
         unmap_module(m, s->distance, AREAS);
-    else
-        begin_tables(m, s);
-    return failed;
+        return failed;
+    }
+    begin_tables(m, s);
+    find_levels(m, s);
+    return 0;
 }
 
 /* All that is mapped of this runtime, where only modules before `end` are. */
@@ -187,9 +198,20 @@ static void unmap_before(const struct p3_shift *s, const struct p3_module *end) 
     p3_unmap_at(at(&own, s->distance), sizeof own);
 }
 
+/* How many mappings this runtime makes at a shift. */
+static uint64_t count_maps(void) {
+    uint64_t n = 1;
+    for (const struct p3_module *m = *modules; m != NULL; m = m->next)
+        for (int area = 0; area < AREAS; area++)
+            n += pages_of(m, area).size != 0;
+    return n;
+}
+
 static void unmap_part(const struct p3_shift *s) {
-    if (mapped[s->number])
-        unmap_before(s, NULL);
+    if (!mapped[s->number])
+        return;
+    unmap_before(s, NULL);
+    all->maps -= count_maps();
     mapped[s->number] = 0;
 }
 
@@ -197,6 +219,7 @@ static void begin_own(const struct p3_shift *s) {
     __typeof__(own) *page = at(&own, s->distance);
     page->is.distance = s->distance;
     page->is.number = s->number;
+    all->maps += count_maps();
     __atomic_store_n(&mapped[s->number], 1, __ATOMIC_RELEASE);
 }
 
@@ -204,6 +227,8 @@ static void begin_own(const struct p3_shift *s) {
 static int map_part(const struct p3_shift *s) {
     if (mapped[s->number])
         return 0;
+    if (all->maps + count_maps() > MOST_MAPS)
+        return ENOMEM;
     if (!p3_map_at(at(&own, s->distance), sizeof own))
         return EEXIST;
     struct p3_module *m = *modules;
@@ -286,10 +311,10 @@ static int is_vacant(const struct p3_shift *s) {
     return syscall(SYS_tgkill, getpid(), owner, 0) != 0 && errno == ESRCH;
 }
 
-/* One that a thread left which is gone: a few are looked at each time. */
-static struct p3_shift *find_vacant(void) {
+/* One that a thread left which is gone, among so many that are looked at. */
+static struct p3_shift *find_vacant(uint32_t looks) {
     uint32_t n = all->n;
-    for (uint32_t i = 0; i < LOOKS && i < n; i++) {
+    for (uint32_t i = 0; i < looks && i < n; i++) {
         struct p3_shift *s = &all->shifts[all->next % n];
         all->next = (all->next + 1) % n;
         if (is_vacant(s) && (s->number == 0 || map_parts(s) == 0))
@@ -315,11 +340,15 @@ static struct p3_shift *make(void) {
 
 struct p3_shift *p3_shift_take(void) {
     lock();
-    struct p3_shift *s = find_vacant();
+    struct p3_shift *s = find_vacant(LOOKS);
     if (s == NULL)
         s = make();
-    if (s != NULL)
+    if (s == NULL)
+        s = find_vacant(all->n);
+    if (s != NULL) {
         s->owner = MAKING;
+        all->taken = 1;
+    }
     unlock();
     return s;
 }
@@ -336,7 +365,7 @@ void p3_shift_enter(struct p3_shift *s) {
 
 uint64_t p3_shift_owned(void) {
     uint64_t owned = 0;
-    for (uint32_t i = 0; i < p3_shift_count(); i++) {
+    for (uint32_t i = 0; i < p3_shift_count() && all->taken; i++) {
         int owner = __atomic_load_n(&all->shifts[i].owner, __ATOMIC_ACQUIRE);
         owned += owner == MAKING || (owner != 0 && syscall(SYS_tgkill, getpid(), owner, 0) == 0);
     }
@@ -403,7 +432,7 @@ void p3_shift_start(struct p3_module *const *all_modules, const struct p3_module
 /* A thread runs at the shift, which has no pages of this module: without some, its counts would be wild writes. */
 static void map_lost(const struct p3_module *m, const struct p3_shift *s) {
     if (!map_zeros(m, s->distance)) {
-        p3_complain("threads", "a library cannot get counters for each thread: rewrite with --update atomic", 0);
+        p3_complain("threads", "a library cannot get counters for each thread: link the program with -pie, or rewrite with --update atomic", 0);
         _exit(127);
     }
     begin_tables(m, s);
@@ -419,7 +448,7 @@ static void map_later(struct p3_module *m, const struct p3_shift *s) {
         failed = map_module(m, s);
     if (failed == 0)
         return;
-    if (__atomic_load_n(&s->owner, __ATOMIC_ACQUIRE) == 0) {
+    if (is_vacant(s)) {
         for (const struct p3_module *n = m->next; n != NULL; n = n->next)
             unmap_module(n, s->distance, AREAS);
         if (!is_first)
@@ -485,15 +514,18 @@ int p3_shift_forked(void) {
         all->by_owner[all->shifts[mine].owner % BY_OWNER] = (uint16_t)mine;
         all->lock = 0;
         all->stopped = 0;
+        all->taken = 0;
     }
     return alone;
 }
 
 void p3_shift_again(void) {
     uint32_t mine = own_number();
-    for (struct p3_module *m = mine == 0 ? NULL : *modules; m != NULL; m = m->next)
+    for (struct p3_module *m = mine == 0 ? NULL : *modules; m != NULL; m = m->next) {
         if (p3_live_shift(m, &all->shifts[mine], 1) != 0)
             p3_live_lost();
+        find_levels(m, &all->shifts[mine]);
+    }
 }
 
 void p3_shift_end(void) {

@@ -45,7 +45,7 @@ pub(super) fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     header.extend([0; 16]);
     header.extend([0; 4].map(word).concat());
     header.extend([4 * PAGE as u64, 1, 0, 1].map(u64::to_le_bytes).concat());
-    header.extend([0; 48]);
+    header.extend([0; 56]);
     header.extend(TEXT);
     header.resize(PAGE, 0);
 

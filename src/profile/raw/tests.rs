@@ -141,6 +141,7 @@ fn what_a_file_says_of_threads() {
         (VERSION, 0, 2, Threads::None),
         (VERSION, THREADS | UNSEEN, 2, Threads::Shared),
         (VERSION, UNSEEN, 2, Threads::Unseen),
+        (10, THREADS, 0, Threads::Started),
         (9, 0, 0, Threads::Unseen),
         (9, 0, 1, Threads::None),
     ] {
@@ -153,8 +154,8 @@ fn what_a_file_says_of_threads() {
             put(&mut bytes, at, &value.to_le_bytes());
         }
         seal(&mut bytes);
-        if version == 9 {
-            let size = offset_of!(Header<LE>, children_ended);
+        if version != VERSION {
+            let size = version::header_size(version).unwrap();
             let strings = bytes[HEADER_SIZE..HEADER_SIZE + 200].to_vec();
             let text = u32::from_le_bytes(bytes[88..92].try_into().unwrap()) as usize;
             put(&mut bytes, 12, &(size as u32).to_le_bytes());

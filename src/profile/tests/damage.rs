@@ -89,8 +89,8 @@ fn every_flipped_bit() {
         ("whose it is", 160..168, &[Flags]),
         ("since when", 168..192, &[Same]),
         ("children without a file", 192..200, &[Flags]),
-        // There are no children.
-        ("children that ended", 200..raw::HEADER_SIZE, &[Same]),
+        // There are no children, and the process ended in its only thread.
+        ("ends of others", 200..raw::HEADER_SIZE, &[Same]),
         ("strings", raw::HEADER_SIZE..text, &[Refused]),
         ("nothing", text..module, &[Same]),
         ("module", module..module + 48, &[Refused]),

@@ -151,7 +151,7 @@ fn threads_without_atomic_increments_are_no_ok() {
         assert_eq!(v.status(), expected);
         let whole = v.threads.first().cloned().unwrap_or_default();
         let part = whole.strip_prefix("counts may be lost: ").unwrap_or("");
-        let ends = [", and", ", without"].map(|end| part.split_once(end));
+        let ends = [", without", ", and"].map(|end| part.split_once(end));
         let end = ends.into_iter().flatten().next();
         end.map_or("", |(why, _)| why).to_string()
     };

@@ -38,8 +38,16 @@ fn uses_segment(i: Value) -> bool {
             let mut operands = i.operands();
             operands.any(|o| o.address_space() == Some(GS.into()))
         }
-        _ => i.is_call() && i.callee().is_assembly() && names_segment(&i.callee().assembly()),
+        _ if i.is_call() && i.callee().is_assembly() => names_segment(&i.callee().assembly()),
+        _ => i.is_call() && i.callee().name() == "syscall" && calls_setter(i),
     }
+}
+
+/// Whether a call of `syscall` is one of `arch_prctl`.
+fn calls_setter(call: Value) -> bool {
+    const ARCH_PRCTL: u64 = 158;
+    let number = call.operands().next();
+    number.and_then(Value::constant_int) == Some(ARCH_PRCTL)
 }
 
 /// Whether assembler code names segment gs, or an instruction that sets its base.
