@@ -240,14 +240,10 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             return address;
         }
         let ty = self.edit.context.ptr_type(AddressSpace::from(GS));
-        let own = if address.is_const() {
-            b.build_address_space_cast(address, ty, "p3.own")
-        } else {
-            // LLVM would make a φ of casts of constants, and of a φ behind a switch a table of them, which it cannot
-            // write. It makes no tables of numbers that become addresses.
-            let number = b.build_ptr_to_int(address, self.i64, "p3.own");
-            b.build_int_to_ptr(number.expect("positioned"), ty, "p3.own")
-        };
+        // Not a cast between address spaces: of several such constants behind a switch LLVM would make a table, which
+        // it cannot write. It makes none of numbers that become addresses.
+        let number = b.build_ptr_to_int(address, self.i64, "p3.own");
+        let own = b.build_int_to_ptr(number.expect("positioned"), ty, "p3.own");
         own.expect("positioned")
     }
 

@@ -75,8 +75,10 @@ fn pool_of_processes_with_threads_loses_nothing() {
     }
     assert_eq!(session.raw().read_dir().unwrap().count(), 1);
     session.check("pool");
-    // A child takes up another file.
-    run(&format!("forks 3 {}", size(500, 10_000)));
+    // Children take up other files, and then each other's.
+    for _ in 0..3 {
+        run(&format!("forks 3 {}", size(500, 10_000)));
+    }
     run("hashed 6 20000");
     assert_exact(
         &session.profile(),

@@ -141,6 +141,9 @@ fn signal_handlers_in_threads_lose_nothing() {
 #[test]
 fn hashed_counts_of_threads_lose_nothing() {
     let built = Built::ways();
+    let copy = std::fs::read(built.out("ways").join("bin/copy-0")).unwrap();
+    let tables = b"__p3_tables";
+    assert!(copy.windows(tables.len()).any(|w| w == tables), "no table");
     for threads in [1, 4, 15] {
         let session = Session::new(&built, "ways");
         let rounds = size(500_000, 5_000_000) / threads;
