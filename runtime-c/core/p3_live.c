@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* The profile that holds every count from the moment in which it is counted, and its name.
  *
- * Calls: p3_absent.c, p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c, p3_threads.c.
+ * Calls: p3_absent.c, p3_file.c, p3_layout.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c, p3_threads.c.
  * In signal handlers: p3_live_file, p3_live_lost, p3_live_unsaved; one at a time p3_live_write, p3_live_beside, p3_live_reset. */
 #define _GNU_SOURCE
 #include "p3_internal.h"

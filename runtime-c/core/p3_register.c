@@ -91,10 +91,15 @@ static void leave(void) { ending |= !destroying; }
 
 static int is_single(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
 
-/* How many threads the process has; 0: it is not known. The first one may have ended, and stays until the others have. */
+/* There with TSan, which has a thread of its own. */
+extern void __tsan_init(void) __attribute__((weak));
+
+/* How many threads the process has; 0: it is not known, as behind a filter of system calls. The first one may have ended, and stays until
+ * the others have. */
 static uint64_t count_threads(void) {
     struct p3_status status;
-    return p3_process_status(0, &status) ? status.threads - (status.state == 'Z') : 0;
+    uint64_t others = &__tsan_init != NULL ? 1 : 0;
+    return p3_process_status(0, &status) ? status.threads - others - (status.state == 'Z') : 0;
 }
 
 /* Whether every thread of the process has counters of its own. One that ended between the two looks is no stranger. */
@@ -105,8 +110,8 @@ static int others_are_known(void) {
     int known = is_single();
     /* Of none that took one, the C library's threads were started past us. */
     for (int i = 0; i < LOOKS && !known; i++) {
-        uint64_t threads = count_threads();
-        known = threads != 0 && threads <= p3_shift_owned();
+        uint64_t owned = p3_shift_owned();
+        known = owned != 0 && count_threads() <= owned;
     }
     return known;
 }

@@ -141,11 +141,23 @@ static struct p3_pages pages_of(const struct p3_module *m, int area) {
     return (struct p3_pages){m->n_tables != 0 ? m->tables[0].cache : NULL, caches_size(m)};
 }
 
+/* Zeros at a shift, which are counted; 0: the address is taken. */
+static int map_pages(void *base, uint64_t size) {
+    int mapped_now = p3_map_at(base, size);
+    all->maps += mapped_now != 0;
+    return mapped_now;
+}
+
+static void unmap_pages(void *base, uint64_t size) {
+    p3_unmap_at(base, size);
+    all->maps--;
+}
+
 static void unmap_module(const struct p3_module *m, int64_t distance, int areas) {
     for (int area = 0; area < areas; area++) {
         struct p3_pages pages = pages_of(m, area);
         if (pages.size != 0)
-            p3_unmap_at(at(pages.start, distance), pages.size);
+            unmap_pages(at(pages.start, distance), pages.size);
     }
 }
 
@@ -153,7 +165,7 @@ static void unmap_module(const struct p3_module *m, int64_t distance, int areas)
 static int map_zeros(const struct p3_module *m, int64_t distance) {
     for (int area = 0; area < AREAS; area++) {
         struct p3_pages pages = pages_of(m, area);
-        if (pages.size != 0 && !p3_map_at(at(pages.start, distance), pages.size)) {
+        if (pages.size != 0 && !map_pages(at(pages.start, distance), pages.size)) {
             unmap_module(m, distance, area);
             return 0;
         }
@@ -195,7 +207,7 @@ static int map_module(struct p3_module *m, const struct p3_shift *s) {
 static void unmap_before(const struct p3_shift *s, const struct p3_module *end) {
     for (const struct p3_module *m = *modules; m != end; m = m->next)
         unmap_module(m, s->distance, AREAS);
-    p3_unmap_at(at(&own, s->distance), sizeof own);
+    unmap_pages(at(&own, s->distance), sizeof own);
 }
 
 /* How many mappings this runtime makes at a shift. */
@@ -211,7 +223,6 @@ static void unmap_part(const struct p3_shift *s) {
     if (!mapped[s->number])
         return;
     unmap_before(s, NULL);
-    all->maps -= count_maps();
     mapped[s->number] = 0;
 }
 
@@ -219,7 +230,6 @@ static void begin_own(const struct p3_shift *s) {
     __typeof__(own) *page = at(&own, s->distance);
     page->is.distance = s->distance;
     page->is.number = s->number;
-    all->maps += count_maps();
     __atomic_store_n(&mapped[s->number], 1, __ATOMIC_RELEASE);
 }
 
@@ -229,7 +239,7 @@ static int map_part(const struct p3_shift *s) {
         return 0;
     if (all->maps + count_maps() > MOST_MAPS)
         return ENOMEM;
-    if (!p3_map_at(at(&own, s->distance), sizeof own))
+    if (!map_pages(at(&own, s->distance), sizeof own))
         return EEXIST;
     struct p3_module *m = *modules;
     int failed = 0;
@@ -452,12 +462,12 @@ static void map_later(struct p3_module *m, const struct p3_shift *s) {
         for (const struct p3_module *n = m->next; n != NULL; n = n->next)
             unmap_module(n, s->distance, AREAS);
         if (!is_first)
-            p3_unmap_at(at(&own, s->distance), sizeof own);
+            unmap_pages(at(&own, s->distance), sizeof own);
         mapped[s->number] = 0;
         return;
     }
     map_lost(m, s);
-    if (is_first && p3_map_at(at(&own, s->distance), sizeof own))
+    if (is_first && map_pages(at(&own, s->distance), sizeof own))
         begin_own(s);
 }
 

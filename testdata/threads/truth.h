@@ -53,6 +53,7 @@ static __attribute__((noinline)) void walk(int n) {
 
 // 8,192 paths of 4,194,304, more than arrays are made for: the upper bits are never set.
 static __attribute__((noinline, unused)) void many(unsigned n) {
+    __asm__("" : "+r"(n)); // the compiler is not to know
     BIT(0) BIT(1) BIT(2) BIT(3) BIT(4) BIT(5) BIT(6) BIT(7) BIT(8) BIT(9) BIT(10) BIT(11) BIT(12)
     BIT(13) BIT(14) BIT(15) BIT(16) BIT(17) BIT(18) BIT(19) BIT(20) BIT(21)
 }

@@ -172,9 +172,10 @@ static void leave_others(int threads, const char *how) {
     }
 }
 
-// The first four count in tables as well, in three of them.
+// With `forks-hashed` the first four count in tables as well, in three of them each.
+static int in_tables;
 static void work_in_table(void *number, int more) {
-    if ((uintptr_t)number < 4)
+    if (in_tables && (uintptr_t)number < 4)
         work_hashed((int)(uintptr_t)number + more, 3, rounds / 4);
 }
 
@@ -391,7 +392,7 @@ int main(int argc, char **argv) {
         ends(threads);
     else if (strcmp(way, "leave") == 0)
         leave_others(threads, argv[4]);
-    else if (strcmp(way, "forks") == 0)
+    else if (strcmp(way, "forks") == 0 || (in_tables = strcmp(way, "forks-hashed") == 0))
         forks(threads);
     else if (strcmp(way, "signals") == 0)
         signals(threads);

@@ -59,7 +59,13 @@ fn threads_of_programs_with_library_lose_nothing() {
             let what = format!("{link} {before:?}");
             let mut command = session.command(before, "linked 4 20000");
             assert_quiet(&command.output().unwrap(), &what);
-            libraries::check(&session, "host", &what);
+            // Behind a library at the top there is no room for counters at a distance from the program's as well.
+            let has_room = link.contains("-fPIE");
+            if has_room || super::update() == "atomic" {
+                libraries::check(&session, "host", &what);
+            } else {
+                libraries::check_or_not_ok(&session, "host", &what);
+            }
         }
     }
 }

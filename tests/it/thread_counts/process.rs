@@ -77,7 +77,7 @@ fn pool_of_processes_with_threads_loses_nothing() {
     session.check("pool");
     // Children take up other files, and then each other's.
     for _ in 0..3 {
-        run(&format!("forks 3 {}", size(500, 10_000)));
+        run(&format!("forks-hashed 3 {}", size(500, 10_000)));
     }
     run("hashed 6 20000");
     assert_exact(
