@@ -97,7 +97,7 @@ pub struct Options {
     pub exclude: Option<Filter>,
     /// How counts are incremented.
     pub counters: Counters,
-    /// Whether counts are exact under threads; `None`: they are, in the way that costs least ([`Update::choose`]).
+    /// Whether counts are exact under threads; `None`: they are, in the way that costs least.
     pub update: Option<Update>,
     /// How subpaths are sampled: there if and only if the scheme's method is [`Method::Sample`].
     pub sampling: Option<Settings>,
