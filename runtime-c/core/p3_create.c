@@ -4,10 +4,11 @@
  * Calls: p3_quiet.c, p3_shift.c, p3_threads.c.
  * In signal handlers: none of it.
  *
- * The program's pthread_create and thrd_create are ours, where it is known that the C library is a shared one (P3_DYNAMIC): C++, Rust
- * and OpenMP call them. So are functions that may have the C library start a thread by itself (SIGEV_THREAD). They are weak, so that a
- * program's own come first; a sanitizer's are called by ours (P3_SANITIZED). In a program that is linked statically the linker leads calls of the first two here
- * (P3_WRAPPED); of a library they may be hidden, or come too late. */
+ * The program's pthread_create and thrd_create are ours, where it is known that the C library is a shared one
+ * (P3_DYNAMIC): C++, Rust and OpenMP call them. So are functions that may have the C library start a thread by itself
+ * (SIGEV_THREAD). They are weak, so that a program's own come first; a sanitizer's are called by ours (P3_SANITIZED).
+ * In a program that is linked statically, the linker leads calls of the first two here (P3_WRAPPED). A library has none
+ * of this: its functions may be hidden, or come too late. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -145,7 +146,7 @@ static int begin_c11_thread(void *record) {
     return ((int (*)(void *))s->start)(s->argument);
 }
 
-/* Signals are blocked from here until p3_create_end. NULL: the thread will count where its creator does. */
+/* Signals are blocked from here until release(). NULL: the thread will count where its creator does. */
 static struct p3_shift *take(uintptr_t start, void *argument, sigset_t *mask) {
     note_start(start);
     if (!p3_shift_is_on()) {
@@ -175,17 +176,19 @@ static void release(struct p3_shift *shift, int failed, const sigset_t *mask) {
     pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
-
+/* Whose attributes are changed for a moment. */
 static int busy;
 
-/* With a mask in its attributes a thread would begin with that one. One at a time: the attributes may be others' as well. */
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
+
+/* With a mask in its attributes a thread would begin with that one. One at a time: the attributes may be others' as
+ * well. */
 static int create_masked(p3_create *create, pthread_t *thread, const pthread_attr_t *attributes, struct p3_shift *shift) {
     sigset_t every, mask;
     sigfillset(&every);
     while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE) != 0)
         sched_yield();
-    if (attributes == NULL || pthread_attr_getsigmask_np(attributes, &mask) != 0) {
+    if (pthread_attr_getsigmask_np(attributes, &mask) != 0) {
         __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
         return create(thread, attributes, begin_thread, shift);
     }
@@ -198,8 +201,6 @@ static int create_masked(p3_create *create, pthread_t *thread, const pthread_att
 }
 
 #else
-
-static int busy;
 
 static int create_masked(p3_create *create, pthread_t *thread, const pthread_attr_t *attributes, struct p3_shift *shift) {
     return create(thread, attributes, begin_thread, shift);
@@ -216,13 +217,14 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attributes, vo
     struct p3_shift *shift = take((uintptr_t)start, argument, &mask);
     if (shift == NULL)
         return create(thread, attributes, start, argument);
-    int failed = create_masked(create, thread, attributes, shift);
+    int failed = attributes == NULL ? create(thread, NULL, begin_thread, shift) : create_masked(create, thread, attributes, shift);
     release(shift, failed, &mask);
     return failed;
 }
 extern OURS(pthread_create, create_thread);
 
-/* Of C11. The type of a thread, and the numbers for success and an error (glibc's and musl's), are as threads.h has them. */
+/* Of C11. The type of a thread, and the numbers for success and an error (glibc's and musl's), are as threads.h has
+ * them. */
 static int start_thread(unsigned long *thread, int (*start)(void *), void *argument) {
     enum { SUCCESS = 0, ERROR = 2 };
     static uintptr_t known;
@@ -239,10 +241,10 @@ static int start_thread(unsigned long *thread, int (*start)(void *), void *argum
 }
 extern OURS(thrd_create, start_thread);
 
-/* A thread of a team runs code of the program while a parallel region is, and whoever is behind that region is in none. Threads
- * that are not there any more, or that nobody saw start, are too few or too many. */
+/* A thread of a team runs code of the program while a parallel region is, and whoever is behind that region is in
+ * none. Threads that are not there any more, or that nobody saw start, are too few or too many. */
 int p3_create_are_parked(uint64_t others) {
-    return p3_create_watched() != P3_UNWATCHED && !has_others && others == team && openmp_is_parallel != NULL && !openmp_is_parallel();
+    return !has_others && others == team && openmp_is_parallel != NULL && !openmp_is_parallel() && p3_create_watched() != P3_UNWATCHED;
 }
 
 #ifdef P3_DYNAMIC
@@ -294,17 +296,16 @@ enum p3_watched p3_create_watched(void) { return P3_STARTS_WATCHED; }
 
 #endif
 
+void p3_create_forked(void) {
+    team = 0;
+    has_others = 0;
+    busy = 0;
+}
+
 #else
 
 enum p3_watched p3_create_watched(void) { return P3_UNWATCHED; }
 int p3_create_are_parked(uint64_t others) { return (void)others, 0; }
+void p3_create_forked(void) {}
 
 #endif
-
-void p3_create_forked(void) {
-#if (defined P3_DYNAMIC || defined P3_WRAPPED) && HAS_ALL && (!defined __PIC__ || defined __PIE__)
-    team = 0;
-    has_others = 0;
-    busy = 0;
-#endif
-}

@@ -290,14 +290,15 @@ struct p3_raw_block p3_block_at(const struct p3_module *m, uint32_t shift) {
 
 /* Valid as soon as it has its magic number: the counters behind it are zero. */
 int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift, uint64_t *offset) {
+    enum { SHIFT = offsetof(struct p3_raw_block, shift) };
     struct p3_raw_block block = p3_block_at(m, shift);
-    uint64_t records = block.n_functions * sizeof(struct p3_raw_function), magic = sizeof block.magic;
+    uint64_t described = sizeof block + block.n_functions * sizeof(struct p3_raw_function), magic = sizeof block.magic;
     int failed = p3_file_claim(file, fd, block.size, offset);
     if (failed)
         return failed;
-    failed = p3_file_write(fd, m->block + 1, records, *offset + sizeof block);
-    if (!failed)
-        failed = p3_file_write(fd, (const char *)&block + magic, sizeof block - magic, *offset + magic);
+    failed = p3_file_write(fd, (const char *)m->block + magic, described - magic, *offset + magic);
+    if (!failed && shift != 0)
+        failed = p3_file_write(fd, &block.shift, sizeof block - SHIFT, *offset + SHIFT);
     if (!failed)
         failed = p3_file_write(fd, &block.magic, magic, *offset);
     if (failed)

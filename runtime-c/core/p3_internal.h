@@ -86,6 +86,8 @@ P3_HIDDEN size_t p3_append(char *out, size_t size, size_t at, const char *text);
 P3_HIDDEN size_t p3_append_number(char *out, size_t size, size_t at, uint64_t number, unsigned base);
 
 /* p3_threads.c: whether the process ever had two threads that count in one place. */
+/* Whether the C library never had a second thread, as far as it tells. */
+P3_HIDDEN int p3_threads_is_single(void);
 /* Whose starts are seen: nobody's, the program's, those by the C library as well. */
 enum p3_watched { P3_UNWATCHED, P3_STARTS_WATCHED, P3_ALL_WATCHED };
 /* `others_are_known`: all threads that there are have counters of their own. */
@@ -350,7 +352,6 @@ struct p3_shift {
     int64_t distance; /* from the first thread's counters to these */
     uint32_t number;
     int owner; /* the thread's id; atomic; 0: none has it */
-    uint64_t threads; /* that had it so far */
     uintptr_t start; /* what its next owner is to run, with this argument and this mask of signals */
     void *argument;
     uint64_t mask; /* of 64 signals: a sigset_t has room for more */
@@ -362,10 +363,10 @@ struct p3_pages {
 };
 /* The calling thread's distance. */
 P3_HIDDEN int64_t p3_shift_own(void);
-/* One more than the largest number of a shift. */
-P3_HIDDEN uint32_t p3_shift_count(void);
-/* Whether the counters of this runtime's modules are at shift `number`, and at what distance. */
-P3_HIDDEN int p3_shift_at(uint32_t number, int64_t *distance);
+/* What is done with the counters of a module at a shift. */
+typedef int p3_shift_do(const struct p3_module *m, uint32_t shift, int64_t distance, void *with);
+/* Shows the modules at each shift where this runtime has counters, the first thread's first. Stops at what is not 0, and returns it. */
+P3_HIDDEN int p3_shift_each(const struct p3_module *modules, p3_shift_do *each, void *with);
 /* Where the counters of a module are at that distance. */
 static inline uint64_t *p3_counters_at(const struct p3_module *m, int64_t distance) {
     return (uint64_t *)((uintptr_t)m->counters + (uintptr_t)distance);

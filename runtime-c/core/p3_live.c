@@ -153,7 +153,17 @@ static int start(const struct p3_module *module) {
 /* Others may count in it when this process is gone. */
 static int is_pooled(void) { return live.header != NULL && live.header->owner != 0; }
 
-/* Counters of a module at a shift, of which `counted` says whether they may not be zeros; NULL: those at 0, for as long as the process lives. */
+/* Maps counters of a module over its block: those at 0 for as long as the process lives, or those at a shift, of which `counted` says whether
+ * they may not be zeros. */
+static int map_block(int fd, struct p3_module *m, const struct p3_shift *shift, int counted, uint64_t offset) {
+    if (shift == NULL)
+        return p3_file_map_counters(fd, m, offset);
+    void *counters = p3_counters_at(m, shift->distance);
+    if (counted)
+        return p3_file_map_over(fd, m, counters, offset);
+    return p3_map_file(counters, m->counters_size, fd, offset + m->block->counters_offset);
+}
+
 static int go_live(struct p3_module *m, const struct p3_shift *shift, int counted) {
     int fd = p3_file_open(&live), failed = m->page != live.page ? EINVAL : 0;
     if (fd < 0)
@@ -163,14 +173,8 @@ static int go_live(struct p3_module *m, const struct p3_shift *shift, int counte
     int fresh = at == 0;
     if (!failed && fresh)
         failed = p3_file_block(&live, fd, m, number, &at);
-    if (!failed) {
-        void *counters = p3_counters_at(m, shift == NULL ? 0 : shift->distance);
-        failed = shift == NULL ? p3_file_map_counters(fd, m, at)
-                 : counted     ? p3_file_map_over(fd, m, counters, at)
-                               : p3_map_file(counters, m->counters_size, fd, at + m->block->counters_offset);
-        if (failed && fresh)
-            p3_file_unclaim(&live, fd, m->block->size, at);
-    }
+    if (!failed && (failed = map_block(fd, m, shift, counted, at)) != 0 && fresh)
+        p3_file_unclaim(&live, fd, m->block->size, at);
     close(fd);
     return failed;
 }

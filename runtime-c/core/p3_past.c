@@ -92,13 +92,13 @@ static int add_region(const char *base, uint64_t size, uint32_t number) {
     return add((const uint64_t *)base, size, NULL, number, 0);
 }
 
+static int add_module(const struct p3_module *m, uint32_t shift, int64_t distance, void *unused) {
+    (void)unused;
+    return !m->live || m->counters_size == 0 ? 0 : add(p3_counters_at(m, distance), m->counters_size, m, m->block->module, shift);
+}
+
 static int add_all(const struct p3_module *modules) {
-    int64_t distance;
-    int failed = 0;
-    for (uint32_t shift = 0; shift < p3_shift_count(); shift++)
-        for (const struct p3_module *m = p3_shift_at(shift, &distance) ? modules : NULL; m != NULL && !failed; m = m->next)
-            if (m->live && m->counters_size != 0)
-                failed = add(p3_counters_at(m, distance), m->counters_size, m, m->block->module, shift);
+    int failed = p3_shift_each(modules, add_module, NULL);
     return failed ? failed : p3_arena_each(add_region);
 }
 

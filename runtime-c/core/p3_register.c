@@ -18,9 +18,6 @@
 static struct p3_module *modules;
 static int act_on_signal(enum p3_wish wish);
 
-/* glibc's; it never was true again once there was a thread. */
-extern char __libc_single_threaded __attribute__((weak));
-
 static void start(struct p3_module *m) {
     p3_live_module(m);
     p3_arena_tables(m, m->next == NULL ? p3_reserve_wanted() : 0);
@@ -89,29 +86,29 @@ static int destroying, ending;
 __attribute__((destructor)) static void destroy(void) { destroying = 1; }
 static void leave(void) { ending |= !destroying; }
 
-static int is_single(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
-
 /* There with TSan, which has a thread of its own. */
 extern void __tsan_init(void) __attribute__((weak));
 
 /* How many threads the process has; 0: it is not known, as behind a filter of system calls. The first one may have ended, and stays until
- * the others have. */
+ * the others have. Of a process that never had a second one nothing is asked. */
 static uint64_t count_threads(void) {
     struct p3_status status;
+    if (p3_threads_is_single())
+        return 1;
     uint64_t others = &__tsan_init != NULL ? 1 : 0;
     return p3_process_status(0, &status) ? status.threads - others - (status.state == 'Z') : 0;
 }
 
-/* Whether every thread of the process has counters of its own. One that ended between the two looks is no stranger. */
-static int others_are_known(void) {
+/* Whether every one of so many threads has counters of its own. One that ended between the two looks is no stranger. */
+static int are_known(uint64_t threads) {
     enum { LOOKS = 3 };
-    if (!p3_shift_is_on())
-        return 0;
-    int known = is_single();
+    int known = p3_threads_is_single();
     /* Of none that took one, the C library's threads were started past us. */
     for (int i = 0; i < LOOKS && !known; i++) {
         uint64_t owned = p3_shift_owned();
-        known = owned != 0 && count_threads() <= owned;
+        known = owned != 0 && threads <= owned;
+        if (!known)
+            threads = count_threads();
     }
     return known;
 }
@@ -120,7 +117,7 @@ static void start_process(struct p3_module *first) {
     p3_align_break();
     p3_name_start();
     p3_shift_start(&modules, first, p3_in_program());
-    p3_threads_start(p3_create_watched(), others_are_known());
+    p3_threads_start(p3_create_watched(), p3_shift_is_on() && are_known(count_threads()));
     int failed = pthread_atfork(NULL, NULL, in_child);
     ending = atexit(leave) != 0;
     if ((first->flags & P3_SHADOWED) == 0)
@@ -165,14 +162,19 @@ static int is_unsaved(void) {
     return unsaved;
 }
 
+struct destination {
+    struct p3_file *file;
+    int fd;
+};
+
+static int store_module(const struct p3_module *m, uint32_t shift, int64_t distance, void *to) {
+    const struct destination *d = to;
+    return m->live ? 0 : p3_file_module(d->file, d->fd, m, shift, p3_counters_at(m, distance));
+}
+
 /* Writes to `file` what is only in memory; an errno. */
 static int store(struct p3_file *file, int fd) {
-    int failed = 0;
-    int64_t distance;
-    for (uint32_t shift = 0; shift < p3_shift_count(); shift++)
-        for (struct p3_module *m = p3_shift_at(shift, &distance) ? modules : NULL; m != NULL && !failed; m = m->next)
-            if (!m->live)
-                failed = p3_file_module(file, fd, m, shift, p3_counters_at(m, distance));
+    int failed = p3_shift_each(modules, store_module, &(struct destination){file, fd});
     if (!failed)
         failed = p3_arena_store(file, fd);
     return failed ? failed : p3_hot_store(file, fd);
@@ -193,10 +195,7 @@ static int complete(struct p3_file *live) {
 
 /* Whether no other thread is inside functions. Those of OpenMP that wait for work are in none. (A thread that no pthread_create() made is found only where
  * others were.) */
-static int alone(void) {
-    uint64_t threads = is_single() ? 1 : count_threads();
-    return threads <= 1 || p3_create_are_parked(threads - 1);
-}
+static int is_alone_among(uint64_t threads) { return threads <= 1 || p3_create_are_parked(threads - 1); }
 
 /* Whether the process ends. */
 static int at_end;
@@ -204,7 +203,7 @@ static int at_end;
 static int fill_whole(struct p3_file *file, int fd) {
     int failed = store(file, fd);
     file->header->flags |= p3_live_has_lost() ? P3_RAW_LOST : 0u;
-    file->header->ended = at_end && alone() ? 1 : 0;
+    file->header->ended = at_end && is_alone_among(count_threads()) ? 1 : 0;
     file->header->children_ended = file->header->children != 0 ? file->header->ended : 0;
     return failed;
 }
@@ -219,7 +218,7 @@ static int write_profile(void) {
 
 static int dump(void) { return modules != NULL && p3_live_file() == NULL ? write_profile() : 0; }
 
-/* What is in no file, and in which nobody but this process counts. */
+/* Where it is in no file, and nobody but this process counts in it. */
 static void clear_table(const struct p3_table *table) {
     for (unsigned l = 0; l < P3_LEVELS; l++) {
         struct p3_slot *slots = table->level[l];
@@ -229,17 +228,17 @@ static void clear_table(const struct p3_table *table) {
     }
 }
 
-static void clear(void) {
-    int64_t distance;
-    for (uint32_t shift = 0; shift < p3_shift_count(); shift++)
-        for (struct p3_module *m = p3_shift_at(shift, &distance) ? modules : NULL; m != NULL; m = m->next) {
-            if (m->counters_size != 0 && !m->live)
-                memset(p3_counters_at(m, distance), 0, m->counters_size);
-            const struct p3_table *tables = (const void *)((uintptr_t)m->tables + (uintptr_t)distance);
-            for (uint32_t i = 0; i < m->n_tables; i++)
-                clear_table(&tables[i]);
-        }
+static int clear_module(const struct p3_module *m, uint32_t shift, int64_t distance, void *unused) {
+    (void)shift, (void)unused;
+    if (m->counters_size != 0 && !m->live)
+        memset(p3_counters_at(m, distance), 0, m->counters_size);
+    const struct p3_table *tables = (const void *)((uintptr_t)m->tables + (uintptr_t)distance);
+    for (uint32_t i = 0; i < m->n_tables; i++)
+        clear_table(&tables[i]);
+    return 0;
 }
+
+static void clear(void) { p3_shift_each(modules, clear_module, NULL); }
 
 /* From now on counts are those from now on. 0: who was interrupted keeps it from that. */
 static int reset(void) {
@@ -340,11 +339,12 @@ static void at_exit(void) {
         p3_signal_hold(); /* what signals ask for from now on is not done */
         at_end = 1;
         /* Where a library is unloaded, no thread is in it. */
-        int is_alone = !ending || alone(), are_known = others_are_known();
-        p3_threads_end(is_alone, are_known);
+        uint64_t threads = count_threads();
+        int is_alone = !ending || is_alone_among(threads), others_are_known = p3_shift_is_on() && are_known(threads);
+        p3_threads_end(is_alone, others_are_known);
         p3_walker_flush();
         write_profile();
-        if (is_alone || (are_known && !is_unsaved()))
+        if (is_alone || (others_are_known && !is_unsaved()))
             p3_live_ended(is_alone);
         if (!ending)
             let_go();

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Counters of threads (P3_BY_THREAD). A thread's counter for the address A is at A + d, and segment gs adds d: the thread's shift. That of
- * the first thread is 0. Counters at a shift are further blocks of the profile's file, mapped there as those at 0 are; hash tables and
- * their caches are memory of the process.
+/* Counters of threads (P3_BY_THREAD). A thread's counter for the address A is at A + d, and segment gs adds d: the
+ * thread's shift. That of the first thread is 0. Counters at a shift are further blocks of the profile's file, mapped
+ * there as those at 0 are; hash tables and their caches are memory of the process.
  *
  * Calls: p3_arena.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c.
- * In signal handlers: p3_shift_own, p3_shift_at; the rest in constructors, a forked child, at dlclose, and where a thread is started.
+ * In signal handlers: p3_shift_own, p3_shift_each; the rest in constructors, a forked child, at dlclose, and where a
+ * thread is started.
  *
- * A program and its libraries have a runtime each, and all of them have the same shifts: those of the program, which libraries find by a note
- * in its file. A library of a program without our runtime has no shifts, and its threads are noticed (p3_threads.c).
+ * A program and its libraries have a runtime each, and all of them have the same shifts: those of the program, which
+ * libraries find by a note in its file. A library of a program without our runtime has no shifts, and its threads are
+ * noticed (p3_threads.c).
  *
- * A shift is made when a thread begins and no thread that ended left one, and is never unmade. Its next owner counts on in the same pages. That
- * its owner is gone is asked of the kernel: whatever a thread runs at its very end, like destructors, still has its counters. */
+ * A shift is made when a thread begins and none is free. It stays, and its next owner counts on in the same pages. The
+ * kernel says when the owner is gone: whatever a thread runs at its very end, like destructors, still has its
+ * counters. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -32,14 +35,15 @@ enum { MOST = 1 << 12, PAGE = 4096, LOOKS = 4, MAKING = -1, BY_OWNER = 1 << 12 }
 /* Linux allows a process 65,530 mappings: the program keeps half of them. */
 enum { MOST_MAPS = 32000 };
 
-/* What is mapped at each shift for the runtime itself: at distance 0 it is this, and all zeros. */
+/* What is mapped at each shift for the runtime itself: at distance 0 it is this, and all zeros. It stands where the
+ * modules' counters stand, behind the program's data, which it would align otherwise. */
 static union {
     struct {
         int64_t distance;
         uint64_t number;
     } is;
     char page[PAGE];
-} own __attribute__((aligned(PAGE)));
+} own __attribute__((aligned(PAGE), section(".llvm.linkonce.b.p3")));
 
 /* A runtime of the process, and what it does at a shift. */
 struct part {
@@ -53,15 +57,14 @@ static struct p3_shift records[MOST];
 /* What all runtimes share. */
 static struct together {
     uint32_t abi;
-    uint32_t n;       /* shifts, the first one included; atomic */
+    uint32_t n;       /* shifts, the first one included; atomic; 0: nothing is made so far */
     int lock;         /* of all else */
     uint32_t next;    /* which is looked at next */
     int has_base;     /* gs can be set without the kernel, to negative numbers as well */
     int stopped;      /* no more are made */
     int taken;        /* one was taken, in this process */
     uint64_t maps;    /* what is mapped at shifts */
-    int64_t favoured; /* the row of distances that did last */
-    int is_made;
+    int favoured;     /* the row of distances that did last */
     struct part *parts;
     uint16_t by_owner[BY_OWNER]; /* by the lower bits of a thread's id: the number of the shift that it took last */
     struct p3_shift *shifts;
@@ -71,7 +74,7 @@ static struct together {
 static struct together *all;
 /* Of this runtime: whether it has its counters at a shift. */
 static uint8_t mapped[MOST];
-static struct part part;
+static struct part part; /* once the first module is there */
 static struct p3_module *const *modules;
 /* Of the first thread's stack, about. */
 static uintptr_t stack;
@@ -96,9 +99,10 @@ int64_t p3_shift_own(void) { return read_own(&own.is.distance); }
 
 static uint32_t own_number(void) { return all == NULL ? 0 : (uint32_t)read_own(&own.is.number); }
 
-uint32_t p3_shift_count(void) { return all == NULL ? 1 : __atomic_load_n(&all->n, __ATOMIC_ACQUIRE); }
+static uint32_t count_shifts(void) { return all == NULL ? 1 : __atomic_load_n(&all->n, __ATOMIC_ACQUIRE); }
 
-int p3_shift_at(uint32_t number, int64_t *distance) {
+/* Whether this runtime has its counters at shift `number`, and at what distance. */
+static int is_mapped(uint32_t number, int64_t *distance) {
     *distance = number == 0 ? 0 : all->shifts[number].distance;
     return number == 0 || __atomic_load_n(&mapped[number], __ATOMIC_ACQUIRE) != 0;
 }
@@ -271,11 +275,13 @@ static int is_near_stack(uintptr_t address) {
     return address > stack - most - around && address < stack + around;
 }
 
-/* Rows of distances, far from what programs and sanitizers map; then nearer ones, for small address spaces. In each they are a GiB apart. */
+/* Rows of distances, far from what programs and sanitizers map; then nearer ones, for small address spaces. In each
+ * they are a GiB apart. */
 static const int64_t ROWS[] = {INT64_C(3) << 43, INT64_C(1) << 40, INT64_C(1) << 36, INT64_C(1) << 34, INT64_C(1) << 32};
 enum { N_ROWS = sizeof ROWS / sizeof *ROWS, APART = 30 };
 
-/* The distance of a shift in a row; 0: it has none there. Heaps grow upwards behind a program, so that those below come first. */
+/* The distance of a shift in a row; 0: it has none there. Heaps grow upwards behind a program, so that those below
+ * come first. */
 static int64_t distance_in(int row, uint32_t number) {
     int64_t distance = ROWS[row % N_ROWS] + ((int64_t)number << APART);
     if (row < N_ROWS)
@@ -289,7 +295,7 @@ static int place(struct p3_shift *s) {
     if (s->distance != 0 && map_parts(s) == 0)
         return 1;
     for (int i = 0; i < 2 * N_ROWS; i++) {
-        int row = (int)((all->favoured + i) % (2 * N_ROWS));
+        int row = (all->favoured + i) % (2 * N_ROWS);
         s->distance = distance_in(row, s->number);
         int failed = s->distance == 0 ? EEXIST : map_parts(s);
         if (!failed)
@@ -308,6 +314,8 @@ static void lock(void) {
 
 static void unlock(void) { __atomic_store_n(&all->lock, 0, __ATOMIC_RELEASE); }
 
+static int lives(int thread) { return syscall(SYS_tgkill, getpid(), thread, 0) == 0 || errno != ESRCH; }
+
 static int is_vacant(const struct p3_shift *s) {
     int owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
     if (owner == 0)
@@ -318,7 +326,7 @@ static int is_vacant(const struct p3_shift *s) {
     uint32_t last = all->by_owner[owner % BY_OWNER];
     if (last != s->number && all->shifts[last].owner == owner)
         return 1;
-    return syscall(SYS_tgkill, getpid(), owner, 0) != 0 && errno == ESRCH;
+    return !lives(owner);
 }
 
 /* One that a thread left which is gone, among so many that are looked at. */
@@ -368,16 +376,15 @@ void p3_shift_drop(struct p3_shift *s) { __atomic_store_n(&s->owner, 0, __ATOMIC
 void p3_shift_enter(struct p3_shift *s) {
     int thread = (int)syscall(SYS_gettid);
     set_base(s->distance);
-    s->threads++;
     all->by_owner[thread % BY_OWNER] = (uint16_t)s->number;
     __atomic_store_n(&s->owner, thread, __ATOMIC_RELEASE);
 }
 
 uint64_t p3_shift_owned(void) {
     uint64_t owned = 0;
-    for (uint32_t i = 0; i < p3_shift_count() && all->taken; i++) {
+    for (uint32_t i = 0; i < count_shifts() && all->taken; i++) {
         int owner = __atomic_load_n(&all->shifts[i].owner, __ATOMIC_ACQUIRE);
-        owned += owner == MAKING || (owner != 0 && syscall(SYS_tgkill, getpid(), owner, 0) == 0);
+        owned += owner == MAKING || (owner != 0 && lives(owner));
     }
     return owned;
 }
@@ -410,9 +417,8 @@ static struct together *find_program(void) {
 
 /* By whichever runtime comes first: a library's, where the program is linked with it. */
 static void make_first(void) {
-    if (all->is_made)
+    if (all->n != 0)
         return;
-    all->is_made = 1;
     all->has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
     if (get_base() != 0) {
         p3_complain("threads", "segment gs is somebody else's: rewrite with --update atomic", 0);
@@ -431,10 +437,8 @@ void p3_shift_start(struct p3_module *const *all_modules, const struct p3_module
     modules = all_modules;
     stack = (uintptr_t)__builtin_frame_address(0);
     make_first();
-    part.map = map_part;
-    part.unmap = unmap_part;
     lock();
-    part.next = all->parts;
+    part = (struct part){.next = all->parts, .map = map_part, .unmap = unmap_part};
     all->parts = &part;
     unlock();
 }
@@ -481,7 +485,7 @@ void p3_shift_module(struct p3_module *m) {
 }
 
 void p3_shift_reserve(void) {
-    if (all == NULL || all != &ours)
+    if (all != &ours)
         return;
     lock();
     for (uint64_t n = p3_threads_reserve(); n > 0 && make() != NULL; n--)
@@ -555,8 +559,8 @@ void p3_shift_end(void) {
 #else
 
 int64_t p3_shift_own(void) { return 0; }
-uint32_t p3_shift_count(void) { return 1; }
-int p3_shift_at(uint32_t number, int64_t *distance) { return *distance = 0, number == 0; }
+static uint32_t count_shifts(void) { return 1; }
+static int is_mapped(uint32_t number, int64_t *distance) { return *distance = 0, number == 0; }
 int p3_shift_is_on(void) { return 0; }
 struct p3_shift *p3_shift_take(void) { return NULL; }
 void p3_shift_drop(struct p3_shift *s) { (void)s; }
@@ -570,3 +574,14 @@ void p3_shift_again(void) {}
 void p3_shift_end(void) {}
 
 #endif
+
+int p3_shift_each(const struct p3_module *modules_now, p3_shift_do *each, void *with) {
+    int64_t distance;
+    int failed = 0;
+    for (uint32_t shift = 0; shift < count_shifts() && !failed; shift++) {
+        const struct p3_module *m = is_mapped(shift, &distance) ? modules_now : NULL;
+        for (; m != NULL && !failed; m = m->next)
+            failed = each(m, shift, distance, with);
+    }
+    return failed;
+}

@@ -25,7 +25,7 @@ static enum p3_watched watched;
 /* The C library would know of a second thread: before, it knew of none. */
 static int libc_knows;
 
-static int is_single(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
+int p3_threads_is_single(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
 
 void p3_threads_seen(void) {
     if (__atomic_exchange_n(&seen, 1, __ATOMIC_SEQ_CST) != 0)
@@ -37,7 +37,7 @@ void p3_threads_seen(void) {
 
 void p3_threads_start(enum p3_watched whose, int others_are_known) {
     watched = whose;
-    libc_knows = is_single();
+    libc_knows = p3_threads_is_single();
     /* A library that a program with threads loads. */
     if (&__libc_single_threaded != NULL && !libc_knows && !others_are_known)
         p3_threads_seen();
@@ -46,7 +46,7 @@ void p3_threads_start(enum p3_watched whose, int others_are_known) {
 uint32_t p3_threads_flags(int all_counted) {
     if (__atomic_load_n(&seen, __ATOMIC_SEQ_CST))
         return P3_RAW_THREADS;
-    if (watched == P3_ALL_WATCHED || (all_counted && libc_knows && is_single()))
+    if (watched == P3_ALL_WATCHED || (all_counted && libc_knows && p3_threads_is_single()))
         return 0;
     return P3_RAW_INSIDE | (watched == P3_UNWATCHED ? P3_RAW_UNSEEN : 0);
 }
@@ -60,7 +60,7 @@ void p3_threads_watch(uint32_t *of_header) {
 }
 
 void p3_threads_end(int is_alone, int others_are_known) {
-    if (!others_are_known && (libc_knows ? !is_single() : !is_alone))
+    if (!others_are_known && (libc_knows ? !p3_threads_is_single() : !is_alone))
         p3_threads_seen();
     uint32_t *of = __atomic_load_n(&flags, __ATOMIC_SEQ_CST);
     if (of != NULL)
@@ -72,5 +72,5 @@ void p3_threads_forked(void) {
     __atomic_store_n(&flags, NULL, __ATOMIC_SEQ_CST);
     own = 0;
     __atomic_store_n(&seen, 0, __ATOMIC_SEQ_CST);
-    libc_knows = is_single();
+    libc_knows = p3_threads_is_single();
 }
