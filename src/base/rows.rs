@@ -30,7 +30,7 @@ pub(crate) enum Cell {
 
 impl Cell {
     /// The cell for people.
-    fn shown(&self) -> String {
+    fn words(&self) -> String {
         match self {
             Cell::Count(n) => grouped(*n),
             Cell::Possible(n) => roughly(*n),
@@ -140,11 +140,11 @@ impl<'a, R: 'a> Table<'a, R> {
         /// Adds a key of JSON.
         json(key): ["", "", key],
         /// Adds a column of CSV that is a key of JSON.
-        data(key): ["", key, key],
+        csv_and_json(key): ["", key, key],
         /// Adds a column of CSV, which has another heading as text.
-        both(key, heading): [heading, key, ""],
+        text_and_csv(key, heading): [heading, key, ""],
         /// Adds a key of JSON, which has another heading as text.
-        shown(key, heading): [heading, "", key],
+        text_and_json(key, heading): [heading, "", key],
     }
 
     fn add(mut self, headings: [&'static str; 3], cell: impl Fn(&R) -> Cell + 'a) -> Self {
@@ -154,7 +154,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// Adds the columns of `other`, whose rows are `part` of the rows here.
-    pub(crate) fn with<P: 'a>(
+    pub(crate) fn add_columns<P: 'a>(
         mut self,
         other: Table<'a, P>,
         part: impl Fn(&R) -> P + Copy + 'a,
@@ -185,7 +185,7 @@ impl<'a, R: 'a> Table<'a, R> {
 
     /// The cells of a row as text.
     pub(crate) fn cells(&self, row: &R) -> Vec<String> {
-        let cells = self.columns_of(TEXT).map(|(_, c)| (c.cell)(row).shown());
+        let cells = self.columns_of(TEXT).map(|(_, c)| (c.cell)(row).words());
         cells.collect()
     }
 
@@ -281,9 +281,9 @@ mod tests {
     fn column_has_one_form_for_each_format() {
         let third = |r: &(&str, u64)| (r.1 > 0).then_some(Cell::Share(1.0 / 3.0));
         let table = Table::new()
-            .both("symbol", "function", |r: &(&str, u64)| r.0)
-            .data("share", third)
-            .shown("possible", "of", |r| Cell::Possible(r.1.into()))
+            .text_and_csv("symbol", "function", |r: &(&str, u64)| r.0)
+            .csv_and_json("share", third)
+            .text_and_json("possible", "of", |r| Cell::Possible(r.1.into()))
             .csv("possible", |r| r.1);
         let rows = [("a|b", 2_500_000), ("c", 0)];
         let csv = "symbol,share,possible\na|b,0.333333,2500000\nc,,0\n";

@@ -72,8 +72,8 @@ pub struct Processes {
     pub children: u32,
     /// How many of both did not end normally: complete up to that moment.
     pub cut_short: u32,
-    /// Of those that are cut short, how many ended normally while threads of theirs were inside functions: all that these
-    /// completed is counted.
+    /// Of those that are cut short, how many ended normally while threads of theirs were inside functions: all that
+    /// these completed is counted.
     #[serde(default, skip_serializing_if = "is_none")]
     pub with_threads: u32,
     /// How many of the children did not.
@@ -219,7 +219,8 @@ impl Verdict {
         with_threads.remove(&0);
         if !with_threads.is_empty() {
             verdict.notes.push(format!(
-                "threads were inside functions when their process ended: {}; the paths that they were on are not counted",
+                "threads were inside functions when their process ended: {}; the paths that they were on are not \
+                 counted",
                 listed_numbers(&with_threads)
             ));
         }

@@ -249,7 +249,10 @@ fn c_library(linked: &[Linked], is_library: bool) -> CLibrary {
         matches!(linked, Linked::File(file) if name(file)
             .is_some_and(|n| n.starts_with("libc.so") || n.starts_with("ld-musl-")))
     };
-    let is_static = |linked: &Linked| matches!(linked, Linked::Member { archive, .. } if name(archive).is_some_and(|n| n == "libc.a"));
+    let is_static = |linked: &Linked| {
+        matches!(linked, Linked::Member { archive, .. }
+            if name(archive).is_some_and(|n| n == "libc.a"))
+    };
     if linked.iter().any(is_shared) {
         CLibrary::Shared
     } else if !is_library && linked.iter().any(is_static) {

@@ -21,7 +21,8 @@ constants! {
     APART "P3_RAW_APART": u32 = 2;
     /// Flag: counts are in memory until the process ends normally. If it was killed, they are lost.
     UNSAVED "P3_RAW_UNSAVED": u32 = 4;
-    /// Flag: a process that counted here had a second thread; with P3_UPDATE_BY_THREAD, one without counters of its own.
+    /// Flag: a process that counted here had a second thread; with P3_UPDATE_BY_THREAD, one without counters of its
+    /// own.
     THREADS "P3_RAW_THREADS": u32 = 8;
     /// Flag: a process that counts here, or was killed, may have started threads unseen.
     UNSEEN "P3_RAW_UNSEEN": u32 = 16;

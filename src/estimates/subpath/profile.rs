@@ -50,8 +50,8 @@ impl SampledProfile<'_> {
         }
     }
 
-    /// How often a subpath of so many blocks of which so many points were [seen](Subpaths::points_by_subpath) ran, in the runs of
-    /// one copy.
+    /// How often a subpath of so many blocks of which so many points were [seen](Subpaths::points_by_subpath) ran, in
+    /// the runs of one copy.
     pub fn estimate(self, blocks: usize, points: Points) -> Estimate {
         let all = points.counted.saturating_add(points.missed);
         let one = Estimate::of_uncertain(all, points.variance as f64, self.probability(blocks));

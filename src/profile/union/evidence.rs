@@ -135,7 +135,7 @@ impl UnionInProgress {
                 ))
             })?;
             if self.is_residual {
-                entry.known = sum.news.known_everywhere();
+                entry.known = sum.news.paths_known_everywhere();
             }
         }
         let specs = &mut self.manifest.paths;

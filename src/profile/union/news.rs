@@ -32,7 +32,7 @@ impl News {
     }
 
     /// What is known of all of them together: a path that is new to one that ran it is new.
-    pub(super) fn known_everywhere(&self) -> Vec<PathId> {
+    pub(super) fn paths_known_everywhere(&self) -> Vec<PathId> {
         self.known.difference(&self.first).copied().collect()
     }
 }

@@ -14,7 +14,7 @@ fn table<'a>() -> Table<'a, Accuracy> {
         ))
     };
     Table::new()
-        .both("flow", "paths", |a: &Accuracy| a.flow)
+        .text_and_csv("flow", "paths", |a: &Accuracy| a.flow)
         .csv("right", |a| a.right)
         .text("right", move |a| share(a.right, a))
         .csv("overlap", |a| a.overlap)
@@ -33,7 +33,7 @@ pub fn csv(rows: &[FunctionAccuracy]) -> String {
     Table::new()
         .csv("module", |r: &FunctionAccuracy| r.module.clone())
         .csv("function", |r| r.name.clone())
-        .with(table(), |r| r.accuracy)
+        .add_columns(table(), |r| r.accuracy)
         .to_csv(rows)
 }
 

@@ -67,7 +67,7 @@ pub(super) fn function_table<'a>(report: &'a Report, kept: usize) -> Table<'a, F
     };
     table
         .text("calls", calls)
-        .shown("distinct", "paths", move |f| totals(f).distinct)
+        .text_and_json("distinct", "paths", move |f| totals(f).distinct)
         .text("possible", move |f| {
             Cell::Possible(totals(f).possible.into())
         })

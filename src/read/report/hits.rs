@@ -8,8 +8,8 @@ fn table(hits: &Hits) -> Table<'_, (usize, u64)> {
     Table::new()
         .csv("scheme", |_| hits.scheme.to_string())
         .csv("k", |_| hits.k)
-        .both("copy", "copy", |r: &(usize, u64)| r.0)
-        .both("probe_hits", "probe hits", |r| r.1)
+        .text_and_csv("copy", "copy", |r: &(usize, u64)| r.0)
+        .text_and_csv("probe_hits", "probe hits", |r| r.1)
 }
 
 fn rows(hits: &Hits) -> Vec<(usize, u64)> {

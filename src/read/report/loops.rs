@@ -285,15 +285,15 @@ fn table<'a>(report: &'a Report, steps: &'a Steps) -> Table<'a, LoopRow> {
             steps.loop_loc(r.func, r.header).map(position)
         })
         .text("share", share)
-        .shown("iterations", "iterations", |r| r.iterations)
-        .shown("entries", "entered", |r| r.entries)
+        .text_and_json("iterations", "iterations", |r| r.iterations)
+        .text_and_json("entries", "entered", |r| r.entries)
         .text("mean", |r| {
             let mean = r.iterations as f64 / r.entries.max(1) as f64;
             Cell::Figure(format!("{mean:.1}"))
         })
         .json("instructions", |r| r.instructions)
         .json("instruction_share", share)
-        .shown("paths", "paths", |r| r.paths)
+        .text_and_json("paths", "paths", |r| r.paths)
         .json("not_entered", |r| {
             (r.not_entered > 0).then_some(r.not_entered)
         })

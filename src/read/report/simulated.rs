@@ -55,12 +55,12 @@ fn slowest(hits: &TiSlice<CopyId, u64>) -> u64 {
 fn functions<'a>() -> Table<'a, FunctionHits> {
     Table::new()
         .csv("function", |r: &FunctionHits| r.function.clone())
-        .both("copy", "copy", |r| r.copy.to_string())
-        .both("versions", "versions", |r| r.versions.name())
-        .both("paths", "paths", |r| r.paths)
-        .both("hashed", "hashed", |r| r.hashed)
-        .both("statements", "statements", |r| r.statements)
-        .both("instructions", "instructions", |r| {
+        .text_and_csv("copy", "copy", |r| r.copy.to_string())
+        .text_and_csv("versions", "versions", |r| r.versions.name())
+        .text_and_csv("paths", "paths", |r| r.paths)
+        .text_and_csv("hashed", "hashed", |r| r.hashed)
+        .text_and_csv("statements", "statements", |r| r.statements)
+        .text_and_csv("instructions", "instructions", |r| {
             r.instructions.round() as u64
         })
 }

@@ -235,7 +235,11 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// The calling thread's own word, of which this is the address in the first thread.
-    pub(crate) fn own(&self, b: &Builder<'ctx>, address: PointerValue<'ctx>) -> PointerValue<'ctx> {
+    pub(crate) fn own_address(
+        &self,
+        b: &Builder<'ctx>,
+        address: PointerValue<'ctx>,
+    ) -> PointerValue<'ctx> {
         if self.update != Update::Thread {
             return address;
         }

@@ -377,7 +377,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let add = self.data.add_function();
             b.build_call(add, &[slot.into()], "").expect("positioned");
         } else {
-            self.data.add_to(b, self.data.own(b, slot), by, true);
+            self.data
+                .add_to(b, self.data.own_address(b, slot), by, true);
         }
     }
 

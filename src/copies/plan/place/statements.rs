@@ -41,7 +41,11 @@ impl Increments<'_> {
     fn find_known(&self) -> TiVec<VertexId, KnownRegister> {
         let mut known = self.dag.by_vertex(KnownRegister::Const(0));
         for v in self.dag.order().skip(1) {
-            let mut values = self.dag.ins(v).iter().map(|&e| self.known_after(e, &known));
+            let mut values = self
+                .dag
+                .ins(v)
+                .iter()
+                .map(|&e| self.register_after(e, &known));
             let first = values.next().expect("every vertex is reachable");
             known[v] = if values.all(|k| k == first) {
                 first
@@ -53,7 +57,7 @@ impl Increments<'_> {
     }
 
     /// What is known of `r` behind edge `e`.
-    fn known_after(&self, e: EdgeId, known: &TiSlice<VertexId, KnownRegister>) -> KnownRegister {
+    fn register_after(&self, e: EdgeId, known: &TiSlice<VertexId, KnownRegister>) -> KnownRegister {
         match known[self.dag.edge(e).src] {
             KnownRegister::Const(c) => KnownRegister::Const(c.wrapping_add(self.inc[e])),
             KnownRegister::Varies => KnownRegister::Varies,
@@ -113,7 +117,7 @@ impl Increments<'_> {
         needed: &IdSet<VertexId>,
     ) -> Option<Op> {
         let inc = self.inc[e];
-        let after = self.known_after(e, known);
+        let after = self.register_after(e, known);
         if self.ends.counted.contains(e) {
             return Some(match after {
                 KnownRegister::Const(id) => Op::CountConst(id as u64),

@@ -120,7 +120,7 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
     let in_all = ("in all".to_string(), coverage.sums_in_all());
     let table = Table::new()
         .text("file", |r: &(String, Sums)| r.0.clone())
-        .with(columns(), |r| r.1)
+        .add_columns(columns(), |r| r.1)
         .markdown(&files.chain([in_all]).collect::<Vec<_>>());
     // A page has room for more words than a terminal.
     let mut out = headline + &table.replacen("| paths |", "| paths that ran |", 1);

@@ -573,6 +573,6 @@ pub fn csv(coverage: &Coverage) -> String {
     function_columns(|row: &FunctionCoverage| (profile, row.f))
         .csv("file", |row| file(profile, row.f))
         .csv("status", |row| profile.entry(row.f).status.to_string())
-        .with(columns(), |row| coverage.sums(row))
+        .add_columns(columns(), |row| coverage.sums(row))
         .to_csv(&coverage.rows)
 }

@@ -82,7 +82,7 @@ pub struct Diff<'a> {
 
 impl Diff<'_> {
     /// How many paths ran in both profiles.
-    pub fn in_both(&self) -> usize {
+    pub fn count_in_both(&self) -> usize {
         self.steady + self.bounded + self.changed.len()
     }
 

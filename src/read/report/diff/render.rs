@@ -170,7 +170,7 @@ pub fn csv(diff: &Diff) -> String {
     }
     Table::new()
         .csv("change", |r: &Row| r.0)
-        .with(function_columns(function), |r| *r)
+        .add_columns(function_columns(function), |r| *r)
         .csv("id", |r| r.2.line.id.to_string())
         .csv("before", |r| count(r.2.before))
         .csv("after", |r| count(r.2.after))

@@ -163,7 +163,8 @@ impl<'ctx> Forks<'_, 'ctx> {
     fn add(&self, counter: u64, n: IntValue<'ctx>) {
         let b = &self.builder;
         let counter = self.data.counter(self.slot + counter);
-        self.data.add_to(b, self.data.own(b, counter), n, false);
+        self.data
+            .add_to(b, self.data.own_address(b, counter), n, false);
     }
 }
 

@@ -195,8 +195,8 @@ fn table<'a>(fresh: &'a Fresh) -> Table<'a, NewPath> {
         .text("function", |new| profile.name(new.path.func))
         .text("path", |new| Cell::Figure(format!("#{}", new.path.id)))
         .csv("id", |new| new.path.id.to_string())
-        .both("count", "ran", |new| new.path.count)
-        .both("new_pairs", "new pairs", |new| {
+        .text_and_csv("count", "ran", |new| new.path.count)
+        .text_and_csv("new_pairs", "new pairs", |new| {
             Cell::Figure(new.pairs.to_string())
         })
         .csv("new_lines", |new| new.lines.len())

@@ -37,7 +37,7 @@ fn functions<'d>(versus: &'d Diff) -> [(&'static str, &'d [String]); 3] {
 /// For people; at most `top` of each kind.
 pub fn text(versus: &Diff, sources: &Sources, top: usize, layout: Layout) -> String {
     let steps = Steps::new(versus.after, sources, layout.full);
-    let both = number_of(versus.in_both() as u64, "path");
+    let both = number_of(versus.count_in_both() as u64, "path");
     let mut out = format!("{both} ran in both\n");
     let how = |number: usize| format!(" (--top {number})");
     if versus.unselected > 0 {
@@ -82,7 +82,7 @@ pub fn markdown(versus: &Diff) -> String {
     let _ = writeln!(
         out,
         "| ran in both | {} |",
-        exactly(versus.in_both() as u64)
+        exactly(versus.count_in_both() as u64)
     );
     if versus.unselected > 0 {
         let paths = exactly(versus.unselected as u64);
@@ -128,7 +128,7 @@ pub fn json(versus: &Diff, sources: &Sources) -> String {
     let json = Json {
         gained: paths(words, &versus.appeared),
         lost: paths(words, &versus.vanished),
-        both: versus.in_both(),
+        both: versus.count_in_both(),
         unselected: (versus.unselected > 0).then_some(versus.unselected),
         changed: &versus.incomparable,
         only_now: &versus.only_after,
@@ -148,7 +148,7 @@ pub fn csv(versus: &Diff) -> String {
     let paths = kinds.flat_map(|(ran, paths)| paths.iter().map(move |c| (ran, &c.line)));
     Table::new()
         .csv("ran", |r: &(&str, &Line)| r.0)
-        .with(
+        .add_columns(
             function_columns(|r: &(&str, &Line)| (versus.after, r.1.func)),
             |r| *r,
         )
