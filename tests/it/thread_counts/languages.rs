@@ -10,18 +10,14 @@ const SBL: [&str; 4] = ["-k", "1", "--scheme", "sbl"];
 #[test]
 fn threads_of_c11_lose_nothing() {
     let built = Built::new(&SBL, "$CC -O1 -g c11.c -o c11");
-    let session = Session::new(&built, "c11");
-    session.run(&size(50_000, 1_000_000).to_string());
-    session.check("C11");
+    Session::run_and_check(&built, "c11", &size(50_000, 1_000_000).to_string());
 }
 
 /// `std::thread`, `std::async` with exceptions, and destructors of `thread_local` objects.
 #[test]
 fn threads_of_cxx_lose_nothing() {
     let built = Built::new(&SBL, "$CXX -std=c++17 -O1 -g cxx.cpp -o cxx");
-    let session = Session::new(&built, "cxx");
-    session.run(&size(50_000, 1_000_000).to_string());
-    session.check("C++");
+    Session::run_and_check(&built, "cxx", &size(50_000, 1_000_000).to_string());
 }
 
 /// Whether the compiler of builds has a library of OpenMP.
@@ -45,9 +41,7 @@ fn threads_of_openmp_lose_nothing() {
         return;
     }
     let built = Built::new(&SBL, "$CC -O1 -g -fopenmp openmp.c -o openmp");
-    let session = Session::new(&built, "openmp");
-    session.run(&size(400, 5000).to_string());
-    session.check("OpenMP");
+    Session::run_and_check(&built, "openmp", &size(400, 5000).to_string());
 }
 
 /// Spawned, scoped, and fed by a channel.

@@ -22,7 +22,7 @@ pub(super) fn check(session: &Session, program: &str, what: &str) {
     );
 }
 
-/// The same, or the verdict says that something may be missing.
+/// As [`check`] demands; or counts differ, and the verdict says that something may be missing.
 #[track_caller]
 pub(super) fn check_or_not_ok(session: &Session, program: &str, what: &str) {
     let (mut profiles, truth) = (session.merge(&[]), session.truth());

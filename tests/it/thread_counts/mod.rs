@@ -122,6 +122,15 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// A session in which the program runs once, and everything is exact.
+    #[track_caller]
+    fn run_and_check(built: &'a Built, program: &'static str, arguments: &str) -> Session<'a> {
+        let session = Session::new(built, program);
+        session.run(arguments);
+        session.check(&format!("{program} {arguments}"));
+        session
+    }
+
     fn raw(&self) -> PathBuf {
         self.dir.path().join("raw")
     }

@@ -7,11 +7,9 @@ use super::{Built, Session, assert_between, assert_equal, size};
 fn threads_at_once_lose_nothing() {
     let built = Built::ways();
     for (threads, rounds) in [(1, 100_000), (2, 200_000), (16, 30_000), (200, 2_000)] {
-        let session = Session::new(&built, "ways");
-        let what = format!("at-once {threads} {}", size(rounds, 10 * rounds));
-        session.run(&what);
+        let arguments = format!("at-once {threads} {}", size(rounds, 10 * rounds));
+        let session = Session::run_and_check(&built, "ways", &arguments);
         assert_eq!(session.truth().threads(), threads);
-        session.check(&what);
     }
 }
 
@@ -19,43 +17,35 @@ fn threads_at_once_lose_nothing() {
 fn thousand_threads_at_once_lose_nothing() {
     let threads = size(400, 1000);
     let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run(&format!("at-once {threads} 500"));
+    let session = Session::run_and_check(&built, "ways", &format!("at-once {threads} 500"));
     assert_eq!(session.truth().threads(), threads);
-    session.check("at-once");
 }
 
 #[test]
 fn short_threads_one_after_the_other_lose_nothing() {
     let threads = size(20_000, 100_000);
     let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run(&format!("in-turn {threads} 3"));
+    let session = Session::run_and_check(&built, "ways", &format!("in-turn {threads} 3"));
     let counts = session.truth().counts();
     let steps = counts.iter().filter(|(key, _)| key.starts_with("step"));
     assert_eq!(steps.map(|(_, n)| n).sum::<u64>(), 3 * threads);
-    session.check("in-turn");
 }
 
 /// Threads that return, call `pthread_exit` from within, are cancelled or detached; destructors of thread-specific data
 /// and a function of `atexit` count after them.
 #[test]
 fn threads_that_end_in_every_way_lose_nothing() {
-    let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run(&format!("ends 40 {}", size(10_000, 40_000)));
-    session.check("ends");
+    let arguments = format!("ends 40 {}", size(10_000, 40_000));
+    Session::run_and_check(&Built::ways(), "ways", &arguments);
 }
 
 /// Threads are started by threads, many of them at the same time.
 #[test]
 fn threads_of_threads_lose_nothing() {
     let built = Built::ways();
-    let session = Session::new(&built, "ways");
     let depth = size(6, 9);
-    session.run(&format!("tree {depth} 2000"));
+    let session = Session::run_and_check(&built, "ways", &format!("tree {depth} 2000"));
     assert_eq!(session.truth().threads(), (2 << depth) - 1);
-    session.check("tree");
 }
 
 /// The process ends with its last thread. (Its first is a zombie until then, and looks like a thread left behind.)
@@ -71,10 +61,8 @@ fn threads_that_outlive_the_main_thread_lose_nothing() {
 /// Handlers run in threads that have just begun, or are about to end.
 #[test]
 fn signals_while_threads_begin_and_end_lose_nothing() {
-    let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run(&format!("storm {} 20", size(1500, 30_000)));
-    session.check("storm");
+    let arguments = format!("storm {} 20", size(1500, 30_000));
+    Session::run_and_check(&Built::ways(), "ways", &arguments);
 }
 
 /// Threads that the C library starts (`SIGEV_THREAD`): either nothing is lost, or it is said. (The library leaves one
@@ -115,9 +103,8 @@ fn threads_that_the_end_of_the_process_stops_lose_nothing() {
 #[test]
 fn threads_that_fork_lose_nothing() {
     let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run(&format!("forks 6 {}", size(20_000, 100_000)));
-    session.check("forks");
+    let arguments = format!("forks 6 {}", size(20_000, 100_000));
+    let session = Session::run_and_check(&built, "ways", &arguments);
     let truth = session.truth();
     assert_eq!(truth.processes().len(), 8);
     for process in truth.processes() {
@@ -131,10 +118,8 @@ fn threads_that_fork_lose_nothing() {
 /// Handlers count in what they interrupt.
 #[test]
 fn signal_handlers_in_threads_lose_nothing() {
-    let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run(&format!("signals 4 {}", size(100_000, 3_000_000)));
-    session.check("signals");
+    let arguments = format!("signals 4 {}", size(100_000, 3_000_000));
+    Session::run_and_check(&Built::ways(), "ways", &arguments);
 }
 
 /// 8,192 paths: tables and their caches.
@@ -145,20 +130,15 @@ fn hashed_counts_of_threads_lose_nothing() {
     let tables = b"__p3_tables";
     assert!(copy.windows(tables.len()).any(|w| w == tables), "no table");
     for threads in [1, 4, 15] {
-        let session = Session::new(&built, "ways");
         let rounds = size(500_000, 5_000_000) / threads;
-        session.run(&format!("hashed {threads} {rounds}"));
-        session.check(&format!("hashed {threads}"));
+        Session::run_and_check(&built, "ways", &format!("hashed {threads} {rounds}"));
     }
 }
 
 /// One does eight times the work of the second, and the third none.
 #[test]
 fn threads_with_names_and_unequal_work_lose_nothing() {
-    let built = Built::ways();
-    let session = Session::new(&built, "ways");
-    session.run("names 3 50000");
-    session.check("names");
+    Session::run_and_check(&Built::ways(), "ways", "names 3 50000");
 }
 
 /// On one thread, and taken up by another thread in the middle of a function.
@@ -169,8 +149,7 @@ fn fibers_lose_nothing() {
         "$CC -O1 -g fibers.c -o fibers",
     );
     for how in ["one", "many"] {
-        let session = Session::new(&built, "fibers");
-        session.run(&format!("{how} {}", size(1000, 10_000)));
-        session.check(how);
+        let arguments = format!("{how} {}", size(1000, 10_000));
+        Session::run_and_check(&built, "fibers", &arguments);
     }
 }
