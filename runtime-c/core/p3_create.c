@@ -21,8 +21,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #ifdef __GLIBC__ /* in older ones, threads and dlsym are in libraries that need not be there */
@@ -125,10 +127,14 @@ static void note_start(uintptr_t start) {
 
 static void set_mask(struct p3_shift *shift, const sigset_t *mask) { memcpy(&shift->mask, mask, sizeof shift->mask); }
 
+/* By which a thread is named; its creator may do that before the thread runs. */
+static void note_handle(struct p3_shift *shift, uintptr_t thread) { __atomic_store_n(&shift->handle, thread, __ATOMIC_RELAXED); }
+
 /* A new thread has its creator's counters until it has its own: no handler of a signal counts before. */
 static const struct p3_shift *begin(void *record) {
     struct p3_shift *shift = record;
     sigset_t mask;
+    note_handle(shift, (uintptr_t)pthread_self());
     p3_shift_enter(shift);
     sigemptyset(&mask);
     memcpy(&mask, &shift->mask, sizeof shift->mask);
@@ -157,7 +163,7 @@ static struct p3_shift *take(uintptr_t start, void *argument, sigset_t *mask) {
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, mask);
     struct p3_quiet before = p3_enter();
-    struct p3_shift *shift = p3_shift_take();
+    struct p3_shift *shift = p3_shift_take(start);
     p3_leave(before);
     if (shift == NULL) {
         p3_threads_seen();
@@ -170,9 +176,12 @@ static struct p3_shift *take(uintptr_t start, void *argument, sigset_t *mask) {
     return shift;
 }
 
-static void release(struct p3_shift *shift, int failed, const sigset_t *mask) {
-    if (failed)
+/* `thread`: its handle; 0: it does not start. */
+static void release(struct p3_shift *shift, uintptr_t thread, const sigset_t *mask) {
+    if (thread == 0)
         p3_shift_drop(shift);
+    else if (!p3_shift_is_entered(shift))
+        note_handle(shift, thread);
     pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
@@ -218,7 +227,7 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attributes, vo
     if (shift == NULL)
         return create(thread, attributes, start, argument);
     int failed = attributes == NULL ? create(thread, NULL, begin_thread, shift) : create_masked(create, thread, attributes, shift);
-    release(shift, failed, &mask);
+    release(shift, failed ? 0 : (uintptr_t)*thread, &mask);
     return failed;
 }
 extern OURS(pthread_create, create_thread);
@@ -236,7 +245,7 @@ static int start_thread(unsigned long *thread, int (*start)(void *), void *argum
     if (shift == NULL)
         return create(thread, start, argument);
     int result = create(thread, begin_c11_thread, shift);
-    release(shift, result != SUCCESS, &mask);
+    release(shift, result == SUCCESS ? (uintptr_t)*thread : 0, &mask);
     return result;
 }
 extern OURS(thrd_create, start_thread);
@@ -279,6 +288,35 @@ NOTES_EVENT(aio_fsync64, sync_later_64, (int how, struct aiocb64 *a), (how, a), 
 NOTES_EVENT(lio_listio64, do_list_64, (int mode, struct aiocb64 *const list[], int n, struct sigevent *event), (mode, list, n, event), event);
 NOTES_EVENT(getaddrinfo_a, resolve, (int mode, struct gaicb *list[], int n, struct sigevent *event), (mode, list, n, event), event);
 #endif
+
+/* Threads are shown by the names that they take. */
+static int name_thread(pthread_t thread, const char *name) {
+    typedef int type(pthread_t, const char *);
+    static uintptr_t known;
+    type *next = (type *)NEXT(pthread_setname_np, &known);
+    int failed = next != NULL ? next(thread, name) : ENOSYS;
+    if (!failed)
+        p3_shift_name((uintptr_t)thread, name);
+    return failed;
+}
+extern OURS(pthread_setname_np, name_thread);
+
+static int control_process(int option, ...) {
+    typedef int type(int, unsigned long, unsigned long, unsigned long, unsigned long);
+    static uintptr_t known;
+    unsigned long arguments[4];
+    va_list list;
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        arguments[i] = va_arg(list, unsigned long);
+    va_end(list);
+    type *next = (type *)NEXT(prctl, &known);
+    int result = next != NULL ? next(option, arguments[0], arguments[1], arguments[2], arguments[3]) : (errno = ENOSYS, -1);
+    if (option == PR_SET_NAME && result == 0)
+        p3_shift_name_own((const char *)arguments[0]);
+    return result;
+}
+extern OURS(prctl, control_process);
 
 /* A version script may hide ours from libraries, and a library that is loaded before may have its own. */
 static int is_ours(const char *name, uintptr_t function) { return &dlsym != NULL && (uintptr_t)dlsym(RTLD_DEFAULT, name) == function; }

@@ -49,6 +49,11 @@
 #define P3_BLOCK_BURST 6u /* Block: counts of a burst. */
 #define P3_BLOCK_SHADOWS 7u /* Block: numbers of all shadows. */
 #define P3_BLOCK_PAST 8u /* Block: baselines of the counters of another block. */
+#define P3_BLOCK_NAMES 9u /* Block: what is known of the threads that counted at so many shifts. */
+#define P3_NAMES_IN_BLOCK 126u /* Number of records in a P3_BLOCK_NAMES. */
+#define P3_NAME_MAX 16u /* Most bytes of the name of a thread. */
+/* Of a record in a P3_BLOCK_NAMES: the first thread of a process counted at its shift. */
+#define P3_NAME_FIRST 1u
 #define P3_END_BURST 0u /* A burst ended: its budget was used up. */
 #define P3_END_TIME 1u /* A burst ended: it took too long. */
 #define P3_END_CALL 2u /* A burst ended: by a system call that cannot be imitated. */
@@ -112,10 +117,10 @@ struct p3_raw_block {
     uint64_t magic; /* P3_BLOCK_MAGIC, written last */
     uint64_t size; /* size with this header; a multiple of the page */
     /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST,
-     * P3_BLOCK_SHADOWS, P3_BLOCK_PAST */
+     * P3_BLOCK_SHADOWS, P3_BLOCK_PAST, P3_BLOCK_NAMES */
     uint32_t kind;
     /* module: its number in the manifest; arena: its number in the file; past: number of the block that
-     * the baseline belongs to */
+     * the baseline belongs to; names: how many blocks of that kind come before */
     uint32_t module;
     /* module: number of function records, which follow this header; past: kind of that block */
     uint64_t n_functions;
@@ -152,6 +157,17 @@ struct p3_raw_chunk {
     /* number of the distance at which the thread that counts here has its counters, 0 for the first thread */
     uint32_t shift;
     uint32_t crc; /* CRC-32 of func … size, and of the shift unless it is 0 */
+};
+
+/* In a block of its kind, behind the header, by number of the shift: the threads that counted there, one
+ * after the other. It changes while the process runs. */
+struct p3_raw_name {
+    uint32_t threads; /* number of threads that were started to count there */
+    uint32_t flags; /* P3_NAME_FIRST */
+    uint32_t named; /* number of threads that took the name that follows */
+    uint32_t others; /* how often a thread took another one */
+    /* the first name that one of them took, ended by a zero if it is shorter; zeros: none has one */
+    uint8_t name[16];
 };
 
 /* In a block of its kind, behind the header: processes that were started alike. Their arguments and the

@@ -347,6 +347,18 @@ P3_HIDDEN int p3_arena_store(struct p3_file *file, int fd);
 /* Shows the regions that are in the profile: where they are mapped, their size and number. Stops at an errno, and returns it. */
 P3_HIDDEN int p3_arena_each(int (*each)(const char *base, uint64_t size, uint32_t number));
 
+/* p3_thread_name.c: what threads are called that have counters of their own, by number of the shift. */
+/* Makes room for what is said of a shift. */
+P3_HIDDEN void p3_thread_name_room(uint32_t shift);
+/* One more thread starts there. */
+P3_HIDDEN void p3_thread_name_start(uint32_t shift);
+/* It takes a name. */
+P3_HIDDEN void p3_thread_name_set(uint32_t shift, const char *name);
+/* The caller is a forked child, whose first thread has this shift. */
+P3_HIDDEN void p3_thread_name_forked(uint32_t shift);
+/* Writes all of it to a file that is not the live one; an errno. */
+P3_HIDDEN int p3_thread_name_store(struct p3_file *file, int fd);
+
 /* p3_shift.c: counters of threads. Without P3_BY_THREAD there is one shift, and nobody takes it. */
 struct p3_shift {
     int64_t distance; /* from the first thread's counters to these */
@@ -355,12 +367,15 @@ struct p3_shift {
     uintptr_t start; /* what its next owner is to run, with this argument and this mask of signals */
     void *argument;
     uint64_t mask; /* of 64 signals: a sigset_t has room for more */
+    uintptr_t handle; /* its owner as a pthread_t; atomic */
 };
 /* Pages that are at each shift as well. */
 struct p3_pages {
     void *start;
     uint64_t size;
 };
+/* How many shifts there may be, the first thread's included. */
+enum { P3_SHIFTS = 1 << 12 };
 /* The calling thread's distance. */
 P3_HIDDEN int64_t p3_shift_own(void);
 /* What is done with the counters of a module at a shift. */
@@ -373,12 +388,14 @@ static inline uint64_t *p3_counters_at(const struct p3_module *m, int64_t distan
 }
 /* Whether threads are to have counters of their own. */
 P3_HIDDEN int p3_shift_is_on(void);
-/* One that no thread has, for one that is going to start, by a caller that no signal interrupts; NULL: there is no room for one more. */
-P3_HIDDEN struct p3_shift *p3_shift_take(void);
+/* One that no thread has, for one that is going to start and run `start`, by a caller that no signal interrupts; NULL: there is no room for one more. */
+P3_HIDDEN struct p3_shift *p3_shift_take(uintptr_t start);
 /* That thread does not start. */
 P3_HIDDEN void p3_shift_drop(struct p3_shift *shift);
 /* The caller is that thread. */
 P3_HIDDEN void p3_shift_enter(struct p3_shift *shift);
+/* Whether it does so by now. */
+P3_HIDDEN int p3_shift_is_entered(const struct p3_shift *shift);
 /* How many threads have one, and live; 0: none but the first ever took one. */
 P3_HIDDEN uint64_t p3_shift_owned(void);
 /* The first of `modules` is going to be there. */
@@ -393,6 +410,10 @@ P3_HIDDEN int p3_shift_forked(void);
 P3_HIDDEN void p3_shift_again(void);
 /* The library of this runtime is unloaded. */
 P3_HIDDEN void p3_shift_end(void);
+/* The thread that has this handle, or is going to have it, takes a name. */
+P3_HIDDEN void p3_shift_name(uintptr_t handle, const char *name);
+/* The calling thread does. */
+P3_HIDDEN void p3_shift_name_own(const char *name);
 
 /* p3_create.c: where threads start. */
 P3_HIDDEN enum p3_watched p3_create_watched(void);

@@ -2,7 +2,7 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_absent.c, p3_arena.c, p3_create.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_shift.c, p3_signal.c, p3_slot.c, p3_threads.c, p3_walker.c.
+ * Calls: p3_absent.c, p3_arena.c, p3_create.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_shift.c, p3_signal.c, p3_slot.c, p3_thread_name.c, p3_threads.c, p3_walker.c.
  * In signal handlers: act_on_signal; the rest in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -202,6 +202,8 @@ static int at_end;
 
 static int fill_whole(struct p3_file *file, int fd) {
     int failed = store(file, fd);
+    if (!failed)
+        failed = p3_thread_name_store(file, fd);
     file->header->flags |= p3_live_has_lost() ? P3_RAW_LOST : 0u;
     file->header->ended = at_end && is_alone_among(count_threads()) ? 1 : 0;
     file->header->children_ended = file->header->children != 0 ? file->header->ended : 0;
@@ -259,6 +261,8 @@ static int reset(void) {
 
 static int keep(struct p3_file *file, int fd) {
     int failed = p3_past_write(file, fd);
+    if (!failed)
+        failed = p3_thread_name_store(file, fd);
     return failed ? failed : p3_hot_empty(file, fd);
 }
 

@@ -3,7 +3,7 @@
  * thread's shift. That of the first thread is 0. Counters at a shift are further blocks of the profile's file, mapped
  * there as those at 0 are; hash tables and their caches are memory of the process.
  *
- * Calls: p3_arena.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c.
+ * Calls: p3_arena.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_thread_name.c.
  * In signal handlers: p3_shift_own, p3_shift_each; the rest in constructors, a forked child, at dlclose, and where a
  * thread is started.
  *
@@ -31,7 +31,7 @@
 #include <elf.h>
 
 /* Numbers of shifts are below this one. What is not used takes no memory. */
-enum { MOST = 1 << 12, PAGE = 4096, LOOKS = 4, MAKING = -1, BY_OWNER = 1 << 12 };
+enum { MOST = P3_SHIFTS, PAGE = 4096, LOOKS = 4, FEW = 64, MAKING = -1, BY_OWNER = 1 << 12 };
 /* Linux allows a process 65,530 mappings: the program keeps half of them. */
 enum { MOST_MAPS = 32000 };
 
@@ -329,13 +329,13 @@ static int is_vacant(const struct p3_shift *s) {
     return !lives(owner);
 }
 
-/* One that a thread left which is gone, among so many that are looked at. */
-static struct p3_shift *find_vacant(uint32_t looks) {
+/* One that a thread left which is gone, among so many that are looked at; `start`: which ran that, 0 for any. */
+static struct p3_shift *find_vacant(uint32_t looks, uintptr_t start) {
     uint32_t n = all->n;
     for (uint32_t i = 0; i < looks && i < n; i++) {
         struct p3_shift *s = &all->shifts[all->next % n];
         all->next = (all->next + 1) % n;
-        if (is_vacant(s) && (s->number == 0 || map_parts(s) == 0))
+        if ((start == 0 || s->start == start) && is_vacant(s) && (s->number == 0 || map_parts(s) == 0))
             return s;
     }
     return NULL;
@@ -356,16 +356,18 @@ static struct p3_shift *make(void) {
     return s;
 }
 
-struct p3_shift *p3_shift_take(void) {
+struct p3_shift *p3_shift_take(uintptr_t start) {
     lock();
-    struct p3_shift *s = find_vacant(LOOKS);
+    /* Reports have one row for all threads of a shift: of few, each runs one function. */
+    struct p3_shift *s = find_vacant(LOOKS, all->n < FEW ? start : 0);
     if (s == NULL)
         s = make();
     if (s == NULL)
-        s = find_vacant(all->n);
+        s = find_vacant(all->n, 0);
     if (s != NULL) {
         s->owner = MAKING;
         all->taken = 1;
+        p3_thread_name_room(s->number);
     }
     unlock();
     return s;
@@ -378,6 +380,26 @@ void p3_shift_enter(struct p3_shift *s) {
     set_base(s->distance);
     all->by_owner[thread % BY_OWNER] = (uint16_t)s->number;
     __atomic_store_n(&s->owner, thread, __ATOMIC_RELEASE);
+    p3_thread_name_start(s->number);
+}
+
+int p3_shift_is_entered(const struct p3_shift *s) { return __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE) != MAKING; }
+
+/* A handle comes again when its thread is gone. */
+void p3_shift_name(uintptr_t handle, const char *name) {
+    for (uint32_t i = 0; i < count_shifts() && all != NULL; i++) {
+        struct p3_shift *s = &all->shifts[i];
+        int owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&s->handle, __ATOMIC_RELAXED) == handle && owner != 0 && (owner == MAKING || lives(owner))) {
+            p3_thread_name_set(i, name);
+            return;
+        }
+    }
+}
+
+void p3_shift_name_own(const char *name) {
+    if (all != NULL)
+        p3_thread_name_set(own_number(), name);
 }
 
 uint64_t p3_shift_owned(void) {
@@ -512,6 +534,7 @@ int p3_shift_forked(void) {
         return 1;
     uint32_t mine = own_number();
     int alone = 1;
+    p3_thread_name_forked(mine);
     for (uint32_t i = 1; i < MOST && i <= all->n; i++) {
         const struct p3_shift *s = &all->shifts[i];
         if (!mapped[i])
@@ -540,6 +563,8 @@ void p3_shift_again(void) {
             p3_live_lost();
         find_levels(m, &all->shifts[mine]);
     }
+    if (mine != 0)
+        p3_thread_name_room(mine);
 }
 
 void p3_shift_end(void) {
@@ -562,9 +587,10 @@ int64_t p3_shift_own(void) { return 0; }
 static uint32_t count_shifts(void) { return 1; }
 static int is_mapped(uint32_t number, int64_t *distance) { return *distance = 0, number == 0; }
 int p3_shift_is_on(void) { return 0; }
-struct p3_shift *p3_shift_take(void) { return NULL; }
+struct p3_shift *p3_shift_take(uintptr_t start) { return (void)start, NULL; }
 void p3_shift_drop(struct p3_shift *s) { (void)s; }
 void p3_shift_enter(struct p3_shift *s) { (void)s; }
+int p3_shift_is_entered(const struct p3_shift *s) { return (void)s, 1; }
 uint64_t p3_shift_owned(void) { return 0; }
 void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program) { (void)modules, (void)first, (void)in_program; }
 void p3_shift_module(struct p3_module *m) { (void)m; }
@@ -572,6 +598,8 @@ void p3_shift_reserve(void) {}
 int p3_shift_forked(void) { return 1; }
 void p3_shift_again(void) {}
 void p3_shift_end(void) {}
+void p3_shift_name(uintptr_t handle, const char *name) { (void)handle, (void)name; }
+void p3_shift_name_own(const char *name) { (void)name; }
 
 #endif
 

@@ -71,6 +71,14 @@ constants! {
     SHADOWS "P3_BLOCK_SHADOWS": u32 = 7;
     /// Block: baselines of the counters of another block.
     PAST "P3_BLOCK_PAST": u32 = 8;
+    /// Block: what is known of the threads that counted at so many shifts.
+    NAMES "P3_BLOCK_NAMES": u32 = 9;
+    /// Number of records in a P3_BLOCK_NAMES.
+    NAMES_IN_BLOCK "P3_NAMES_IN_BLOCK": u32 = 126;
+    /// Most bytes of the name of a thread.
+    NAME_MAX "P3_NAME_MAX": u32 = 16;
+    /// Of a record in a P3_BLOCK_NAMES: the first thread of a process counted at its shift.
+    NAME_FIRST "P3_NAME_FIRST": u32 = 1;
     /// A burst ended: its budget was used up.
     END_BURST "P3_END_BURST": u32 = 0;
     /// A burst ended: it took too long.
@@ -232,10 +240,10 @@ structures! {
         /// size with this header; a multiple of the page
         size: U64<O>,
         /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS,
-        /// P3_BLOCK_PAST
+        /// P3_BLOCK_PAST, P3_BLOCK_NAMES
         kind: U32<O>,
         /// module: its number in the manifest; arena: its number in the file; past: number of the block that the
-        /// baseline belongs to
+        /// baseline belongs to; names: how many blocks of that kind come before
         module: U32<O>,
         /// module: number of function records, which follow this header; past: kind of that block
         n_functions: U64<O>,
@@ -283,6 +291,21 @@ structures! {
         shift: U32<O>,
         /// CRC-32 of func … size, and of the shift unless it is 0
         crc: U32<O>,
+    }
+
+    /// In a block of its kind, behind the header, by number of the shift: the threads that counted there, one after the
+    /// other. It changes while the process runs.
+    Name NAME_RECORD "p3_raw_name" {
+        /// number of threads that were started to count there
+        threads: U32<O>,
+        /// P3_NAME_FIRST
+        flags: U32<O>,
+        /// number of threads that took the name that follows
+        named: U32<O>,
+        /// how often a thread took another one
+        others: U32<O>,
+        /// the first name that one of them took, ended by a zero if it is shorter; zeros: none has one
+        name: [u8; 16],
     }
 
     /// In a block of its kind, behind the header: processes that were started alike. Their arguments and the working

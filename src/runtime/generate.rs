@@ -103,11 +103,12 @@ fn abi_header() -> String {
     header + hidden + &functions + "\n#endif\n"
 }
 
-const RAW: [Struct; 11] = [
+const RAW: [Struct; 12] = [
     format::HEADER,
     format::BLOCK,
     format::FUNCTION,
     format::CHUNK,
+    format::NAME_RECORD,
     format::STARTED_RECORD,
     format::SAMPLE_HEADER,
     format::ENTRY,
@@ -192,6 +193,7 @@ fn no_gaps() {
         size_of::<format::Block<LE>>(),
         size_of::<format::Function<LE>>(),
         size_of::<format::Chunk<LE>>(),
+        size_of::<format::Name<LE>>(),
         size_of::<format::Started<LE>>(),
         size_of::<format::Sample<LE>>(),
         size_of::<format::Entry<LE>>(),

@@ -68,6 +68,7 @@ const RUNTIME: &[(&str, &str, &str)] = runtime! {
     "core/" "p3_started.c"
     "sampling/" "p3_subpath.c"
     "core/" "p3_table.c"
+    "core/" "p3_thread_name.c"
     "core/" "p3_threads.c"
     "core/" "p3_touched.c"
     "sampling/" "p3_walker.c"
