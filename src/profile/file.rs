@@ -6,6 +6,7 @@ mod problem;
 pub use problem::ProfileProblem;
 
 use super::Profile;
+use super::by_thread::{Thread, are_possible};
 use super::forks::{AllForked, ForkCounts, Forked, find_forked, have_counters};
 use super::locate::locate;
 use super::measurement::{Exact, ExactCounts, Measurement};
@@ -29,8 +30,9 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// What the file begins with; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"p3prof\xff\x08";
-/// The oldest version that is read: it has no `absent` of processes, and like 7 nothing of threads.
+pub const MAGIC: [u8; 8] = *b"p3prof\xff\x09";
+/// The oldest version that is read: it has no `absent` of processes, and like 7 nothing of threads; 8 does not tell
+/// them apart.
 const OLDEST: u8 = 6;
 /// The first version that has `forked`.
 const WITH_FORKED: u8 = 8;
@@ -62,6 +64,9 @@ struct Payload {
     /// What children did in functions that call `fork`, by counter.
     #[serde(default, skip_serializing_if = "ForkCounts::is_empty")]
     forks: ForkCounts,
+    /// What each thread counted but the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    threads: Vec<Thread>,
     /// Of sampled subpaths, everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sample: Option<SavedSample>,
@@ -101,6 +106,7 @@ impl Profile {
             entries: entries.filter_map(|(f, n)| Some((f, (*n)?))).collect(),
             forked: self.forked.clone(),
             forks: self.forks.clone(),
+            threads: self.threads.clone(),
             sample,
             bursts,
             manifest: self.manifest.clone(),
@@ -182,7 +188,11 @@ impl Profile {
             entries,
             forked: payload.forked,
             forks: payload.forks,
+            threads: payload.threads,
         };
+        if !are_possible(&profile) {
+            return Err(Contradiction("counts of threads"));
+        }
         if bytes[7] < WITH_FORKED {
             profile.forked = find_forked(&profile);
         }

@@ -107,5 +107,6 @@ pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
         entries: ti_vec![None; functions.len()],
         forked: AllForked::new(),
         forks: ForkCounts::new(),
+        threads: Vec::new(),
     }
 }

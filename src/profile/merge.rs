@@ -14,6 +14,7 @@ pub use programs::{Program, Programs};
 pub use starts::{Starts, count_starts};
 pub use summary::summary;
 
+use super::by_thread::{self, CountedByThread};
 use super::combine::combine;
 use super::decode::{CountProblem, decode_paths};
 use super::forks::{AllForked, ForkCounts, find_forked, have_counters};
@@ -219,14 +220,16 @@ pub fn empty_profile(path: &Path, manifest: Manifest) -> Profile {
         entries: ti_vec![None; functions],
         forked: AllForked::new(),
         forks: ForkCounts::new(),
+        threads: Vec::new(),
         manifest,
     }
 }
 
 /// Fills the empty `profile` with what the copies counted; returns where they contradict each other.
 fn fill_profile(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec<Violation>> {
-    let mut counts = BTreeMap::new();
+    let (mut counts, mut threads) = (BTreeMap::new(), CountedByThread::new());
     for (copy, of_copy) in by_copy {
+        threads = of_copy.threads;
         profile.processes[copy] = of_copy.processes;
         // One copy counts a function's entries.
         for (f, n) in of_copy.entries {
@@ -240,7 +243,12 @@ fn fill_profile(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Resul
     }
     check_forks(profile)?;
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
-    combine(profile, &counts)
+    let violations = combine(profile, &counts)?;
+    // Several copies run several times, and their threads are not the same.
+    if profile.manifest.copies == 1 && profile.exact().is_ok() {
+        profile.threads = by_thread::decode(profile, threads)?;
+    }
+    Ok(violations)
 }
 
 /// Refuses counters of children that a function does not have.
@@ -285,6 +293,10 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
         for (counter, n) in counters {
             plus(to.entry(*counter).or_default(), *n, *f, &part.path)?;
         }
+    }
+    if by_thread::add_rows(&mut sum.threads, &part.threads).is_none() {
+        let problem = "a count of a thread overflows";
+        return Err(Error::profile(&part.path, problem, "merge fewer runs"));
     }
     for (to, processes) in sum.processes.iter_mut().zip(&part.processes) {
         *to = to.plus(*processes);

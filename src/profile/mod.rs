@@ -3,6 +3,7 @@
 //!
 //! Nothing here loads LLVM or a bitcode file: manifest and raw profiles are enough.
 
+pub mod by_thread;
 pub mod combine;
 pub mod decode;
 pub mod file;
@@ -40,6 +41,7 @@ use crate::input::ir::{Cfg, inlined_functions};
 use crate::paths::function::{Layout, Measuring, Paths};
 use crate::profile::manifest::{FunctionEntry, Manifest, ShareEntry};
 use crate::read::source::{Search, Sources};
+use by_thread::Thread;
 use forks::{AllForked, ForkCounts};
 use measurement::Measurement;
 use std::fmt::Display;
@@ -72,6 +74,8 @@ pub struct Profile {
     pub forked: AllForked,
     /// What children did in functions that call `fork`.
     pub forks: ForkCounts,
+    /// What threads counted but the first one of each process, where that is known: in order, none twice.
+    pub threads: Vec<Thread>,
 }
 
 /// The structure of a function of a profile, as the rewriter saw it.

@@ -16,6 +16,7 @@ use zerocopy::{FromBytes, IntoBytes};
 pub mod absent;
 mod aside;
 mod counts;
+mod names;
 mod started;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use crate::runtime::problem::damaged;
 use crate::runtime::source::Source;
 use crate::runtime::window::{Crc, Window};
 use aside::Aside;
+pub use names::ThreadName;
 pub use started::Started;
 pub(super) use started::hash;
 pub use threads::Threads;
@@ -94,6 +96,11 @@ pub struct Raw {
     pub threads: Threads,
     /// By function: what was counted.
     pub functions: BTreeMap<FuncId, RawFunction>,
+    /// By number of the shift: what was counted there, where threads had counters of their own. Empty if all was
+    /// counted at one.
+    pub shifts: BTreeMap<u32, BTreeMap<FuncId, RawFunction>>,
+    /// By number of the shift: the threads that counted there, as far as the process noted them.
+    pub names: BTreeMap<u32, ThreadName>,
     /// What a program that is estimated wrote.
     pub estimates: data::InRaw,
 }
@@ -194,7 +201,9 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         if self.epoch()? != epoch {
             return Ok(None);
         }
-        read.map(|()| Some(raw))
+        read?;
+        add_up_shifts(&mut raw)?;
+        Ok(Some(raw))
     }
 
     /// How often counts were set aside until now.
@@ -240,7 +249,8 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                 | format::SAMPLE
                 | format::BURST
                 | format::SHADOWS
-                | format::PAST => Vec::new(),
+                | format::PAST
+                | format::NAMES => Vec::new(),
                 _ => return Err(damaged(format!("block of kind {kind}"))),
             };
             if with_shift(crc, &block.shift) != block.crc.get() {
@@ -255,6 +265,10 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                 }
                 format::PAST => {}
                 format::STARTED => started::read(&mut self.window, inside, end, raw)?,
+                format::NAMES => {
+                    let number = block.module.get();
+                    names::read(&mut self.window, number, inside, end, &mut raw.names)?;
+                }
                 _ => {
                     let place = data::Place { found, inside, end };
                     raw.estimates.read(kind, &mut self.window, place)?;
@@ -379,6 +393,8 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         lost: flags & (format::LOST | format::UNSAVED) != 0,
         threads: Threads::of(header),
         functions: BTreeMap::new(),
+        shifts: BTreeMap::new(),
+        names: BTreeMap::new(),
         estimates: data::InRaw::default(),
     })
 }
@@ -389,6 +405,34 @@ fn with_shift<O: ByteOrder>(mut crc: Crc, shift: &U32<O>) -> u32 {
         crc.update(shift.as_bytes());
     }
     crc.finalize()
+}
+
+/// Makes the functions' counts of those at all shifts; counts of one shift are not kept apart.
+fn add_up_shifts(raw: &mut Raw) -> Result<(), Problem> {
+    if raw.shifts.len() <= 1 {
+        let only = std::mem::take(&mut raw.shifts).into_values().next();
+        raw.functions = only.unwrap_or_default();
+        return Ok(());
+    }
+    for (func, at_shift) in raw.shifts.values().flatten() {
+        let all = raw.functions.entry(*func).or_default();
+        for (id, count) in &at_shift.counts {
+            add(&mut all.counts, *id, *count)?;
+        }
+        for (counter, count) in &at_shift.forks {
+            add(&mut all.forks, *counter, *count)?;
+        }
+        add_if_counted(&mut all.entries, at_shift.entries)?;
+        add_if_counted(&mut all.hits, at_shift.hits)?;
+    }
+    Ok(())
+}
+
+fn add_if_counted(all: &mut Option<u64>, more: Option<u64>) -> Result<(), Problem> {
+    if let Some(more) = more {
+        *all = Some(sum(all.unwrap_or(0), more)?);
+    }
+    Ok(())
 }
 
 fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), Problem> {

@@ -172,6 +172,7 @@ pub fn union_with_baseline(
             .collect(),
         forked,
         forks,
+        threads: Vec::new(),
         manifest: joined.manifest,
     };
     Ok(Union {

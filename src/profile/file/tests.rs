@@ -3,9 +3,11 @@
 use super::*;
 use crate::copies::strategy::Scheme;
 use crate::paths::random_cfg::cfg;
+use crate::profile::by_thread::Who;
 use crate::profile::made;
 use crate::profile::tests::profile;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// A file with this payload, which is said to unpack to so many bytes.
 fn file(payload: &[u8], unpacked: u64) -> Vec<u8> {
@@ -102,6 +104,36 @@ fn payload_that_no_merge_writes_is_refused() {
     assert_eq!(refused(|p| p["entries"] = json!([[1, 5]])), function);
 }
 
+/// Threads counted no more than all did, and in functions that there are.
+#[test]
+fn counts_of_threads_are_checked() {
+    let mut good = profile(vec![(0, 5), (1, 2)]);
+    let thread = |name: &str, counts: &[(u64, u64)]| Thread {
+        who: Who::Named(name.into(), 1),
+        threads: 1,
+        has_others: false,
+        counts: BTreeMap::from([(FuncId(0), counts.to_vec())]),
+        entries: BTreeMap::new(),
+    };
+    good.threads = vec![thread("a", &[(0, 3)]), thread("b", &[(0, 2), (1, 1)])];
+    assert_eq!(Profile::parse(&good.to_bytes(), &good.path).unwrap(), good);
+    let refused = |threads: Vec<Thread>| {
+        let mut bad = good.clone();
+        bad.threads = threads;
+        let problem = Profile::parse(&bad.to_bytes(), &bad.path).unwrap_err();
+        assert_eq!(problem.to_string(), "damaged: counts of threads");
+    };
+    refused(vec![thread("a", &[(0, 3)]), thread("b", &[(0, 3)])]);
+    refused(vec![thread("a", &[(0, 0)])]);
+    refused(vec![thread("a", &[(2, 1)])]);
+    let mut beyond = thread("a", &[(0, 1)]);
+    beyond.entries.insert(FuncId(7), 1);
+    refused(vec![beyond]);
+    let mut beyond = thread("a", &[]);
+    beyond.counts.insert(FuncId(7), vec![(0, 1)]);
+    refused(vec![beyond]);
+}
+
 #[test]
 fn counts_of_edges_survive() {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
@@ -116,8 +148,8 @@ fn counts_of_edges_survive() {
 fn other_versions_are_named() {
     let mut bytes = profile(vec![(0, 1)]).to_bytes();
     bytes[7] = 1;
-    assert_eq!(refused(&bytes), "profile version 1 (this build: 8)");
-    assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 8)");
+    assert_eq!(refused(&bytes), "profile version 1 (this build: 9)");
+    assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 9)");
 }
 
 /// A profile of the version before has no processes without counts; nothing else is different.

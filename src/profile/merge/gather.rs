@@ -7,6 +7,7 @@ use super::{FailureMode, plus};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId};
 use crate::estimates::data;
+use crate::profile::by_thread::{self, CountedByThread};
 use crate::profile::combine::LocalCounts;
 use crate::profile::forks::ForkCounts;
 use crate::profile::raw::absent::{self, Absent};
@@ -21,6 +22,8 @@ pub(super) struct Copy {
     pub(super) counts: LocalCounts,
     pub(super) entries: BTreeMap<FuncId, u64>,
     pub(super) forks: ForkCounts,
+    /// What threads counted but the first ones.
+    pub(super) threads: CountedByThread,
     pub(super) processes: Processes,
     /// Files that one process may have filled one after the other, by what they have in common and their order.
     series: BTreeMap<[u8; 16], BTreeMap<u32, Processes>>,
@@ -36,6 +39,7 @@ impl Default for Copy {
             counts: LocalCounts::new(),
             entries: BTreeMap::new(),
             forks: ForkCounts::new(),
+            threads: CountedByThread::new(),
             processes: Processes::default(),
             series: BTreeMap::new(),
             arguments: ArgumentCounts::default(),
@@ -313,7 +317,11 @@ pub(super) fn add_estimates(to: &mut data::Gathered, raw: &mut Raw, file: &Path)
     added.map_err(|problem| Error::profile(file, problem, "run this copy again"))
 }
 
-pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
+pub(super) fn add(copy: &mut Copy, mut raw: Raw, file: &Path) -> Result<()> {
+    if by_thread::take_counts(&mut raw, &mut copy.threads).is_none() {
+        let problem = "a count of a thread overflows";
+        return Err(Error::profile(file, problem, "merge fewer runs"));
+    }
     let mut processes = Processes {
         threads: raw.threads,
         ..Processes::new(raw.runs, raw.children, raw.ended, raw.absent)

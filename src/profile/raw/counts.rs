@@ -19,11 +19,12 @@ impl<O: ByteOrder> Reader<'_, O> {
     ) -> Result<(), Problem> {
         let counters = at + block.counters_offset.get();
         let mut aside = self.aside(block, counters);
+        let functions = raw.shifts.entry(block.shift.get()).or_default();
         // In order and disjoint: no counter is read twice.
         let mut free = 0;
         for record in records {
             let func = FuncId(record.func.get());
-            let function = raw.functions.entry(func).or_default();
+            let function = functions.entry(func).or_default();
             let (kind, first) = (record.kind.get(), record.first.get());
             if kind == abi::HASH {
                 continue; // its counts are in chunks
@@ -94,7 +95,8 @@ impl<O: ByteOrder> Reader<'_, O> {
             let Some(size) = size.filter(|&s| s <= end - first) else {
                 return Err(damaged(format!("the table at {found} is too long")));
             };
-            let counts = &mut raw.functions.entry(func).or_default().counts;
+            let functions = raw.shifts.entry(chunk.shift.get()).or_default();
+            let counts = &mut functions.entry(func).or_default().counts;
             self.slots(first, first + size, &mut aside, counts, chunk.size.get())
                 .map_err(|problem| locate_in_function(problem, func))?;
             at = (first + size).next_multiple_of(UNIT);
