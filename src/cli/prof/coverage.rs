@@ -4,6 +4,7 @@ mod new;
 
 use super::Outcome;
 use super::sources::{MarkerArgs, SourceArgs};
+use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
 use crate::base::names::{first_names, parse_function_pattern, printable};
 use crate::base::table::{Layout, grouped, percent};
@@ -71,6 +72,8 @@ pub(super) struct CoverageArgs {
     /// Explain at most this many uncovered paths of each function [default: 3 with --function, else 0]
     #[arg(long, value_name = "N")]
     nearest: Option<usize>,
+    #[command(flatten)]
+    threads: ThreadArgs,
     #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
@@ -172,7 +175,8 @@ impl Request<'_> {
             return Err(Error::Usage(message));
         }
         let several = several::read(&args.profiles, trust)?;
-        let (mut profile, mut notes) = (several.profile, several.notes);
+        let mut profile = args.threads.select(several.profile)?;
+        let mut notes = several.notes;
         notes.extend(several::libraries_left_out(&profile, "the report"));
         let sources = args.sources.mark_and_rename(&mut profile, &args.markers);
         let mut scope = Scope {
@@ -245,7 +249,7 @@ impl Request<'_> {
                     let (numbers, what) = measured.numbers_of(&covered);
                     coverage::headline_of(what, &numbers) + "\n"
                 }
-                None => coverage::text(&covered, sources, *layout),
+                None => args.threads.heading() + &coverage::text(&covered, sources, *layout),
             },
             CoverageFormat::Json => {
                 let details = Details::find(profile, sources, &selection, scope)?;

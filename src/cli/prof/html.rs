@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::sources::{MarkerArgs, SourceArgs};
+use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
 use crate::base::names::{parse_function_pattern, printable};
 use crate::cli::ForceArgs;
@@ -34,6 +35,8 @@ pub(super) struct HtmlArgs {
     #[arg(long, value_name = "RE", value_parser = parse_function_pattern)]
     function: Option<Regex>,
     #[command(flatten)]
+    threads: ThreadArgs,
+    #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
     markers: MarkerArgs,
@@ -41,7 +44,7 @@ pub(super) struct HtmlArgs {
 
 /// Writes the page.
 pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
-    let profile = trust.read(&args.file)?;
+    let profile = args.threads.select(trust.read(&args.file)?)?;
     let baseline = args.baseline.as_deref();
     let baseline = baseline.map(|file| trust.read(file)).transpose()?;
     // Shares of other sets of paths cannot be compared.

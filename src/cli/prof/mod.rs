@@ -19,6 +19,7 @@ mod samples;
 mod show;
 mod simulate;
 mod sources;
+mod threads;
 mod top;
 mod union;
 mod verify;

@@ -3,6 +3,7 @@
 use super::estimate_request::EstimateRequest;
 use super::format::Format;
 use super::sources::SourceArgs;
+use super::threads::ThreadArgs;
 use super::{Outcome, estimates, samples};
 use crate::base::error::{Error, Result};
 use crate::base::names::parse_function_pattern;
@@ -12,7 +13,7 @@ use crate::profile::measurement::Measurement;
 use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
 use crate::read::report::figures::By;
-use crate::read::report::{Report, csv, edges, json, programs, text};
+use crate::read::report::{Report, csv, edges, json, programs, text, threads};
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ enum ByArg {
     File,
     /// Loops by the instructions of their iterations
     Loop,
+    /// Threads by the instructions that they executed, and paths with the threads that ran them
+    Thread,
     /// Paths alone
     Path,
 }
@@ -36,6 +39,7 @@ impl From<Option<ByArg>> for By {
             Some(ByArg::Function) => By::Function,
             Some(ByArg::File) => By::File,
             Some(ByArg::Loop) => By::Loop,
+            Some(ByArg::Thread) => By::Thread,
             Some(ByArg::Path) => By::Path,
         }
     }
@@ -55,6 +59,8 @@ pub(super) struct ShowArgs {
     /// What to list as text [default: functions, then paths]
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["edges", "longest", "bursts"])]
     by: Option<ByArg>,
+    #[command(flatten)]
+    threads: ThreadArgs,
     /// Print every step of a path, and names in full
     #[arg(long)]
     full: bool,
@@ -84,6 +90,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         notes,
         parts,
     } = several::read_one(&args.file, trust)?;
+    let profile = args.threads.select(profile)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
     if args.perf.is_some() && profile.paths().is_err() {
         let remedy = "leave --perf out, or profile with a scheme that counts paths";
@@ -137,9 +144,16 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     if args.by == Some(ByArg::Loop) {
         report = report.with_loops(profile.paths()?)?;
     }
+    if args.by == Some(ByArg::Thread) && profile.threads.is_empty() {
+        return Err(profile.no_threads());
+    }
+    if args.by == Some(ByArg::Thread) || args.format == Format::Json {
+        report = report.with_threads(profile.paths()?)?;
+    }
     let printed = match args.format {
-        Format::Text => text::render(&report, args.by.into(), layout),
+        Format::Text => args.threads.heading() + &text::render(&report, args.by.into(), layout),
         Format::Json => json::render(&report),
+        Format::Csv if args.by == Some(ByArg::Thread) => threads::csv(&report),
         Format::Csv => csv::render(&report),
     };
     let printed = Outcome::print(printed);

@@ -31,6 +31,8 @@ pub(super) enum Flow {
     On,
     /// Ends.
     End,
+    /// Ends, to go on with what comes next.
+    Next,
 }
 
 /// What a user does.

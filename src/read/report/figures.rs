@@ -24,6 +24,8 @@ pub enum By {
     File,
     /// Loops.
     Loop,
+    /// Threads, then paths.
+    Thread,
     /// Paths alone.
     Path,
 }

@@ -2,6 +2,7 @@
 
 use super::figures::function_table;
 use super::loops;
+use super::threads;
 use super::words::Said;
 use super::{Line, Report};
 use crate::base::index::{BlockId, CfgEdge, FuncId};
@@ -26,6 +27,9 @@ struct Shown<'a> {
     /// With --by loop: those that went round, those with most instructions first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loops: Vec<Record>,
+    /// Where threads are told apart: those with most instructions first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    threads: Vec<Record>,
     /// With --perf: what was sampled, and code that is not in the profile, by image.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<Timed<'a>>,
@@ -153,6 +157,9 @@ struct Path {
     expected_time_share: Option<f64>,
     /// Source positions along it: number of the file, and line.
     lines: Vec<(u32, u32)>,
+    /// Where threads are told apart: places of those that ran it in `threads`, and how often.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    threads: Vec<(usize, u64)>,
     decisions: Vec<Said>,
 }
 
@@ -194,6 +201,7 @@ pub fn render(report: &Report) -> String {
         files,
         functions,
         loops: loops::records(report),
+        threads: threads::records(report),
         time: report.time.as_ref().map(timed),
         outside: report.time.as_ref().map(outside),
     };
@@ -285,6 +293,7 @@ fn path(report: &Report, line: &Line) -> Path {
         instruction_share: rounded(report.instruction_share(line)),
         expected_time_share: report.expected_time(line).map(rounded),
         lines: lines(line),
+        threads: threads::split_of_path(report, line),
         decisions: report.words().decisions(line),
     }
 }

@@ -17,6 +17,7 @@ pub mod programs;
 pub mod simulated;
 pub mod steps;
 pub mod text;
+pub mod threads;
 mod time;
 mod truth;
 pub mod words;
@@ -150,6 +151,8 @@ pub struct Report<'a> {
     calls: HashMap<FuncId, outside::Calls>,
     /// The loops of the selected functions, if they were asked for.
     pub loops: Vec<loops::LoopRow>,
+    /// The threads of the program, where they are told apart, if they were asked for.
+    pub threads: Vec<threads::ThreadRow>,
     /// The source files that decisions are told by.
     pub sources: Sources,
     /// Where time went, if a profiler's samples are given.
@@ -185,6 +188,7 @@ impl<'a> Report<'a> {
             by_function: ran.iter().copied().zip(totals.iter().copied()).collect(),
             calls: calls.collect(),
             loops: Vec::new(),
+            threads: Vec::new(),
             sources: Sources::none(),
             time: None,
             profile,
@@ -201,6 +205,15 @@ impl<'a> Report<'a> {
     pub fn with_loops(self, paths: PathProfile) -> Result<Report<'a>> {
         let loops = loops::collect(paths, &self.functions)?;
         Ok(Report { loops, ..self })
+    }
+
+    /// Adds the threads of the program. O(total path length).
+    ///
+    /// # Errors
+    /// A damaged profile.
+    pub fn with_threads(self, paths: PathProfile) -> Result<Report<'a>> {
+        let threads = threads::collect(paths)?;
+        Ok(Report { threads, ..self })
     }
 
     /// The same, with decisions told by the texts of `sources`.

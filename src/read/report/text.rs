@@ -8,6 +8,7 @@ use super::figures::{
 use super::loops;
 use super::outside;
 use super::steps::{self, Steps};
+use super::threads;
 use super::time;
 use super::{Line, Report};
 use crate::base::index::FuncId;
@@ -33,6 +34,10 @@ pub fn render(report: &Report, by: By, layout: Layout) -> String {
     match by {
         By::Both => {
             out += &functions(report, &steps, FUNCTIONS, by, layout);
+            out += &paths(report, &steps, layout);
+        }
+        By::Thread => {
+            out += &threads::text(report, &steps, layout);
             out += &paths(report, &steps, layout);
         }
         By::Function => out += &functions(report, &steps, top, by, layout),
@@ -83,6 +88,7 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
             let share = times[i].trim().trim_end_matches(" of time");
             let _ = writeln!(out, "{:INDENT$}{share} of time", "");
         }
+        out += &threads::line_below(report, line, INDENT);
         for step in steps::text(&rows[i], layout, INDENT) {
             let _ = writeln!(out, "{DIM}{step}{DIM:#}");
         }

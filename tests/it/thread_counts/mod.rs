@@ -8,6 +8,7 @@ mod kills;
 mod languages;
 mod libraries;
 mod links;
+mod names;
 mod process;
 mod schemes;
 mod truth;
@@ -185,6 +186,17 @@ impl<'a> Session<'a> {
         };
         let files = merged.read_dir().unwrap().map(|e| e.unwrap().path());
         files.map(profile).collect()
+    }
+
+    /// Merges all raw profiles to this file.
+    #[track_caller]
+    fn merge_to(&self, file: &str) {
+        let mut merge = command(PROF, self.dir.path());
+        merge
+            .arg("merge")
+            .arg("-m")
+            .arg(self.built.out(self.program));
+        run(merge.args(["-o", file]).arg(self.raw()));
     }
 
     #[track_caller]

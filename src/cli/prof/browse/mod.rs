@@ -11,6 +11,7 @@ mod view;
 
 use super::Outcome;
 use super::sources::SourceArgs;
+use super::threads::ThreadArgs;
 use crate::base::error::Result;
 use crate::cli::screen::{Flow, Input, Screen};
 use crate::profile::Profile;
@@ -30,14 +31,37 @@ pub(super) struct BrowseArgs {
     #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     #[command(flatten)]
+    threads: ThreadArgs,
+    #[command(flatten)]
     sources: SourceArgs,
 }
 
 pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
-    let profile = trust.read(&args.file)?;
+    let profile = args.threads.select(trust.read(&args.file)?)?;
     let sources = args.sources.find(&profile);
-    let mut browser = Browser::new(plan_tour(&profile, &sources)?);
-    let mut screen = Screen::open("p3-prof show prints what is in it")?;
+    // All threads, then each by itself.
+    let mut views = vec![None];
+    views.extend(profile.thread_rows().into_iter().map(Some));
+    let mut screen = None;
+    for chosen in views.iter().cycle() {
+        let view = chosen.map(|row| profile.of_threads(&[row]));
+        let mut browser = Browser::new(plan_tour(view.as_ref().unwrap_or(&profile), &sources)?);
+        if views.len() > 1 {
+            browser.tell_threads(chosen.map(|row| profile.thread_name(row)));
+        }
+        if screen.is_none() {
+            screen = Some(Screen::open("p3-prof show prints what is in it")?);
+        }
+        if browse(screen.as_mut().expect("it is open"), &mut browser)? == Flow::End {
+            break;
+        }
+    }
+    drop(screen);
+    Ok(Outcome::default().about(&[&profile]).told_by(&sources))
+}
+
+/// Draws, and does what keys say: [`Flow::End`], or [`Flow::Next`] to see what the next thread ran.
+fn browse(screen: &mut Screen, browser: &mut Browser) -> Result<Flow> {
     let mut changed = true;
     loop {
         if changed {
@@ -47,13 +71,13 @@ pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
         }
         let input = screen.input(Duration::from_secs(1))?;
         changed = !matches!(input, Input::None);
-        match input {
-            Input::Key(key) if browser.key(key)? == Flow::End => break,
-            _ => {}
+        if let Input::Key(key) = input {
+            match browser.key(key)? {
+                Flow::On => {}
+                end => return Ok(end),
+            }
         }
     }
-    drop(screen);
-    Ok(Outcome::default().about(&[&profile]).told_by(&sources))
 }
 
 /// What is to be seen of `profile`.

@@ -29,6 +29,8 @@ pub(super) struct Browser<'a> {
     filter: String,
     items: Option<(Box<dyn Items + 'a>, List)>,
     lit: Option<Page>,
+    /// Where threads are told apart: what is told of them in the title.
+    threads: Option<String>,
 }
 
 /// A path or subpath in its sources.
@@ -90,7 +92,13 @@ impl<'a> Browser<'a> {
             filter: String::new(),
             items: None,
             lit: None,
+            threads: None,
         }
+    }
+
+    /// Says in the title that it is of this thread alone, or of all.
+    pub(super) fn tell_threads(&mut self, name: Option<String>) {
+        self.threads = Some(name.map_or(String::new(), |name| format!("{name} alone: ")));
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) -> Result<Flow> {
@@ -100,6 +108,9 @@ impl<'a> Browser<'a> {
         }
         if key.code == KeyCode::Char('q') {
             return Ok(Flow::End);
+        }
+        if key.code == KeyCode::Char('t') && self.threads.is_some() {
+            return Ok(Flow::Next);
         }
         if self.lit.is_some() {
             self.source_key(key)?;
@@ -226,6 +237,7 @@ impl<'a> Browser<'a> {
                 draw_functions(&self.tour, &mut self.list, frame, middle);
                 (self.tour.title(), self.functions_keys())
             };
+        let title = self.threads.clone().unwrap_or_default() + &title;
         let width = head.width;
         frame.render_widget(Line::from(clip(&title, width)).bold(), head);
         frame.render_widget(Line::from(clip(&keys, width)).reversed(), foot);
@@ -246,8 +258,9 @@ impl<'a> Browser<'a> {
         } else {
             format!("/{} (Esc shows all)", self.filter)
         };
+        let threads = self.threads.as_ref().map_or("", |_| ", t other thread");
         format!(
-            "by {} (s sorts), {filtered}, Enter shows {}, q ends",
+            "by {} (s sorts), {filtered}, Enter shows {}{threads}, q ends",
             self.tour.sort().word(),
             self.tour.item_noun()
         )

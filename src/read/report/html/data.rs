@@ -17,6 +17,7 @@ use crate::read::report::coverage::{Coverage, FunctionCoverage, Paths, SourceSum
 use crate::read::report::is_zero;
 use crate::read::report::json::{About, about};
 use crate::read::report::steps::Steps;
+use crate::read::report::threads::{self, ThreadRow};
 use crate::read::report::{Decision, Report, To, Totals, line};
 use crate::read::source::{Sources, is_of_the_system};
 use rayon::prelude::*;
@@ -38,6 +39,23 @@ struct ProgramData<'a> {
     /// Which paths alone were counted, where that is not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     selection: Option<String>,
+    /// Where threads are told apart: those with most instructions first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    threads: Vec<ThreadData>,
+}
+
+#[derive(Serialize)]
+struct ThreadData {
+    name: String,
+    threads: u64,
+    /// Whether some of them had another name, or none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    others: bool,
+    paths: u128,
+    instructions: u128,
+    /// The function in which they began, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    began: Option<String>,
 }
 
 /// What the page shows of its sources: the last part of the object.
@@ -189,12 +207,14 @@ pub(super) fn write_data(
         steps: Steps::new(profile, sources, false),
         files: Files::new(&profile.manifest.files),
         baseline: baseline.map(|b| Baseline::new(b, profile)).transpose()?,
+        threads: threads::collect(paths)?,
     };
     let program = ProgramData {
         about: about(profile),
         runs: profile.processes.iter().map(|p| p.total()).collect(),
         baseline: maker.baseline.as_ref().map(Baseline::data),
         selection: profile.said_selection(),
+        threads: maker.threads.iter().map(|row| maker.thread(row)).collect(),
     };
     // The object is closed at the end.
     write(out, json(&program).strip_suffix(b"}").expect("an object"));
@@ -287,9 +307,21 @@ struct Maker<'a> {
     steps: Steps<'a>,
     files: Files,
     baseline: Option<Baseline<'a>>,
+    threads: Vec<ThreadRow>,
 }
 
 impl Maker<'_> {
+    fn thread(&self, row: &ThreadRow) -> ThreadData {
+        ThreadData {
+            name: row.name.clone(),
+            threads: row.threads,
+            others: row.has_others,
+            paths: row.paths,
+            instructions: row.instructions,
+            began: row.began_in.map(|f| self.steps.name(f)),
+        }
+    }
+
     fn function(&self, row: &FunctionCoverage, own: Option<&SourceSums>) -> Result<FunctionData> {
         let (profile, f) = (self.paths.profile(), row.f);
         let entry = profile.entry(f);
@@ -362,6 +394,7 @@ impl Maker<'_> {
             let mut data = teller.path(&line);
             data.open = self.paths.runs_at_least(f, id);
             data.known = self.paths.is_known(f, id);
+            data.threads = threads::split_path(self.paths, &self.threads, f, (id, n));
             data.before = earlier.as_ref().map(|earlier| {
                 let count = earlier.counts.get(&id).copied().unwrap_or(0);
                 let size = |b: &BlockId| u64::from(earlier.structure.cfg.block(*b).instructions);

@@ -12,6 +12,27 @@
   const go = hash => { location.hash = hash; };
   let system = false;
 
+  // What one row of threads ran, in place of what all did; what is covered stays that of all.
+  const T = D.threads || [], thread = Number(new URLSearchParams(location.search).get("thread") ?? -1);
+  const choose = n => { location.search = n === null ? "" : `?thread=${n}`; };
+  if (T[thread]) {
+    for (const f of F) {
+      f.entered = f.left = 0;
+      for (const b of f.blocks) { b.count = 0; for (const e of b.edges) e.count = 0; }
+      for (const p of f.paths) {
+        p.count = (p.threads || []).reduce((n, [t, k]) => t === thread ? k : n, 0);
+        if (!p.start) f.entered += p.count;
+        p.blocks.forEach((b, i) => { f.blocks[b].count += p.count; if (i < p.succs.length) f.blocks[b].edges[p.succs[i]].count += p.count; });
+      }
+    }
+  }
+  const threadName = t => T[t].name + (T[t].others ? " and others" : "");
+  // Which threads ran a path, those that ran it most first.
+  const ranBy = p => {
+    const by = [...p.threads || []].sort((a, b) => b[1] - a[1] || a[0] - b[0]), all = by.reduce((n, [, k]) => n + k, 0);
+    return by.slice(0, 6).map(([t, k]) => `${T[t].name} ${pct(k / all)}`).join(", ") + (by.length > 6 ? `, and ${by.length - 6} more` : "");
+  };
+
   // Sums over functions and paths.
   let allPaths = 0, allInstructions = 0, distinct = 0;
   const hottest = [];
@@ -146,6 +167,13 @@
     const sum = (rows, of) => rows.reduce((n, f) => n + Number(of(f)), 0), both = of => [0, 1].map(k => sum(files, f => of(f)[k]));
     return { lines: both(f => f.lines), branches: both(f => f.branches), pairs: [sum(rows, f => f.ran_pairs), sum(rows, f => f.pairs)], paths: sum(rows, f => f.covered) };
   });
+  const threadRows = () => T.length === 0 ? [] : [
+    el("h2", {}, "Threads ", T[thread] ? el("button", { type: "button", onclick: () => choose(null) }, "Show all") : null),
+    list(heads(cell("share", "4.5rem"), cell("", "6rem", "bar none hide"), cell("paths", "9rem", "n hide"), cell("threads", "5rem", "n hide"), cell("thread", null, "g")), T.length, 24, t => {
+      const all = T.reduce((n, row) => n + row.instructions, 0) || 1, row = T[t];
+      return el("div", { class: "row" + (t === thread ? " lit" : ""), onclick: () => choose(t) }, cell(pct(row.instructions / all), "4.5rem"), el("span", { class: "hide" }, bar(row.instructions / all)), cell(num(row.paths), "9rem", "n hide"), cell(num(row.threads), "5rem", "n hide"),
+        el("span", { class: "g" }, threadName(t), row.began ? el("span", { class: "dim" }, "  began in " + row.began) : null));
+    }, { style: "max-height:min(12rem,24vh)", label: "Threads", open: choose })];
   const part = ([ran, all]) => all ? pct(ran / all) : "–";
   const overview = () => {
     const ran = F.filter(f => f.count > 0), c = covered(system), rows = hotPaths(system);
@@ -153,7 +181,7 @@
       el("div", { class: "facts" }, fact(num(allInstructions), `instruction${ending(allInstructions)} executed`), fact(num(allPaths), `path${ending(allPaths)} executed`), fact(num(distinct), `different path${ending(distinct)}`), fact(`${num(ran.length)} of ${num(F.length)}`, `function${ending(F.length)} ran` + (F.some(f => f.unselected) ? `; ${num(F.filter(f => f.unselected).length)} ${UNSELECTED}` : "")),
         fact(part(c.lines), "of lines ran"), fact(part(c.branches), "of branches ran"),
         ...(B ? [fact(B.file.split("/").slice(-2).join("/"), `is the baseline: ${num(B.paths)} path${ending(B.paths)} executed`)] : [])),
-      ...warnings(),
+      ...warnings(), ...threadRows(),
       el("h2", {}, B ? "Functions whose share changed most " : "Functions ", hidden()), shownAs(functionRows(wanted(), "min(17rem,34vh)")),
       el("h2", {}, B ? "Paths whose share changed most" : "Hottest paths", of(rows, rows.length)), pathRows(rows, "max(12rem,calc(100vh - 32rem))"),
       el("p", { class: "dim" }, `${D.about.united ? `union of ${D.about.united.join(", ")}` : `${D.about.scheme}, ${D.about.copies} cop${D.about.copies === 1 ? "y" : "ies"}`}, ${processes}; verdict: ${D.about.verdict}. Shares are of executed instructions of profiled code${B ? ", each by its own profile's total" : ""}.`)];
@@ -273,7 +301,7 @@
   // One function: its paths, its source, its control flow, and the steps of the chosen path.
   let shown = null;
   const entriesOf = f => {
-    const ran = f.paths.map((p, k) => ({ kind: "p", k, p })), key = e => e.p.work;
+    const ran = f.paths.map((p, k) => ({ kind: "p", k, p })).filter(e => !T[thread] || e.p.count), key = e => e.p.work;
     ran.sort((a, b) => B ? byChange(changeOfPath(a.p), changeOfPath(b.p)) || key(b) - key(a) : key(b) - key(a) || a.k - b.k);
     const never = f.uncovered.map((u, k) => ({ kind: "u", k, p: u.path, u }));
     const near = e => e.u.near ? e.u.near.count : -1;
@@ -369,7 +397,7 @@
       const tabs = files.map(k => el("button", { type: "button", "aria-pressed": String(k === n), title: D.files[k].name, onclick: () => put(k) }, base(D.files[k].name)));
       const mine = own && n === f.begins.file ? own : null;
       code = n === undefined ? null : source(n, { lit: lit.get(n), said: saidIn(f, p, n), own: mine });
-      middle.replaceChildren(...[el("h2", {}, "Source ", el("span", { class: "tabs" }, tabs)), code && D.files[n].text === null ? el("p", { class: "dim absent" }, ABSENT) : null, code || el("p", {}, "No debug information"), el("h2", { class: "one" }, `Path #${p.id}`, el("span", { class: "dim" }, ` ${num(p.size)} instructions${p.start ? " · " + p.start : ""} · ${p.end}`)), steps].filter(Boolean));
+      middle.replaceChildren(...[el("h2", {}, "Source ", el("span", { class: "tabs" }, tabs)), code && D.files[n].text === null ? el("p", { class: "dim absent" }, ABSENT) : null, code || el("p", {}, "No debug information"), el("h2", { class: "one" }, `Path #${p.id}`, el("span", { class: "dim" }, ` ${num(p.size)} instructions${p.start ? " · " + p.start : ""} · ${p.end}`)), p.threads ? el("p", { class: "dim" }, "Ran in " + ranBy(p)) : null, steps].filter(Boolean));
       if (!code) return;
       const begin = () => {
         const first = Math.min(...(lit.get(n) || [Infinity]));
@@ -432,6 +460,7 @@
     else { tab = "overview"; content = overview(); }
     $("tabs").replaceChildren(...TABS.map(([id, name]) => el("a", { href: "#" + id, "aria-current": tab === id ? "page" : null }, name)));
     main.classList.toggle("fill", at.has("f"));
+    if (T[thread]) content.unshift(el("p", { class: "warn" }, `Only what ${threadName(thread)} ran; coverage is that of all threads. `, el("button", { type: "button", onclick: () => choose(null) }, "All threads")));
     main.replaceChildren(...content);
     for (const box of main.querySelectorAll(".list")) box.show();
     // What depends on how large things are drawn.

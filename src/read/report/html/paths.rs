@@ -39,6 +39,9 @@ pub(super) struct PathData {
     rows: Vec<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) before: Option<BeforeData>,
+    /// Places of the threads that ran it, and how often, where threads are told apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) threads: Vec<(usize, u64)>,
 }
 
 /// How often a path ran in the baseline, and the instructions that were executed on it there.
@@ -152,6 +155,7 @@ impl<'a> Teller<'a> {
             succs,
             rows: self.numbers(line),
             before: None,
+            threads: Vec::new(),
         }
     }
 
