@@ -40,6 +40,16 @@ int p3_file_open(struct p3_file *file) {
     return keep_ours(file, openat(place.folder, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
 }
 
+int p3_file_borrow(struct p3_file *file) {
+    int kept = __atomic_load_n(&file->fd, __ATOMIC_RELAXED);
+    return p3_threads_is_single() && ours(file, kept) ? kept : p3_file_open(file);
+}
+
+void p3_file_give_back(const struct p3_file *file, int fd) {
+    if (fd >= 0 && fd != __atomic_load_n(&file->fd, __ATOMIC_RELAXED))
+        close(fd);
+}
+
 /* Beyond the limit the kernel would send SIGXFSZ. */
 static int too_large(uint64_t size) {
     struct rlimit limit;
@@ -57,6 +67,9 @@ static int fill(int fd, uint64_t offset, uint64_t size) {
     }
     return failed;
 }
+
+/* Of a file's size, what is reserved for the next claims. */
+enum { AHEAD = 8 };
 
 static int reserve(int fd, uint64_t offset, uint64_t size) {
     if (too_large(offset + size))
@@ -248,9 +261,20 @@ int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by
     return failed;
 }
 
+/* Space for what is claimed, and an eighth of the file for what is claimed next: a program may have hundreds of modules. */
+static int reserve_ahead(struct p3_file *file, int fd, uint64_t begin, uint64_t end) {
+    if (end <= __atomic_load_n(&file->reserved, __ATOMIC_ACQUIRE))
+        return 0;
+    uint64_t ahead = p3_round_up(end, AHEAD * file->page) / AHEAD;
+    if (ahead == file->page || reserve(fd, begin, end + ahead - begin) != 0)
+        return reserve(fd, begin, end - begin);
+    __atomic_store_n(&file->reserved, end + ahead, __ATOMIC_RELEASE);
+    return 0;
+}
+
 int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_t *offset) {
     uint64_t begin = __atomic_fetch_add(&file->size, size, __ATOMIC_RELAXED), end = begin + size;
-    int failed = reserve(fd, begin, size);
+    int failed = reserve_ahead(file, fd, begin, end);
     if (failed) {
         p3_file_unclaim(file, fd, size, begin);
         return failed;
@@ -266,6 +290,7 @@ int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_t *offset)
 /* The length stays: others may have claimed what follows. */
 void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offset) {
     uint64_t end = offset + size;
+    __atomic_store_n(&file->reserved, 0, __ATOMIC_RELEASE);
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
     __atomic_compare_exchange_n(&file->size, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -288,7 +313,7 @@ struct p3_raw_block p3_block_at(const struct p3_module *m, uint32_t shift) {
     return block;
 }
 
-/* Valid as soon as it has its magic number: the counters behind it are zero. */
+/* Valid as soon as it has its magic number: the counters behind it are zero. What is within a page is written at once. */
 int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift, uint64_t *offset) {
     enum { SHIFT = offsetof(struct p3_raw_block, shift) };
     struct p3_raw_block block = p3_block_at(m, shift);
@@ -296,6 +321,12 @@ int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint3
     int failed = p3_file_claim(file, fd, block.size, offset);
     if (failed)
         return failed;
+    if (shift == 0 && described <= file->page) {
+        failed = p3_file_write(fd, m->block, described, *offset);
+        if (failed)
+            p3_file_unclaim(file, fd, block.size, *offset);
+        return failed;
+    }
     failed = p3_file_write(fd, (const char *)m->block + magic, described - magic, *offset + magic);
     if (!failed && shift != 0)
         failed = p3_file_write(fd, &block.shift, sizeof block - SHIFT, *offset + SHIFT);
@@ -376,13 +407,44 @@ int p3_file_map_over(int fd, const struct p3_module *m, void *counters, uint64_t
     return failed;
 }
 
+/* Spare memory is cut from pieces that double: a program may have hundreds of modules. */
+static struct {
+    char *rest;
+    uint64_t left, all;
+} spares;
+
+void p3_file_end(void) {
+    if (spares.left != 0)
+        munmap(spares.rest, spares.left);
+    spares.left = spares.all = 0;
+}
+
+static char *cut_spare(uint64_t size) {
+    if (spares.left < size) {
+        uint64_t piece = spares.all < size ? size : spares.all;
+        char *more = p3_map(piece);
+        if (more == NULL)
+            more = p3_map(piece = size);
+        if (more == NULL)
+            return NULL;
+        if (spares.left != 0)
+            munmap(spares.rest, spares.left);
+        spares.rest = more;
+        spares.left = piece;
+        spares.all += piece;
+    }
+    spares.left -= size;
+    spares.rest += size;
+    return spares.rest - size;
+}
+
 /* Memory that a forked child can put in the place of the mapping is had before: the child may be past every limit. */
 int p3_file_map_counters(int fd, struct p3_module *m, uint64_t offset) {
     if (m->counters_size == 0) {
         m->live = WITHOUT_SPARE;
         return 0;
     }
-    void *spare = p3_map(m->counters_size);
+    void *spare = cut_spare(m->counters_size);
     int failed = spare == NULL ? ENOMEM : p3_file_map_over(fd, m, m->counters, offset);
     if (!failed)
         m->live = (uintptr_t)spare;

@@ -212,6 +212,7 @@ struct p3_file {
     ino_t ino;
     uint64_t page;
     uint64_t size; /* claimed so far; atomic */
+    uint64_t reserved; /* up to here there is space on disk, as far as it was claimed by p3_file_claim; atomic */
     struct p3_raw_header *header; /* mapped; NULL: there is no file */
     int shared; /* earlier processes counted in it */
 };
@@ -240,6 +241,10 @@ P3_HIDDEN int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_
 P3_HIDDEN void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offset);
 /* A descriptor that no other code knows, whatever became of `fd`; -1. The caller closes it. */
 P3_HIDDEN int p3_file_open(struct p3_file *file);
+/* The same where no other thread runs that could close it: `fd` itself, if it is still that of the file. */
+P3_HIDDEN int p3_file_borrow(struct p3_file *file);
+/* Closes what p3_file_borrow gave. */
+P3_HIDDEN void p3_file_give_back(const struct p3_file *file, int fd);
 /* Writes the block of a module's counters at a shift, all of which are zero. */
 P3_HIDDEN int p3_file_block(struct p3_file *file, int fd, const struct p3_module *module, uint32_t shift, uint64_t *offset);
 /* Writes such a block and these counters as they are. */
@@ -250,6 +255,8 @@ P3_HIDDEN int p3_file_map_over(int fd, const struct p3_module *module, void *cou
 P3_HIDDEN int p3_file_map_counters(int fd, struct p3_module *module, uint64_t offset);
 /* The counters are zeros, in memory of this process's own. 0: they are still mapped over the block, which another process counts in. */
 P3_HIDDEN int p3_file_leave_counters(struct p3_module *module);
+/* No counters will be mapped any more: gives memory back that was had for more of them. */
+P3_HIDDEN void p3_file_end(void);
 /* Gives the memory back that the counters would be left for. */
 P3_HIDDEN void p3_file_free_spare(struct p3_module *module);
 /* How the program's counts are updated: P3_UPDATE_… of a header. */

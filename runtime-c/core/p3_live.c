@@ -165,7 +165,7 @@ static int map_block(int fd, struct p3_module *m, const struct p3_shift *shift, 
 }
 
 static int go_live(struct p3_module *m, const struct p3_shift *shift, int counted) {
-    int fd = p3_file_open(&live), failed = m->page != live.page ? EINVAL : 0;
+    int fd = p3_file_borrow(&live), failed = m->page != live.page ? EINVAL : 0;
     if (fd < 0)
         return EBADF;
     uint32_t number = shift == NULL ? 0 : shift->number;
@@ -175,7 +175,7 @@ static int go_live(struct p3_module *m, const struct p3_shift *shift, int counte
         failed = p3_file_block(&live, fd, m, number, &at);
     if (!failed && (failed = map_block(fd, m, shift, counted, at)) != 0 && fresh)
         p3_file_unclaim(&live, fd, m->block->size, at);
-    close(fd);
+    p3_file_give_back(&live, fd);
     return failed;
 }
 
@@ -220,6 +220,7 @@ void p3_live_end(void) {
     if (is_pooled())
         live.header->owner = 0;
     let_go();
+    p3_file_end();
     p3_absent_forget();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Which pages of memory hold anything, where most were never touched: to read those would bring in each of them.
+/* Which pages of memory hold anything, where most were never touched: to read those would bring in each of them, which
+ * is cheaper than to ask only where they are few.
  *
  * Calls: nothing.
  * In signal handlers: all of it.
@@ -12,7 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { PIECE = 512 };
+enum { PIECE = 512, FEW = 16 };
 
 struct pagemap {
     int fd; /* -1: nothing is known */
@@ -64,10 +65,10 @@ static int is_zero(const uint64_t *words, uint64_t n) {
 }
 
 int p3_touched_each(const void *from, uint64_t size, p3_touched_do *each, void *with) {
-    struct pagemap map = {.fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC),
-                          .page = (uint64_t)sysconf(_SC_PAGESIZE),
-                          .first = UINT64_MAX - PIECE};
+    struct pagemap map = {.fd = -1, .page = (uint64_t)sysconf(_SC_PAGESIZE), .first = UINT64_MAX - PIECE};
     int failed = 0;
+    if (size > FEW * map.page)
+        map.fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (map.fd >= 0 && !knows_us(&map))
         forget(&map);
     for (uint64_t at = 0; at < size && !failed;) {
