@@ -10,7 +10,7 @@ use crate::input::load::{Admitted, find_inputs};
 use crate::paths::function::made::all as all_paths;
 use crate::paths::random_cfg::{Walk, input};
 use crate::profile::filter::Selection;
-use crate::profile::manifest::Manifest;
+use crate::profile::manifest::{Manifest, Spans};
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, made, raw};
 use crate::read::analysis::simulate::simulate;
@@ -464,12 +464,13 @@ proptest! {
         let mut p = profile(vec![(0, 1), (3, 5), (4, u64::MAX)]);
         // Something to damage in every field.
         let f = &mut p.manifest.functions[FuncId(0)];
-        f.lines = ti_vec![vec![0, 5, 3, 1, 1]; 6];
+        let span = Spans::try_from(vec![0, 5, 3, 1, 1]).unwrap();
+        f.lines = ti_vec![span; 6];
         f.choices = serde_json::from_str(
             r#"[{"block": 1, "site": [0, 5, 3, 1, 0], "by": {"values": ["34"], "catches": ["x", 1]}}]"#,
         )
         .unwrap();
-        f.branchless = vec![[0, 5, 3, 1, 0]];
+        f.branchless = vec![[0, 5, 3, 1, 0].into()];
         f.calls = vec![(BlockId(1), vec![(FuncId(0), 0)])];
         f.cuts = vec![CfgEdge { block: BlockId(2), succ: 1 }];
         f.returns_twice = vec![BlockId(2)];

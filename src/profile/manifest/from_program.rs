@@ -1,6 +1,8 @@
 //! The manifest of a rewriting, from what was analysed.
 
-use super::schema::{Computed, SPAN, encode_set, numbers};
+use super::positions::Spans;
+use super::schema::Computed;
+use super::share::encode_set;
 use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
@@ -8,7 +10,7 @@ use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice
 use crate::copies::partition::{Assignment, Share};
 use crate::copies::selection::{Asked, Selection};
 use crate::copies::strategy::Scheme;
-use crate::input::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
+use crate::input::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason};
 use crate::input::load::positions::{Choice, Optimised, SourceFile};
 use crate::paths::function::{Counted, Measuring};
 use std::collections::HashMap;
@@ -134,8 +136,8 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         pressure: pressure(&body.cfg),
         lines: lines(blocks),
         choices: choices(&body.cfg),
-        branchless: body.branchless.iter().copied().map(numbers).collect(),
-        loops: body.loops.iter().map(|&(b, s)| (b, numbers(s))).collect(),
+        branchless: body.branchless.clone(),
+        loops: body.loops.clone(),
         split_loops: body.split_loops.clone(),
         optimised: optimised(parts.program, f, body),
         calls: calls(&body.cfg),
@@ -186,22 +188,12 @@ fn status(skip: Option<SkipReason>, paths: Option<&Measuring>) -> Status {
     }
 }
 
-fn lines(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Vec<u32>> {
+/// [`FunctionEntry::lines`]: empty if no block has a position.
+fn lines(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Spans> {
     if blocks.iter().all(|b| b.lines.is_empty()) {
         return TiVec::new();
     }
-    blocks
-        .iter()
-        .map(|b| {
-            let spans = b.lines.iter();
-            spans.flat_map(span_numbers).collect()
-        })
-        .collect()
-}
-
-fn span_numbers(s: &Span) -> [u32; SPAN] {
-    let inlined = s.inlined.map_or(0, |n| n + 1);
-    [s.loc.file, s.loc.line, s.column, inlined, s.instructions]
+    blocks.iter().map(|b| Spans(b.lines.clone())).collect()
 }
 
 /// The blocks that are so, ascending.
@@ -237,7 +229,7 @@ fn choices(cfg: &Cfg) -> Vec<ChoiceEntry> {
         let known = decided.site.is_some() || decided.by != Choice::default();
         known.then(|| ChoiceEntry {
             block: b,
-            site: decided.site.map(numbers),
+            site: decided.site,
             by: decided.by.clone(),
         })
     };

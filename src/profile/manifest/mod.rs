@@ -7,13 +7,17 @@
 mod check;
 mod checks;
 mod from_program;
+mod function;
+mod positions;
 mod problem;
 mod schema;
+mod share;
 
 pub use from_program::Parts;
+pub use positions::Spans;
 pub use problem::{ManifestProblem, NotBuilt, OutOfRange, ShareProblem};
-pub(crate) use schema::encode_set;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
+pub(crate) use share::encode_set;
 
 use crate::base::error::{Error, Result};
 use crate::base::names::normalised;
