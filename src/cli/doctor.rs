@@ -1,6 +1,6 @@
 //! `doctor`, of `p3-rewrite` and of `p3-prof`.
 
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::{Align, Columns};
 use crate::project::doctor::{State, checks};
 use anstyle::AnsiColor;
@@ -18,7 +18,7 @@ pub fn report() -> (String, bool) {
         table.row([
             state.to_string(),
             check.what.to_string(),
-            printable(&check.told).into_owned(),
+            escape_unprintable(&check.told).into_owned(),
         ]);
     }
     let missing = checks.iter().filter(|c| c.state == State::Missing).count();

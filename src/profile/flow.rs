@@ -71,8 +71,8 @@ fn propagate_edges(
         negative,
     } = result.ok_or_else(|| profile.damage_error("its counters do not determine all counts"))?;
     let exits = exits(dag, &counts);
-    let entry = profile.entries[f].unwrap_or(counts[dag.enter()]);
-    counts[dag.enter()] = entry;
+    let entry = profile.entries[f].unwrap_or(counts[dag.entry_edge()]);
+    counts[dag.entry_edge()] = entry;
     let all = counted.len() + 1 == crate::paths::edges::edges(dag).count();
     Ok(Flow {
         entry,
@@ -100,7 +100,7 @@ fn sum_paths(
         }
     }
     Ok(Flow {
-        entry: profile.entries[f].unwrap_or(counts[dag.enter()]),
+        entry: profile.entries[f].unwrap_or(counts[dag.entry_edge()]),
         exits: exits(dag, &counts),
         blocks: blocks(dag, &counts, structure.cfg.len()),
         uncertain: 0,
@@ -186,7 +186,7 @@ impl Flow {
             EdgeKind::LoopStart => (e, taken[dag.edge(e).dst]),
             _ => (e, self.entry),
         };
-        dag.outs(dag.entry()).map(begun).collect()
+        dag.out_edges(dag.entry()).map(begun).collect()
     }
 }
 

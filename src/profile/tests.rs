@@ -7,7 +7,7 @@ use crate::copies::plan::keys::Keys;
 use crate::copies::strategy::Scheme;
 use crate::input::ir::lower::LoadOptions;
 use crate::input::load::{Admitted, find_inputs};
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::random_cfg::{Walk, input};
 use crate::profile::filter::Selection;
 use crate::profile::manifest::{Manifest, Spans};
@@ -249,7 +249,7 @@ fn empty_profile() -> Profile {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new(""), None).unwrap();
-    let inputs: Vec<_> = inputs.into_iter().map(Admitted::unverified).collect();
+    let inputs: Vec<_> = inputs.into_iter().map(Admitted::admit_unverified).collect();
     let program = crate::write::emit::load(&inputs, None, &LoadOptions::default()).unwrap();
     Profile {
         sources: vec![[3; 16], [9; 16]],

@@ -17,7 +17,7 @@ use super::interrupt::Scratch;
 use super::record::Failure;
 use super::tools::require_success;
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use compile::StandardInput;
 use copies::Link;
 use modules::LinkedModules;
@@ -113,10 +113,10 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
 
 /// Notes that what was linked, which the command calls `output`, is no copy, and says why.
 fn leave_without_copies(output: &str, program: PathBuf, folder: &Path, reason: &str) {
-    let reason = printable(reason).into_owned();
+    let reason = escape_unprintable(reason).into_owned();
     anstream::eprintln!(
         "p3-cc: warning: {}: not profiled: {reason}",
-        printable(output)
+        escape_unprintable(output)
     );
     // Where the folder cannot be written, that is the reason.
     let _ = Failure { program, reason }.write(folder);

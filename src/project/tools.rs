@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::llvm;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output};
@@ -118,7 +118,7 @@ pub(crate) fn require_success(run: &Output, problem: &str) -> Result<()> {
 pub(crate) fn path_from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(&here).unwrap_or(path);
-    printable(&path.to_string_lossy()).into_owned()
+    escape_unprintable(&path.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ fn constant_of_next_iteration_does_not_decide_this_one() {
     let asked = blocks().filter(|b| entry.succs[*b].len() == 2);
     assert!(asked.clone().count() >= 2, "no branch behind the loop");
     for b in asked {
-        assert!(blocks().all(|before| entry.implied(b, [before]).is_none()));
+        assert!(blocks().all(|before| entry.implied_successor(b, [before]).is_none()));
     }
 }
 

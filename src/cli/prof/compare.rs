@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::base::error::Result;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::profile::verdict::Trust;
 use crate::read::analysis::compare::{Finding, compare};
 use clap::Args;
@@ -44,7 +44,7 @@ fn listed(lines: &[String], max: usize, more: &str) -> String {
     let shown = lines
         .iter()
         .take(max)
-        .map(|line| format!("{}\n", printable(line)));
+        .map(|line| format!("{}\n", escape_unprintable(line)));
     let mut text: String = shown.collect();
     if lines.len() > max {
         text += &format!("… and {} {more}\n", lines.len() - max);

@@ -5,8 +5,8 @@ mod new;
 use super::Outcome;
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::base::error::{Error, Result};
-use crate::base::names::{first_names, parse_function_pattern, printable};
-use crate::base::table::{Layout, grouped, percent};
+use crate::base::names::{escape_unprintable, first_names, parse_function_pattern};
+use crate::base::table::{Layout, group_digits, percent};
 use crate::profile::filter::Selection;
 use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
@@ -362,7 +362,10 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
                 format!("--fail-under {least}: there are no {what} to measure, so it passes");
             outcome.warnings.push(said);
         } else {
-            let files = first_names(FILES, missed.iter().map(|f| printable(f).into_owned()));
+            let files = first_names(
+                FILES,
+                missed.iter().map(|f| escape_unprintable(f).into_owned()),
+            );
             outcome.failures.push(format!(
                 "--fail-under {least}: the profile has no file of the patch ({files}); name the folders by --path-map"
             ));
@@ -375,7 +378,7 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
     let fails = |least: &f64| at_worst.share() * 100.0 < *least;
     if let Some(least) = args.fail_under.filter(fails) {
         if share * 100.0 >= least {
-            let (sure, more) = (percent(at_worst.share()), grouped(unknown));
+            let (sure, more) = (percent(at_worst.share()), group_digits(unknown));
             outcome.find(format!(
                 "{sure} of {what} ran for certain, less than --fail-under {least}; {more} more may have run"
             ));

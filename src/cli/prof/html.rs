@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::base::error::{Error, Result};
-use crate::base::names::{parse_function_pattern, printable};
+use crate::base::names::{escape_unprintable, parse_function_pattern};
 use crate::cli::ForceArgs;
 use crate::profile::filter::Selection;
 use crate::profile::several::libraries_left_out;
@@ -72,7 +72,10 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         write_files(&args.output, &page.files(), args.force.force)?;
         args.output.join("index.html")
     };
-    let text = format!("open {}\n", printable(&shown.display().to_string()));
+    let text = format!(
+        "open {}\n",
+        escape_unprintable(&shown.display().to_string())
+    );
     let text = if args.single && at.is_stdout() {
         String::new()
     } else {

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::base::error::{Error, Result};
-use crate::base::table::{Layout, wrapped};
+use crate::base::table::{Layout, wrap_words};
 use crate::cli::screen::{Flow, Input, List, Screen, Table, clip, named};
 use crate::read::watch::{Kind, Order, View, Watch, cells, heading, text};
 use clap::Args;
@@ -195,7 +195,7 @@ impl Top {
             let text = row.details.join("\n");
             let lines: Vec<String> = text
                 .lines()
-                .map(|l| wrapped(l, usize::from(area.width), 0))
+                .map(|l| wrap_words(l, usize::from(area.width), 0))
                 .collect();
             frame.render_widget(Text::from(lines.join("\n")).dim(), bottom);
         }

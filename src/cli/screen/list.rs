@@ -1,6 +1,6 @@
 //! Long lists of which only what is in sight is made.
 
-use crate::base::names::{first_columns, fitted, printable};
+use crate::base::names::{escape_unprintable, first_columns, fit_readable_name};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Alignment, Constraint, Rect};
@@ -131,14 +131,14 @@ impl Table<'_> {
 /// A name that is shortened for what follows it.
 pub(in crate::cli) fn named((name, rest): (String, String), room: u16) -> Line<'static> {
     let left = usize::from(room).saturating_sub(display_width(&rest));
-    let name = fitted(&name, left.max(12));
+    let name = fit_readable_name(&name, left.max(12));
     let name = Span::styled(name, Style::new().fg(Color::Cyan));
     Line::from(vec![name, Span::raw(rest)])
 }
 
 /// The text, without control characters, as far as it fits into so many columns.
 pub(in crate::cli) fn clip(text: &str, width: u16) -> String {
-    let text = printable(text);
+    let text = escape_unprintable(text);
     let width = usize::from(width);
     if display_width(&text) <= width {
         return text.into_owned();

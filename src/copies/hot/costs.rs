@@ -235,7 +235,7 @@ pub(crate) fn instructions_in_versions(
     let Part::Ranges(ranges, _) = part else {
         return 0.0;
     };
-    let starts = paths.dag.outs(paths.dag.entry());
+    let starts = paths.dag.out_edges(paths.dag.entry());
     let all = starts.map(&ran).sum::<u64>() as f64;
     let splitting = Splitting::WhereItPays;
     if !ranges.warm.is_empty() {

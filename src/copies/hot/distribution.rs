@@ -5,7 +5,7 @@ use super::room::Room;
 use super::selection::make_hot;
 use super::tasks::Tasks;
 use crate::base::index::{CopyId, PathId, TiVec, ti_vec};
-use crate::copies::partition::{Assignment, Costs, Ranges, Share, Units, whole};
+use crate::copies::partition::{Assignment, Costs, Ranges, Share, Units, assign_longest_first};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ impl Program<'_> {
         let split = tasks.split(self, &mut room);
         let split = split.then(|| self.try_distribution(&tasks, &mut room, copies));
         let pbl = Units::new(self.functions, self.paths, Costs::labels, copies);
-        let pbl = whole(&pbl);
+        let pbl = assign_longest_first(&pbl);
         let pbl = self.candidate(pbl.shares, pbl.tasks, copies);
         let candidates = split.into_iter().chain([whole_functions, pbl]);
         let best = candidates.min_by(|a, b| a.slowest_load().total_cmp(&b.slowest_load()));

@@ -44,7 +44,7 @@ impl<'a> Flow<'a> {
     }
 
     /// All paths.
-    pub(super) fn all(&self) -> Prefix {
+    pub(super) fn all_paths(&self) -> Prefix {
         let all = self.flow_out(self.dag().entry());
         let guessed = all * self.paths.guessed_part();
         let ran = self.flow_between(PathId(0), PathId(self.paths.numbering.total()));
@@ -58,7 +58,7 @@ impl<'a> Flow<'a> {
 
     /// How many paths are executed.
     pub(super) fn total(&self) -> f64 {
-        self.all().flow
+        self.all_paths().flow
     }
 
     /// The vertices from that of `prefix` on to where its paths part, and how they go on there;
@@ -92,12 +92,12 @@ impl<'a> Flow<'a> {
                 guessed,
             }
         };
-        dag.outs(prefix.vertex).map(behind).collect()
+        dag.out_edges(prefix.vertex).map(behind).collect()
     }
 
     /// The hottest paths of each start that run, at most `n` each, and how often they run.
     pub(super) fn find_hottest(&self, n: usize) -> Vec<(PathId, f64)> {
-        let starts = self.extend_prefix(&self.all()).into_iter();
+        let starts = self.extend_prefix(&self.all_paths()).into_iter();
         starts.flat_map(|start| self.hottest_of(start, n)).collect()
     }
 
@@ -159,7 +159,7 @@ impl<'a> Flow<'a> {
     }
 
     fn flow_out(&self, v: VertexId) -> f64 {
-        let outs = self.dag().outs(v);
+        let outs = self.dag().out_edges(v);
         outs.map(|e| self.paths.weights[e]).sum()
     }
 

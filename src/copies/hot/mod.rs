@@ -24,7 +24,7 @@ mod warm;
 #[cfg(test)]
 mod tests;
 
-use crate::copies::partition::{Assignment, Costs, Units, halves, to_the_first};
+use crate::copies::partition::{Assignment, Costs, Units, assign_by_halves, to_the_first};
 pub(crate) use costs::instructions_in_versions;
 use costs::{Program, Splitting};
 use room::Room;
@@ -39,7 +39,7 @@ pub(crate) fn ranges(units: &Units) -> Assignment {
         return program.with_warm_edges_found().assign(units.copies);
     }
     let labels = Units::new(units.functions, units.paths, Costs::labels, units.copies);
-    let mut assignment = halves(&labels);
+    let mut assignment = assign_by_halves(&labels);
     // As if one copy had all functions.
     let mut room = Room::new(program.size(), 1);
     let hot = program.hot_paths(&to_the_first(&labels).shares, &mut room);

@@ -62,7 +62,7 @@ impl Tasks {
             match tasks.of_unit[unit] {
                 None => {
                     tasks.of_unit[unit] = Some(tasks.all.len());
-                    tasks.push(i, facts, facts.flow.all(), [facts.cost, elsewhere]);
+                    tasks.push(i, facts, facts.flow.all_paths(), [facts.cost, elsewhere]);
                 }
                 Some(t) => {
                     let task: &mut HotTask = &mut tasks.all[t];

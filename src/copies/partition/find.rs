@@ -48,7 +48,7 @@ impl PrefixWalk {
         let mut total = 1;
         for v in graph.vertices().filter(|&v| v != dag.exit()) {
             total -= walk.held[v].len();
-            for e in graph.outs(v) {
+            for e in graph.out_edges(v) {
                 total += walk.extend(dag, v, e);
                 if total >= threshold {
                     return walk;
@@ -71,21 +71,21 @@ impl PrefixWalk {
     }
 
     fn has_uncovered(&self, graph: &Reduced, v: VertexId) -> bool {
-        graph.outs(v).any(|e| !self.covered.contains(e))
+        graph.out_edges(v).any(|e| !self.covered.contains(e))
     }
 
     /// The uncovered out-edges of `v` and all that is reachable from them, dummies expanded.
     fn find_uncovered_beyond(&self, dag: &Dag, graph: &Reduced, v: VertexId) -> IdSet<EdgeId> {
         let mut edges = dag.edge_set();
         let mut seen = dag.vertex_set();
-        let uncovered = graph.outs(v).filter(|e| !self.covered.contains(*e));
+        let uncovered = graph.out_edges(v).filter(|e| !self.covered.contains(*e));
         let mut stack: Vec<EdgeId> = uncovered.collect();
         while let Some(e) = stack.pop() {
             edges.insert(e);
             let w = dag.edge(e).dst;
             if !seen.put(w) {
                 edges.extend(graph.edges_inside(w).iter().copied());
-                stack.extend(graph.outs(w));
+                stack.extend(graph.out_edges(w));
             }
         }
         edges

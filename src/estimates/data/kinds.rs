@@ -6,7 +6,7 @@ use super::subpaths::merge::{Part, union};
 use super::subpaths::{self, Subpaths};
 use crate::base::error::Error;
 use crate::base::index::{CopyId, FuncId};
-use crate::base::table::exactly;
+use crate::base::table::group_all_digits;
 use crate::runtime::format;
 use crate::runtime::problem::Problem;
 use crate::runtime::window::Window;
@@ -55,10 +55,10 @@ impl Estimated {
     pub(crate) fn amount(&self) -> (&'static str, String) {
         match self {
             Estimated::Sampled(sample) => {
-                let sampled = exactly(sample.count_points());
+                let sampled = group_all_digits(sample.count_points());
                 ("subpaths", format!("{sampled} sampled"))
             }
-            Estimated::Bursts(bursts) => ("bursts", exactly(bursts.number())),
+            Estimated::Bursts(bursts) => ("bursts", group_all_digits(bursts.number())),
         }
     }
 

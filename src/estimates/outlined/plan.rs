@@ -290,9 +290,9 @@ mod tests {
     /// What the plan counts along the walk, on edges from number `from` on.
     fn counted_from(plan: &FunctionPlan, walk: &Walk, from: usize) -> Outcome {
         let (mut before, mut all) = (Outcome::default(), Outcome::default());
-        let mut activation = Activation::enter(plan, &mut before).unwrap();
+        let mut activation = Activation::enter_function(plan, &mut before).unwrap();
         for e in &walk.edges[..from] {
-            activation.take(e.block, e.succ).unwrap();
+            activation.take_edge(e.block, e.succ).unwrap();
         }
         crate::copies::plan::interp::run(plan, walk, &mut all).unwrap();
         for (id, count) in before.counts {
@@ -304,13 +304,13 @@ mod tests {
 
     fn resumed_from(resume: &Resume, place: usize, walk: &Walk, from: usize) -> Outcome {
         let mut outcome = Outcome::default();
-        let mut activation = Activation::enter(&resume.plan, &mut outcome).unwrap();
-        activation.take(BlockId(0), place as u32).unwrap();
+        let mut activation = Activation::enter_function(&resume.plan, &mut outcome).unwrap();
+        activation.take_edge(BlockId(0), place as u32).unwrap();
         for e in &walk.edges[from..] {
-            activation.take(shift_block(e.block), e.succ).unwrap();
+            activation.take_edge(shift_block(e.block), e.succ).unwrap();
         }
         if let Some(exit) = walk.exit {
-            activation.leave(shift_block(exit)).unwrap();
+            activation.leave_function(shift_block(exit)).unwrap();
         }
         outcome
     }

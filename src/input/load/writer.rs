@@ -78,7 +78,7 @@ fn producer(stream: &[u8]) -> Option<String> {
             UNABBREV_RECORD => bits.plain_record()?,
             id => {
                 let which = usize::try_from(id - UNABBREV_RECORD - 1).ok()?;
-                bits.record(abbreviations.get(which)?)?
+                bits.read_record(abbreviations.get(which)?)?
             }
         };
         if let [IDENTIFICATION_STRING, text @ ..] = &record[..] {
@@ -160,7 +160,7 @@ impl Bits<'_> {
         Some(record)
     }
 
-    fn record(&mut self, operands: &[AbbreviationOperand]) -> Option<Vec<u64>> {
+    fn read_record(&mut self, operands: &[AbbreviationOperand]) -> Option<Vec<u64>> {
         let mut record = Vec::new();
         for (i, operand) in operands.iter().enumerate() {
             match operand {

@@ -28,7 +28,7 @@ impl Dominators {
     pub(crate) fn new(cfg: &Cfg) -> Dominators {
         let (order, parent) = search(cfg);
         let mut tree = Tree::new(&order, &parent);
-        let above = tree.immediate(&predecessors(cfg, &order));
+        let above = tree.find_immediate(&predecessors(cfg, &order));
         let span = spans(&above);
         Dominators { order, above, span }
     }
@@ -96,7 +96,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn immediate(&mut self, preds: &[Vec<u32>]) -> Vec<u32> {
+    fn find_immediate(&mut self, preds: &[Vec<u32>]) -> Vec<u32> {
         let n = preds.len();
         let mut above = vec![0; n];
         // By semidominator: the blocks that wait until all before it are linked.

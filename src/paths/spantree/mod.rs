@@ -93,7 +93,7 @@ impl SpanningTree {
                 }
             };
             let tree = |e: &EdgeId| self.tree.contains(*e);
-            for e in dag.outs(v).filter(tree) {
+            for e in dag.out_edges(v).filter(tree) {
                 reach(dag.edge(e).dst, p.wrapping_add(labels[e] as i64));
             }
             for &e in dag.ins(v).iter().filter(|e| tree(e)) {

@@ -91,7 +91,7 @@ fn executions(caller: &Caller, b: crate::base::index::BlockId) -> f64 {
     let Some(v) = dag.vertex(b) else {
         return 0.0; // unreachable
     };
-    let entered = weights[dag.enter()].max(f64::MIN_POSITIVE);
+    let entered = weights[dag.entry_edge()].max(f64::MIN_POSITIVE);
     let into: f64 = dag.ins(v).iter().map(|e| weights[*e]).sum();
     into / entered
 }

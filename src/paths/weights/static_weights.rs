@@ -29,7 +29,7 @@ pub(crate) fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
         incoming: dag.by_vertex(0.0),
         weights: dag.by_edge(0.0),
     };
-    let enter = dag.enter();
+    let enter = dag.entry_edge();
     flow.weights[enter] = 1.0;
     flow.incoming[dag.edge(enter).dst] = 1.0;
     for v in dag.order().filter(|&v| dag.block(v).is_some()) {
@@ -59,11 +59,11 @@ impl Weigher<'_> {
             weight *= LOOP_MULTIPLIER;
         }
         let weight = weight.min(MAX_WEIGHT);
-        let exits = self.dag.outs(v).filter_map(|e| self.exit_share(e));
+        let exits = self.dag.out_edges(v).filter_map(|e| self.exit_share(e));
         let (leaving, n) = exits.fold((0.0, 0), |(sum, n), share| (sum + share, n + 1));
         let others = self.dag.out_degree(v) - n;
         let rest = (weight - leaving).max(0.0) / others.max(1) as f64;
-        for e in self.dag.outs(v) {
+        for e in self.dag.out_edges(v) {
             self.send(v, e, self.exit_share(e).unwrap_or(rest));
         }
     }

@@ -87,7 +87,7 @@ impl Symbols {
     }
 
     /// [`FunctionEntry::outside`].
-    fn outside(&mut self, cfg: &Cfg) -> Vec<(BlockId, Vec<u32>)> {
+    fn list_outside_calls(&mut self, cfg: &Cfg) -> Vec<(BlockId, Vec<u32>)> {
         let mut all = Vec::new();
         for b in cfg.ids() {
             let calls = cfg.block(b).calls.iter().filter_map(|c| match &c.callee {
@@ -141,18 +141,20 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         split_loops: body.split_loops.clone(),
         optimised: optimised(parts.program, f, body),
         calls: calls(&body.cfg),
-        outside: symbols.outside(&body.cfg),
+        outside: symbols.list_outside_calls(&body.cfg),
         cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),
         apart: paths.map_or(Vec::new(), |p| p.apart.clone()),
         wide: paths.is_some_and(|p| p.wide),
-        counted: paths.and_then(|p| counted(&p.counted)),
-        known: parts.asked.map_or(Vec::new(), |a| known(&a.selections[id])),
+        counted: paths.and_then(|p| encode_counted(&p.counted)),
+        known: parts
+            .asked
+            .map_or(Vec::new(), |a| known_ids(&a.selections[id])),
         at_least: Vec::new(),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
             Share::Whole(c) => ShareEntry::Whole(*c),
-            Share::Split(sets) => ShareEntry::Split(encoded(sets)),
-            Share::Inside(sets) => ShareEntry::Inside(encoded(sets)),
+            Share::Split(sets) => ShareEntry::Split(encode_sets(sets)),
+            Share::Inside(sets) => ShareEntry::Inside(encode_sets(sets)),
             Share::Outside(c, set) => ShareEntry::Outside(*c, encode_set(set)),
             Share::Ranges(ranges) => ShareEntry::Ranges(ranges.clone()),
         },
@@ -160,19 +162,19 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
     }
 }
 
-fn known(selection: &Selection) -> Vec<PathId> {
+fn known_ids(selection: &Selection) -> Vec<PathId> {
     match selection {
         Selection::Known(known) => known.iter().map(|k| k.0).collect(),
         _ => Vec::new(),
     }
 }
 
-fn encoded(sets: &[(CopyId, IdSet<EdgeId>)]) -> Vec<(CopyId, String)> {
+fn encode_sets(sets: &[(CopyId, IdSet<EdgeId>)]) -> Vec<(CopyId, String)> {
     sets.iter().map(|(c, set)| (*c, encode_set(set))).collect()
 }
 
 /// The set of counted edges, if edges are counted.
-fn counted(counted: &Counted) -> Option<String> {
+fn encode_counted(counted: &Counted) -> Option<String> {
     match counted {
         Counted::Paths => None,
         Counted::Edges(edges) => Some(encode_set(edges)),

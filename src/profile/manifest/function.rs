@@ -83,7 +83,11 @@ impl FunctionEntry {
 
     /// The successor of block `b` that follows from where control came from, through the blocks `before` it, the last
     /// one first: the condition of the branch is a φ whose value is a constant on that way. Nothing is asked there.
-    pub fn implied(&self, b: BlockId, before: impl IntoIterator<Item = BlockId>) -> Option<u32> {
+    pub fn implied_successor(
+        &self,
+        b: BlockId,
+        before: impl IntoIterator<Item = BlockId>,
+    ) -> Option<u32> {
         let test = self.find_choice(b)?.by.test.as_ref()?;
         test.implied_successor(b, before, |block| &self.succs[block])
     }
@@ -94,7 +98,7 @@ impl FunctionEntry {
         let mut passed = vec![edge.block];
         let mut at = self.succs[edge.block][edge.succ as usize];
         while passed.len() <= FARTHEST_IMPLIED {
-            if let Some(succ) = self.implied(at, passed.iter().rev().copied()) {
+            if let Some(succ) = self.implied_successor(at, passed.iter().rev().copied()) {
                 return Some((at, succ));
             }
             passed.push(at);
@@ -164,7 +168,7 @@ impl FunctionEntry {
     }
 
     /// Where it begins: what debug information says, or the first of its positions.
-    pub fn begins(&self) -> Option<Loc> {
+    pub fn find_start(&self) -> Option<Loc> {
         self.find_beginning(|_| true)
     }
 
@@ -236,7 +240,7 @@ impl FunctionEntry {
     }
 
     /// The counted edges, over a DAG of `edges` edges, where edges are counted and it is profiled; an error elsewhere.
-    pub fn counted(&self, edges: usize) -> Result<IdSet<EdgeId>, ShareProblem> {
+    pub fn counted_edges(&self, edges: usize) -> Result<IdSet<EdgeId>, ShareProblem> {
         let nothing = || ShareProblem::NoCountedEdges(self.name.clone());
         let counted = self.counted.as_deref().ok_or_else(nothing)?;
         decode_set(counted, edges)

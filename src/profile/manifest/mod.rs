@@ -20,7 +20,7 @@ pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, 
 pub(crate) use share::encode_set;
 
 use crate::base::error::{Error, Result};
-use crate::base::names::normalised;
+use crate::base::names::normalise_path;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ impl Manifest {
     /// Gives every source file the name that all reports have it by.
     pub(crate) fn normalise_files(&mut self) {
         for file in &mut self.files {
-            *file = normalised(file).into_owned();
+            *file = normalise_path(file).into_owned();
         }
     }
 }

@@ -110,7 +110,7 @@ fn follow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, first: EdgeId) -> Vec<EdgeId>
     let mut path = vec![first];
     let mut v = dag.edge(first).dst;
     while v != dag.exit() {
-        let next = find_hottest_edge(dag.outs(v), edges).expect("every vertex leads to EXIT");
+        let next = find_hottest_edge(dag.out_edges(v), edges).expect("every vertex leads to EXIT");
         path.push(next);
         v = dag.edge(next).dst;
     }
@@ -120,7 +120,7 @@ fn follow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, first: EdgeId) -> Vec<EdgeId>
 /// Takes paths out of the edge counts until nothing is left: each time some edge becomes empty.
 fn take_greedily(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, u64)> {
     let mut paths = Vec::new();
-    while let Some(first) = find_hottest_edge(dag.outs(dag.entry()), &edges) {
+    while let Some(first) = find_hottest_edge(dag.out_edges(dag.entry()), &edges) {
         let path = follow(dag, &edges, first);
         let least = path.iter().map(|e| edges[*e]).min().unwrap_or(0);
         if least == 0 {
@@ -134,7 +134,11 @@ fn take_greedily(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, 
 
 fn definite_count(dag: &Dag, edges: &TiSlice<EdgeId, u64>, path: &[EdgeId]) -> u64 {
     let of = |e: &EdgeId| i128::from(edges[*e]);
-    let through = |e: &EdgeId| dag.outs(dag.edge(*e).src).map(|e| of(&e)).sum::<i128>();
+    let through = |e: &EdgeId| {
+        dag.out_edges(dag.edge(*e).src)
+            .map(|e| of(&e))
+            .sum::<i128>()
+    };
     let flow: i128 = path.iter().map(of).sum();
     let inner: i128 = path.iter().skip(1).map(through).sum();
     u64::try_from(flow - inner).unwrap_or(0)

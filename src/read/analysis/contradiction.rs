@@ -27,7 +27,7 @@ pub struct Contradictions<'a> {
     choices: FxHashMap<BlockId, &'a Choice>,
     /// By block: the values that become a constant there.
     constants: FxHashMap<BlockId, Vec<Fixed<'a>>>,
-    /// Whether outcomes follow from where control came from ([`FunctionEntry::implied`]).
+    /// Whether outcomes follow from where control came from ([`FunctionEntry::implied_successor`]).
     implies: bool,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Contradictions<'a> {
         let Some(succ) = succ else { return true };
         let earlier = earlier.iter().rev().copied();
         if self.implies
-            && let Some(implied) = self.entry.implied(block, earlier)
+            && let Some(implied) = self.entry.implied_successor(block, earlier)
             && implied != succ
         {
             return false;
@@ -159,9 +159,9 @@ impl<'a> Contradictions<'a> {
         let dag = &paths.dag;
         let decides = dag.fold_from_exit(false, |v, behind: &TiSlice<VertexId, bool>| {
             let decides_itself = dag.block(v).is_some_and(|b| self.may_contradict(b));
-            decides_itself || dag.outs(v).any(|e| behind[dag.edge(e).dst])
+            decides_itself || dag.out_edges(v).any(|e| behind[dag.edge(e).dst])
         });
-        let starts = dag.outs(dag.entry()).map(|edge| Beginning {
+        let starts = dag.out_edges(dag.entry()).map(|edge| Beginning {
             edge,
             earlier: Vec::new(),
             id: paths.numbering.labels[edge],
@@ -183,7 +183,7 @@ impl<'a> Contradictions<'a> {
                 self.arrive(Rc::make_mut(&mut known), block, earlier.last().copied());
             }
             let first = stack.len();
-            for edge in dag.outs(vertex) {
+            for edge in dag.out_edges(vertex) {
                 let id = id + paths.numbering.labels[edge];
                 match self.follow(paths, edge, &known, block, &earlier) {
                     Some(known) => stack.push(Beginning {

@@ -133,7 +133,7 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
         blocks: executed.blocks.iter().map(|r| r.count).collect(),
         entered: executed.entered(&structure, &flow),
         instructions: work.sum(),
-        begins: entry.begins(),
+        begins: entry.find_start(),
         places: entry.succs.keys().map(|b| begins(entry, b)).collect(),
         ranges: executed.blocks,
     })

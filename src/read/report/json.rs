@@ -5,7 +5,7 @@ use super::loops;
 use super::words::Said;
 use super::{Line, Report};
 use crate::base::index::{BlockId, CfgEdge, FuncId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::base::rows::{Cell, Record, Table};
 use crate::copies::strategy::Scheme;
 use crate::paths::dag::{PathEnd, PathStart};
@@ -168,7 +168,7 @@ pub fn render(report: &Report) -> String {
     let function = |&f: &FuncId| Function {
         module: profile.module(f),
         name: &profile.entry(f).name,
-        readable: readable(&profile.entry(f).name).into_owned(),
+        readable: readable_name(&profile.entry(f).name).into_owned(),
         begins: profile.entry(f).loc.map(|l| (l.file, l.line)),
         totals: table.record(&f),
         branchless: branchless(profile, f),

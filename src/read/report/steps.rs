@@ -18,7 +18,7 @@ use super::Line;
 use super::positions::base_name;
 use super::words::{Disambiguation, Said, Words};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{PrintedNames, brief, fitted, printable};
+use crate::base::names::{PrintedNames, brief_name, escape_unprintable, fit_readable_name};
 use crate::base::table::{Layout, cut, display_width};
 use crate::input::ir::Terminator;
 use crate::input::load::positions::Inlined;
@@ -266,7 +266,7 @@ impl<'a> Steps<'a> {
     /// The file that function `f` begins in; empty if that is unknown.
     pub fn home_file(&self, f: FuncId) -> String {
         let profile = self.words.profile();
-        let begins = profile.entry(f).begins();
+        let begins = profile.entry(f).find_start();
         let file = begins.map(|loc| profile.manifest.files[loc.file as usize].clone());
         file.unwrap_or_default()
     }
@@ -325,7 +325,7 @@ impl<'a> Steps<'a> {
             (None, _) => format!("b{}", s.block),
         };
         let mut outcome = if s.outcome != "unknown" && s.is_asked() {
-            printable(&s.outcome).into_owned()
+            escape_unprintable(&s.outcome).into_owned()
         } else {
             goes(s, own)
         };
@@ -354,9 +354,9 @@ impl<'a> Steps<'a> {
             line: s.file.clone().zip(s.line),
             within,
             text: if s.is_switch {
-                over(s.file.as_deref(), &printable(text))
+                over(s.file.as_deref(), &escape_unprintable(text))
             } else {
-                printable(text).into_owned()
+                escape_unprintable(text).into_owned()
             },
             outcome,
             note: if s.leaves { "leaves the loop" } else { "" }.into(),
@@ -374,7 +374,7 @@ impl<'a> Steps<'a> {
         let entrance = calls.iter().rev().find(outside);
         match entrance.or(calls.first()) {
             // Which instance it was says nothing that the line of the call does not.
-            Some(call) => brief(&call.function),
+            Some(call) => brief_name(&call.function),
             None => base_name(s.file.as_deref().unwrap_or_default()).into_owned(),
         }
     }
@@ -457,7 +457,7 @@ impl Step {
         let own = self.asked(None);
         let room = width - display_width("⤷   ");
         let least = (room / 2).max(room.saturating_sub(display_width(name)));
-        let name = fitted(name, room - display_width(&own).min(least));
+        let name = fit_readable_name(name, room - display_width(&own).min(least));
         let own = cut(&own, room - display_width(&name));
         format!("⤷ {name}  {own}")
     }

@@ -312,7 +312,7 @@ impl Branch<'_> {
 
     /// Whether the code of a block is in the same macro, and never returns.
     fn fails(&self, to: BlockId) -> bool {
-        self.around.entry.fails(to, self.site)
+        self.around.entry.fails_at(to, self.site)
     }
 
     /// The pattern of the arm of a `match` whose code alone is behind the edges to `to`, if nothing else leads there:

@@ -8,7 +8,7 @@ use super::is_zero;
 use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{printable, readable};
+use crate::base::names::{escape_unprintable, readable_name};
 use crate::input::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::profile::Profile;
 use crate::profile::manifest::FunctionEntry;
@@ -131,7 +131,7 @@ impl<'a> Words<'a> {
         let decided = entry.choice(d.block);
         let site = site(entry, d.block, decided.as_ref());
         let before = d.before.iter().copied();
-        let implied = entry.implied(d.block, before).is_some();
+        let implied = entry.implied_successor(d.block, before).is_some();
         let fails = self.profile.manifest.failing_check(f, d.block);
         let generated = entry.is_generated(d.block);
         let (asked, way) = if generated {
@@ -242,7 +242,7 @@ impl<'a> Words<'a> {
     pub fn inlined(self, from: Option<u32>) -> Vec<String> {
         let calls = &self.profile.manifest.inlined;
         let chain = self.profile.manifest.calls_around(from);
-        let names = chain.map(|n| readable(&calls[n as usize].function).into_owned());
+        let names = chain.map(|n| readable_name(&calls[n as usize].function).into_owned());
         names.collect()
     }
 
@@ -306,7 +306,7 @@ impl<'a> Words<'a> {
     fn way(self, entry: &FunctionEntry, d: &Decision, decided: Option<&Decided>) -> Option<String> {
         let by = decided.map(|d| &d.by);
         if let Some((symbol, succ)) = by.and_then(|by| by.catches.as_ref()) {
-            let ty = readable(symbol);
+            let ty = readable_name(symbol);
             let ty = ty.strip_prefix("typeinfo for ").unwrap_or(&ty).to_string();
             let caught = *succ == d.succ;
             let what = if symbol.is_empty() { "..." } else { &ty };
@@ -525,7 +525,7 @@ fn shown_value(value: &str, character_like: bool) -> String {
 pub fn chain(inlined: &[String], function: &str) -> String {
     let names = inlined.iter().map(String::as_str).chain([function]);
     names
-        .map(|n| printable(n).into_owned())
+        .map(|n| escape_unprintable(n).into_owned())
         .collect::<Vec<_>>()
         .join(" ← ")
 }

@@ -3,9 +3,9 @@
 use super::Target;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, PathId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::base::style::BOLD;
-use crate::base::table::{Layout, exactly, number_of};
+use crate::base::table::{Layout, group_all_digits, number_of};
 use crate::copies::selection::{Asked, Selection};
 use crate::paths::function::Paths;
 use crate::profile::Profile;
@@ -89,7 +89,7 @@ fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
         Selection::Nothing => Vec::new(),
         Selection::Paths(ids) => ids.iter().copied().take(top).collect(),
         Selection::All | Selection::Known(_) => {
-            let is_selected = |id: &PathId| selection.selects(*id, &[]);
+            let is_selected = |id: &PathId| selection.selects_path(*id, &[]);
             paths.ids().filter(is_selected).take(top).collect()
         }
         Selection::Edges(set) => {
@@ -114,7 +114,7 @@ fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) ->
             found.push(PathId(sum));
             continue;
         }
-        for e in dag.outs(v).rev().filter(|e| useful.contains(*e)) {
+        for e in dag.out_edges(v).rev().filter(|e| useful.contains(*e)) {
             open.push((dag.edge(e).dst, sum + paths.numbering.labels[e]));
         }
     }
@@ -160,13 +160,13 @@ pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String
     let paths = number_of(listed.number(), "path");
     let mut out = format!("{BOLD}{paths} selected{BOLD:#}, in {all}\n");
     for row in &listed.rows {
-        let (name, number) = (steps.name(row.f), exactly(row.number));
-        let of = exactly(row.total);
+        let (name, number) = (steps.name(row.f), group_all_digits(row.number));
+        let of = group_all_digits(row.total);
         let _ = writeln!(out, "\n{BOLD}{name}{BOLD:#}: {number} of {of}");
         for Shown { line, state } in &row.lines {
             let numbers = match state {
-                State::Ran => format!("  {} ×  ", exactly(line.count)),
-                State::RanAtLeast => format!("  ≥ {} ×  ", exactly(line.count)),
+                State::Ran => format!("  {} ×  ", group_all_digits(line.count)),
+                State::RanAtLeast => format!("  ≥ {} ×  ", group_all_digits(line.count)),
                 State::DidNotRun => "  did not run  ".to_string(),
                 State::NotSelected => "  not selected before  ".to_string(),
             };
@@ -174,7 +174,7 @@ pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String
         }
         let rest = row.number - row.lines.len() as u64;
         if rest > 0 {
-            let _ = writeln!(out, "  … and {} more (--top)", exactly(rest));
+            let _ = writeln!(out, "  … and {} more (--top)", group_all_digits(rest));
         }
     }
     out
@@ -228,7 +228,7 @@ pub(crate) fn json(listed: &Listed) -> String {
         JsonFunction {
             module: listed.profile.module(*f),
             name,
-            readable: readable(name).into_owned(),
+            readable: readable_name(name).into_owned(),
             selected: number.to_string(),
             of: total.to_string(),
             paths: lines.iter().map(json_path).collect(),

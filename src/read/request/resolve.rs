@@ -7,7 +7,7 @@ use super::target::{Function, Target};
 use super::{Earlier, places, ranking};
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
-use crate::base::names::{Naming, TypedNames, printable, shown};
+use crate::base::names::{Naming, TypedNames, escape_unprintable, printed_name};
 use crate::base::table::number_of;
 use crate::copies::selection::{KnownPath, Selection};
 use crate::paths::dag::edges_through;
@@ -98,7 +98,7 @@ fn add_hottest(
         }
         let hottest = ranking::hottest(profile.paths()?, most)?;
         if hottest.is_empty() {
-            let path = printable(&profile.path.display().to_string()).into_owned();
+            let path = escape_unprintable(&profile.path.display().to_string()).into_owned();
             resolved
                 .empty
                 .push(format!("{spec}: no path ran in {path}"));
@@ -260,7 +260,7 @@ impl Seen {
                 }
             }
         }
-        let of = |f: FuncId| shown(target.functions[f].name);
+        let of = |f: FuncId| printed_name(target.functions[f].name);
         let is_changed = |(_, m): &(FuncId, &Match)| **m == Match::Changed;
         let changed = found.iter_enumerated().filter(is_changed);
         Ok(Seen {
@@ -289,7 +289,7 @@ impl Seen {
             let is_uncounted = |id: &&PathId| !counted.contain_id(paths, **id);
             let seen = self.known[f].keys().filter(is_uncounted).count();
             if (seen as u64) < uncounted {
-                partly.insert(shown(target.functions[f].name));
+                partly.insert(printed_name(target.functions[f].name));
             }
         }
         if partly.is_empty() {
@@ -348,8 +348,12 @@ fn add_ids(
             let modules = with_path.iter().map(|f| target.functions[*f].module);
             resolved.notes.push(format!(
                 "{spec}: several modules have a function {}; path #{id} of each is selected: {}",
-                printable(name),
-                named(&modules.map(|m| printable(m).into_owned()).collect())
+                escape_unprintable(name),
+                named(
+                    &modules
+                        .map(|m| escape_unprintable(m).into_owned())
+                        .collect()
+                )
             ));
         }
         for f in with_path {
@@ -385,7 +389,7 @@ fn find_function<'a>(
     if symbols.len() > 1 {
         return Err(format!(
             "{} is the name of {}; give one of: {}",
-            printable(name),
+            escape_unprintable(name),
             number_of(symbols.len() as u64, "function"),
             named(&symbols.iter().map(|s| names.unambiguous_name(s)).collect())
         ));

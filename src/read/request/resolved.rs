@@ -4,7 +4,7 @@ use super::spec::Spec;
 use super::target::{Function, Target};
 use crate::base::error::Error;
 use crate::base::index::{FuncId, TiVec, ti_vec};
-use crate::base::names::{TypedNames, nearest_names, printable};
+use crate::base::names::{TypedNames, escape_unprintable, nearest_names};
 use crate::copies::selection::{Selection, Selections};
 
 /// What was asked for of a program.
@@ -65,7 +65,7 @@ pub(super) fn no_function(target: &Target, names: &TypedNames, name: &str) -> St
     let mut inlined = target.inlined.iter();
     let is_inlined = inlined.any(|call| is_meant(&call.function));
     let plain = name.split('(').next().unwrap_or(name);
-    let name = printable(name);
+    let name = escape_unprintable(name);
     if let Some(reason) = skipped {
         return format!("{name} is skipped: {reason}; no path of it can be selected");
     }

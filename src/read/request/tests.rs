@@ -105,7 +105,8 @@ impl Case {
             let Some(paths) = paths else {
                 return Vec::new();
             };
-            let is_selected = |id: &PathId| selection.selects(*id, &paths.decode(*id).unwrap());
+            let is_selected =
+                |id: &PathId| selection.selects_path(*id, &paths.decode(*id).unwrap());
             let ids = paths.ids().filter(is_selected);
             ids.map(|id| id.0).collect()
         };

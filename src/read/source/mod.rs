@@ -20,7 +20,7 @@ mod tokens;
 mod uncounted;
 
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{normalised, printable};
+use crate::base::names::{escape_unprintable, normalise_path};
 use crate::base::table::number_of;
 use crate::input::ir::Loc;
 use constants::Definitions;
@@ -104,7 +104,7 @@ impl Search {
             let folder = folder.display().to_string();
             format!(
                 "--source-dir {}: no such folder; check its name",
-                printable(&folder)
+                escape_unprintable(&folder)
             )
         })
     }
@@ -124,7 +124,7 @@ impl Search {
         for file in files {
             let renamed = self.other_names(file).next();
             if let Some(name) = renamed {
-                *file = normalised(&name).into_owned();
+                *file = normalise_path(&name).into_owned();
             }
         }
     }
@@ -318,7 +318,7 @@ impl Sources {
         let files = markers.into_iter().flat_map(|m| m.remarks());
         let own = files.filter(|(i, _)| !is_of_the_system(&self.files[*i].name));
         let lines = own.map(|(i, (line, problem))| {
-            let name = printable(&self.files[i].name);
+            let name = escape_unprintable(&self.files[i].name);
             format!("{name}:{line}: {problem}")
         });
         let lines: BTreeSet<String> = lines.collect();
@@ -379,7 +379,7 @@ impl Sources {
         Some(format!(
             "{}{more}: {source} not found, so {its} {unknown}; name {its} folder by --source-dir, \
              or where {it_is} now by --path-map OLD=NEW",
-            printable(&names)
+            escape_unprintable(&names)
         ))
     }
 

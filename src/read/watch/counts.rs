@@ -5,7 +5,7 @@
 )]
 
 use crate::base::index::{BlockId, FuncId, PathId};
-use crate::base::table::{grouped, number_of};
+use crate::base::table::{group_digits, number_of};
 use crate::profile::measurement::ExactCounts;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -92,7 +92,7 @@ impl Counts {
 
 /// A number of executions.
 pub(super) fn number(n: f64) -> String {
-    grouped(rounded(n))
+    group_digits(rounded(n))
 }
 
 /// A number that may be an estimate, and what `noun` names: `1 path`, `2,000 paths`.

@@ -14,7 +14,7 @@ pub(crate) use text::{cells, heading, text};
 
 use crate::base::error::{Error, Result};
 use crate::base::index::CopyId;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::merge::snapshot::Snapshot;
@@ -239,7 +239,7 @@ fn name(raw: &Raw) -> String {
     let first = arguments.and_then(|a| a.first());
     let first = first.map_or(&b"program"[..], Vec::as_slice);
     let file = first.rsplit(|b| *b == b'/').next().unwrap_or(first);
-    printable(&String::from_utf8_lossy(file)).into_owned()
+    escape_unprintable(&String::from_utf8_lossy(file)).into_owned()
 }
 
 /// By profile.

@@ -5,7 +5,7 @@ use super::estimates;
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, PathId};
 use crate::base::table::Layout;
-use crate::base::table::exactly;
+use crate::base::table::group_all_digits;
 use crate::estimates::data;
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};
@@ -105,7 +105,7 @@ pub(crate) struct Row {
 
 /// What was counted, in one line.
 pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
-    let distinct = exactly(counts.distinct() as u64);
+    let distinct = group_all_digits(counts.distinct() as u64);
     match &profile.measured {
         Measurement::Estimated(estimated) => estimates::totals(estimated, counts, &distinct),
         Measurement::Exact(_) => {

@@ -9,8 +9,8 @@ mod update;
 mod views;
 
 use crate::base::error::{Error, Result};
-use crate::base::names::{NAMED_FUNCTIONS, first_names, quote_for_shell, shown};
-use crate::base::table::{Columns, exactly, number_of};
+use crate::base::names::{NAMED_FUNCTIONS, first_names, printed_name, quote_for_shell};
+use crate::base::table::{Columns, group_all_digits, number_of};
 use crate::copies::partition::Share;
 use crate::copies::plan::Update;
 use crate::input::load::positions::Positions;
@@ -63,7 +63,7 @@ impl Summary {
             vec![(exact + cut, "sampled"), (skipped, "skipped")]
         };
         let numbers = numbers.into_iter();
-        let numbers = numbers.map(|(n, what)| format!("{} {what}", exactly(n as u64)));
+        let numbers = numbers.map(|(n, what)| format!("{} {what}", group_all_digits(n as u64)));
         let functions = numbers.collect::<Vec<_>>().join(", ");
         format!(
             "{out}: {} ({}); functions: {functions}; next: make -C {} run",
@@ -287,7 +287,10 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
 fn warn_of_threads(options: &Options, analysis: &Analysis) -> Option<String> {
     let manifest = &analysis.manifest;
     let is_exact = options.scheme.strategy().measure.is_exact();
-    let starters: Vec<String> = manifest.thread_starters().map(|(s, _)| shown(s)).collect();
+    let starters: Vec<String> = manifest
+        .thread_starters()
+        .map(|(s, _)| printed_name(s))
+        .collect();
     let can_lose = is_exact && analysis.update == Update::Single && !manifest.counts_nothing();
     (can_lose && !starters.is_empty()).then(|| {
         let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());

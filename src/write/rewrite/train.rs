@@ -7,7 +7,7 @@
 use super::analysis::Analysis;
 use super::{Clock, Measured, write_folder};
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::number_of;
 use crate::copies::strategy::Scheme;
 use crate::input::load::{Admitted, Optimize};
@@ -276,6 +276,6 @@ fn no_make(e: io::Error) -> Error {
 }
 
 fn failed(problem: &str, said: &str, remedy: &str) -> Error {
-    let said = printable(said.trim());
+    let said = escape_unprintable(said.trim());
     Error::Usage(format!("--train: {problem}: {said}; {remedy}"))
 }

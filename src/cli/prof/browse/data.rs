@@ -6,7 +6,7 @@ use super::paths::{Paths, Shares};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
 use crate::base::names::Filter;
-use crate::base::table::{exactly, grouped, number_of};
+use crate::base::table::{group_all_digits, group_digits, number_of};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
@@ -61,10 +61,10 @@ pub(super) trait Evidence<'a> {
     /// The numbers of a function, where all have `total` of what is counted and `weight`.
     fn numbers(&self, f: &Function, total: u128, weight: u128) -> Vec<String> {
         vec![
-            grouped(f.count),
+            group_digits(f.count),
             share(f.count, total),
             share(f.weight, weight),
-            exactly(f.distinct as u64),
+            group_all_digits(f.distinct as u64),
         ]
     }
 
@@ -157,12 +157,12 @@ impl<'a> Tour<'a> {
     /// What was measured, in a line.
     pub(super) fn title(&self) -> String {
         let shown = if self.len() < self.functions.len() {
-            format!("; {} shown", exactly(self.len() as u64))
+            format!("; {} shown", group_all_digits(self.len() as u64))
         } else {
             String::new()
         };
         let functions = number_of(self.functions.len() as u64, "function");
-        let distinct = exactly(self.evidence.distinct(&self.functions) as u64);
+        let distinct = group_all_digits(self.evidence.distinct(&self.functions) as u64);
         self.evidence.title(&functions, self.total, &distinct) + &shown
     }
 

@@ -1,6 +1,6 @@
 //! A path or subpath in its sources.
 
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::display_width;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
@@ -65,7 +65,7 @@ fn shown(line: &str) -> String {
             let at = display_width(&out);
             out.extend(std::iter::repeat_n(' ', STOP - at % STOP));
         }
-        out += &printable(part);
+        out += &escape_unprintable(part);
     }
     out
 }

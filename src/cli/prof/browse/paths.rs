@@ -4,7 +4,7 @@ use super::items::{Described, Items, Sort, share};
 use super::lit::{Lit, files};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
-use crate::base::table::{exactly, grouped, number_of, percent};
+use crate::base::table::{group_all_digits, group_digits, number_of, percent};
 use crate::profile::{Profile, Structure};
 use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
@@ -196,13 +196,13 @@ impl Items for Paths<'_> {
         let least = if is_least { "≥ " } else { "" };
         let line = self.line(i)?;
         let executed = u128::from(line.count) * u128::from(line.instructions);
-        let mut numbers = vec![format!("{least}{}", grouped(line.count))];
+        let mut numbers = vec![format!("{least}{}", group_digits(line.count))];
         match shares {
             None => numbers.push(share(executed, total)),
             Some(shares) => numbers.extend(shares(f, line.id).map(percent)),
         }
-        numbers.push(exactly(line.instructions));
-        numbers.push(exactly(line.path.blocks.len() as u64));
+        numbers.push(group_all_digits(line.instructions));
+        numbers.push(group_all_digits(line.path.blocks.len() as u64));
         Ok((numbers, difference))
     }
 

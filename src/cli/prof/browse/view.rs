@@ -4,7 +4,7 @@ use super::data::Tour;
 use super::items::{Described, Items};
 use super::lit::{Lit, LitFile};
 use crate::base::error::Result;
-use crate::base::table::{Layout, wrapped};
+use crate::base::table::{Layout, wrap_words};
 use crate::cli::screen::{Flow, List, Table, clip, moved, named};
 use crate::read::report::steps;
 use ratatui::Frame;
@@ -339,7 +339,7 @@ fn told(lit: &Lit, width: u16) -> Vec<String> {
 
 fn draw_text(page: &Page, frame: &mut Frame, area: Rect) {
     let Some(file) = page.file() else {
-        let blocks = wrapped(&page.lit.blocks.join("→"), usize::from(area.width), 0);
+        let blocks = wrap_words(&page.lit.blocks.join("→"), usize::from(area.width), 0);
         frame.render_widget(Text::from(blocks), area);
         return;
     };
@@ -351,7 +351,7 @@ fn draw_text(page: &Page, frame: &mut Frame, area: Rect) {
             lines.join(", ")
         );
         frame.render_widget(
-            Text::from(wrapped(&missing, usize::from(area.width), 0)),
+            Text::from(wrap_words(&missing, usize::from(area.width), 0)),
             area,
         );
         return;

@@ -202,7 +202,7 @@ fn repeat_probabilities(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> 
     for (header, back) in &mut again {
         let vertex = dag.vertex(*header).into_iter();
         let all: f64 = vertex
-            .flat_map(|v| dag.outs(v))
+            .flat_map(|v| dag.out_edges(v))
             .map(|e| paths.weights[e])
             .sum();
         // A loop that never ran is not begun again.
@@ -215,7 +215,7 @@ fn repeat_probabilities(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> 
 fn chances(cfg: &Cfg, paths: &Measuring, b: BlockId) -> Vec<f64> {
     let mut chances = vec![0.0; cfg.block(b).succs.len()];
     let dag = &paths.dag;
-    for e in dag.vertex(b).into_iter().flat_map(|v| dag.outs(v)) {
+    for e in dag.vertex(b).into_iter().flat_map(|v| dag.out_edges(v)) {
         if let EdgeKind::Real(c) | EdgeKind::BackEdge(c) = dag.edge(e).kind {
             chances[c.succ as usize] = paths.weights[e];
         }

@@ -56,7 +56,7 @@ fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<Module
     let returning = module
         .functions
         .iter()
-        .filter(|f| returns(&f.function_attributes));
+        .filter(|f| may_return(&f.function_attributes));
     let functions = module.functions.iter().enumerate().map(move |(i, f)| {
         let attributes = skip.get(i).copied().flatten();
         function(f, attributes)
@@ -138,7 +138,7 @@ fn calls_in(block: &BasicBlock) -> impl Iterator<Item = (&CalledOperand, &TypeRe
     calls.chain(invoke)
 }
 
-fn returns(attributes: &[Attr]) -> bool {
+fn may_return(attributes: &[Attr]) -> bool {
     attributes.contains(&Attr::NoUnwind) && attributes.contains(&Attr::WillReturn)
 }
 
@@ -302,7 +302,7 @@ fn callee_view(operand: &CalledOperand) -> CalleeView<'_> {
 fn call<'a>(operand: &'a CalledOperand, attributes: &[Attr]) -> CallView<'a> {
     CallView {
         callee: callee_view(operand),
-        returns: returns(attributes),
+        returns: may_return(attributes),
         returns_twice: attributes.contains(&Attr::ReturnsTwice),
         in_tail_position: false,
         first_argument: None,

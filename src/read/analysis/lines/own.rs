@@ -81,7 +81,7 @@ impl<'a> Owners<'a> {
             bodies: HashMap::new(),
         };
         for f in functions {
-            if let Some(begins) = f.entry.begins() {
+            if let Some(begins) = f.entry.find_start() {
                 let key = (f.entry.name.as_str(), owners.file(begins.file));
                 owners.bodies.entry(key).or_default().push(f.f);
             }
@@ -98,7 +98,7 @@ impl<'a> Owners<'a> {
     fn find(&self, f: &CountedFunction, loc: Loc, inlined: Option<u32>) -> Vec<FuncId> {
         let file = self.file(loc.file);
         let Some(call) = inlined else {
-            let begins = f.entry.begins();
+            let begins = f.entry.find_start();
             let own = begins.is_some_and(|l| self.file(l.file) == file);
             return own.then_some(f.f).into_iter().collect();
         };

@@ -2,7 +2,7 @@
 
 use super::{Amount, Sampled, Samples};
 use crate::base::index::FuncId;
-use crate::base::names::{is_shared_library, readable};
+use crate::base::names::{is_shared_library, readable_name};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use std::cmp::Reverse;
@@ -112,7 +112,7 @@ impl<'a> Index<'a> {
         let mut by_name: HashMap<String, Vec<FuncId>> = HashMap::new();
         for f in profile.functions() {
             let symbol = profile.entry(f).name.as_str();
-            let full = readable(symbol);
+            let full = readable_name(symbol);
             let names = [
                 without_final_mark(symbol),
                 without_spaces(&full),

@@ -7,9 +7,9 @@ use super::unasked::Candidates;
 use super::{Scope, file};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId};
-use crate::base::names::{first_columns, printable};
+use crate::base::names::{escape_unprintable, first_columns};
 use crate::base::style::{BOLD, DIM, MISSING};
-use crate::base::table::{Layout, display_width, grouped, number_of, wrapped};
+use crate::base::table::{Layout, display_width, group_digits, number_of, wrap_words};
 use crate::input::ir::Terminator;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
@@ -158,7 +158,7 @@ impl Kind {
 /// How often a line ran, `≥ 7` if that is not known: control left the function before its end.
 fn bound(n: Range) -> String {
     let sign = if n.is_exact() { "" } else { "≥ " };
-    sign.to_string() + &grouped(n.least)
+    sign.to_string() + &group_digits(n.least)
 }
 
 /// What becomes of conditions with an outcome of which it is not known whether it came up.
@@ -400,7 +400,7 @@ impl Page<'_> {
                 format!("{lines} of the patch, and {AROUND} around each")
             }
         };
-        let mut out = format!("{BOLD}{}{BOLD:#}: {of}\n", printable(self.name));
+        let mut out = format!("{BOLD}{}{BOLD:#}: {of}\n", escape_unprintable(self.name));
         if self.text.is_none() {
             out += "  the text is not there as it was compiled (--source-dir, --path-map)\n";
         }
@@ -465,7 +465,7 @@ impl Page<'_> {
         let text = self.text.and_then(|t| t.line(number)).unwrap_or("");
         // A byte order mark is no text, and would be shown as what is not printable.
         let text = text.trim_start_matches('\u{feff}');
-        let text = printable(&text.replace('\t', "    ")).into_owned();
+        let text = escape_unprintable(&text.replace('\t', "    ")).into_owned();
         let text = if layout.full {
             text
         } else {
@@ -474,7 +474,7 @@ impl Page<'_> {
         let line = format!("{count:>wide$}  {number:>digits$}  {text}");
         let mut out = format!("{style}{}{style:#}\n", line.trim_end());
         for never in self.never.get(&number).into_iter().flatten() {
-            let text = wrapped(&format!("↳ {never}"), layout.width, indent);
+            let text = wrap_words(&format!("↳ {never}"), layout.width, indent);
             let _ = writeln!(out, "{MISSING}{text}{MISSING:#}");
         }
         out

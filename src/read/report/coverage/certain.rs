@@ -253,13 +253,13 @@ impl Certainty<'_> {
             let profile = self.words.profile();
             for loc in profile
                 .functions()
-                .filter_map(|f| profile.entry(f).begins())
+                .filter_map(|f| profile.entry(f).find_start())
             {
                 *beginning.entry(loc).or_default() += 1;
             }
             beginning
         });
-        entry.begins().is_some_and(|loc| beginning[&loc] == 1)
+        entry.find_start().is_some_and(|loc| beginning[&loc] == 1)
     }
 }
 

@@ -29,7 +29,7 @@ impl Counted {
         if let CountedPaths::Outside(_) = paths {
             for id in &profile.entry(f).known {
                 let edges = profile.decode(f, structure, *id)?;
-                if !paths.contain(&edges) {
+                if !paths.contain_path(&edges) {
                     unselected.push((*id, edges));
                 }
             }

@@ -8,7 +8,7 @@ use super::unasked::{Candidates, Unasked};
 use super::{Coverage, Paths, Scope};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::table::{Layout, grouped, number_of, percent, wrapped};
+use crate::base::table::{Layout, group_digits, number_of, percent, wrap_words};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::read::analysis::counted::CountedFunction;
@@ -237,7 +237,10 @@ pub(super) fn share_text(numbers: &Paths) -> String {
 
 /// One measure: `lines 12 of 16 (75.00%)`.
 pub fn headline_of(what: &str, numbers: &Paths) -> String {
-    let (ran, all) = (grouped(numbers.executed), grouped(numbers.feasible));
+    let (ran, all) = (
+        group_digits(numbers.executed),
+        group_digits(numbers.feasible),
+    );
     let share = match numbers.executed {
         0 if numbers.feasible > 0 => "nothing ran".into(),
         _ => share_text(numbers),
@@ -265,7 +268,7 @@ pub(super) fn headline(coverage: &Coverage) -> String {
     let shown: Vec<String> = known
         .map(|(what, numbers)| {
             if nothing {
-                format!("0 of {} {what}", grouped(numbers.feasible))
+                format!("0 of {} {what}", group_digits(numbers.feasible))
             } else {
                 headline_of(what, numbers)
             }
@@ -295,7 +298,7 @@ pub(super) fn optimised_note(profile: &Profile, functions: impl Iterator<Item = 
         n if n == all => ("optimised code".into(), "some"),
         n => {
             let all = number_of(all, "function");
-            let which = format!("{} of {all} are optimised code", grouped(n));
+            let which = format!("{} of {all} are optimised code", group_digits(n));
             (which, "some of their")
         }
     };
@@ -323,6 +326,6 @@ pub(super) fn verdict_note(profile: &Profile) -> String {
 pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
     match note.trim_end() {
         "" => String::new(),
-        note => wrapped(note, layout.width, 0) + "\n\n",
+        note => wrap_words(note, layout.width, 0) + "\n\n",
     }
 }

@@ -237,7 +237,7 @@ pub fn coverage<'a>(
 
 /// The file that a function begins in, or its module.
 fn file(profile: &Profile, f: FuncId) -> String {
-    match profile.entry(f).begins() {
+    match profile.entry(f).find_start() {
         Some(loc) => profile.manifest.files[loc.file as usize].clone(),
         None => profile.module(f).to_string(),
     }

@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
     fn new(paths: &'a Measuring, executed: &[Ran], known: HashSet<PathId>) -> Self {
         let dag = &paths.dag;
         let counts = add_up(dag, executed);
-        let usual = |v| find_hottest_edge(dag.outs(v), &counts);
+        let usual = |v| find_hottest_edge(dag.out_edges(v), &counts);
         Search {
             usual: dag.order().map(usual).collect(),
             dag,
@@ -151,7 +151,7 @@ impl<'a> Search<'a> {
         let vertex = |i: usize| self.dag.edge(edges[i]).src;
         let vertices: Vec<VertexId> = (0..edges.len()).map(vertex).collect();
         for (i, &taken) in edges.iter().enumerate() {
-            for other in self.dag.outs(vertices[i]) {
+            for other in self.dag.out_edges(vertices[i]) {
                 if other == taken || self.spent > BUDGET {
                     continue;
                 }

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 const MOST: u128 = 4096;
 
 /// The executions of each edge in which its source asked something: without those that followed from where control came
-/// from ([`FunctionEntry::implied`]), and those that the compiler added. O(edges + executed paths' length).
+/// from ([`FunctionEntry::implied_successor`]), and those that the compiler added. O(edges + executed paths' length).
 pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> TiVec<EdgeId, u64> {
     let mut counts = dag.by_edge(0u64);
     for path in executed {
@@ -34,7 +34,8 @@ pub(super) fn asked<'a>(
     let block = move |e: EdgeId| dag.block(dag.edge(e).src);
     let asks = move |&(n, e): &(usize, EdgeId)| {
         let before = edges[..n].iter().rev().map_while(move |e| block(*e));
-        block(e).is_none_or(|b| entry.implied(b, before).is_none() && !entry.is_generated(b))
+        block(e)
+            .is_none_or(|b| entry.implied_successor(b, before).is_none() && !entry.is_generated(b))
     };
     let asked = edges.iter().copied().enumerate().filter(asks);
     asked.map(|(_, e)| e)
@@ -50,11 +51,14 @@ pub(super) fn never_taken(
     let mut found: Vec<(u64, EdgeId)> = Vec::new();
     for v in dag.order() {
         let chosen = dag.block(v).is_some_and(&is_chosen);
-        if !chosen || dag.outs(v).count() < 2 {
+        if !chosen || dag.out_edges(v).count() < 2 {
             continue;
         }
-        let ran = dag.outs(v).map(|e| counts[e]).fold(0, u64::saturating_add);
-        let never = dag.outs(v).filter(|e| counts[*e] == 0);
+        let ran = dag
+            .out_edges(v)
+            .map(|e| counts[e])
+            .fold(0, u64::saturating_add);
+        let never = dag.out_edges(v).filter(|e| counts[*e] == 0);
         found.extend(never.map(|e| (ran, e)));
     }
     found.sort_by_key(|&(ran, e)| (Reverse(ran), e));

@@ -49,7 +49,7 @@ fn known(
     let mut number = 0;
     for into in dag.edge_ids().filter(|e| meets(dag.edge(*e).dst)) {
         let edge = dag.edge(into);
-        for out in dag.outs(edge.dst) {
+        for out in dag.out_edges(edge.dst) {
             let is_known = certain.contains(into) || certain.contains(out);
             let counts = is_known && through.admits_pair(edge, dag.edge(out));
             number += u128::from(counts || ran.contains(&(into, out)));

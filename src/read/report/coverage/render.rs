@@ -7,10 +7,10 @@ use super::headline::{SourceSums, headline, verdict_note, wrapped_note};
 use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{NAMED_FUNCTIONS, printable, readable};
+use crate::base::names::{NAMED_FUNCTIONS, escape_unprintable, readable_name};
 use crate::base::rows::{Record, Table};
 use crate::base::style::WARN;
-use crate::base::table::{Layout, exactly, number_of, times, wrapped};
+use crate::base::table::{Layout, group_all_digits, number_of, times, wrap_words};
 use crate::input::ir::Loc;
 use crate::paths::dag::PathStart;
 use crate::profile::Profile;
@@ -51,7 +51,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     }
     let by_file = match coverage.patch {
         None => {
-            let headline = wrapped(headline(coverage).trim_end(), layout.width, 0);
+            let headline = wrap_words(headline(coverage).trim_end(), layout.width, 0);
             headline + "\n\n" + &by_file(coverage, &unasked, layout)
         }
         Some(_) => by_file(coverage, &unasked, layout),
@@ -64,7 +64,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         + &wrapped_note(&coverage.optimised, layout)
         + &by_file;
     let columns = columns();
-    let mut table = columns.begin("function: missing");
+    let mut table = columns.begin_columns("function: missing");
     let inner = Layout {
         width: layout.width.saturating_sub(INDENT),
         ..layout
@@ -89,7 +89,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let cells = columns.cells(&coverage.sums(row));
         table.named_over_list(cells, name, INDENT, note);
         if let Some(text) = contradictory(row) {
-            table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
+            table.add_text(0, Style::new(), wrap_words(&text, layout.width, INDENT));
         }
         let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
         let rows = steps.rows_of_each(shown);
@@ -97,14 +97,14 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             for line in explain_uncovered(&steps, uncovered, rows, inner) {
                 let text = line.trim_start();
                 let indent = INDENT + line.len() - text.len();
-                table.note(0, Style::new(), wrapped(text, layout.width, indent));
+                table.add_text(0, Style::new(), wrap_words(text, layout.width, indent));
             }
         }
         if row.more_uncovered > 0 {
-            table.note(
+            table.add_text(
                 0,
                 Style::new(),
-                wrapped(&describe_left_out(row), layout.width, INDENT),
+                wrap_words(&describe_left_out(row), layout.width, INDENT),
             );
         }
     }
@@ -166,7 +166,7 @@ fn notes(
     }
     let mut out: String = out
         .lines()
-        .map(|line| wrapped(line, layout.width, 0) + "\n")
+        .map(|line| wrap_words(line, layout.width, 0) + "\n")
         .collect();
     let most = if layout.full {
         usize::MAX
@@ -191,7 +191,7 @@ fn notes(
 /// That all numbers are of selected paths, and how many functions have none.
 pub(super) fn describe_selection(coverage: &Coverage) -> String {
     let said = coverage.profile.said_selection().unwrap_or_default();
-    let mut out = format!("{}\n", printable(&said));
+    let mut out = format!("{}\n", escape_unprintable(&said));
     if coverage.unselected > 0 {
         let functions = number_of(coverage.unselected as u64, "function");
         let verb = if coverage.unselected == 1 {
@@ -232,9 +232,13 @@ pub(super) fn describe_patch(
     patch: &PatchLines,
     unasked: &BTreeMap<String, Vec<Unasked>>,
 ) -> String {
-    let n = |n: usize| exactly(n as u64);
+    let n = |n: usize| group_all_digits(n as u64);
     let names = || {
-        let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
+        let names: Vec<_> = patch
+            .elsewhere
+            .iter()
+            .map(|f| escape_unprintable(f))
+            .collect();
         names.join(", ")
     };
     if patch.lines == 0 && !patch.elsewhere.is_empty() {
@@ -264,8 +268,14 @@ pub(super) fn describe_patch(
         let _ = writeln!(out, "files that the program has no code of: {}", names());
     }
     let unasked = unasked.iter().flat_map(|(file, all)| {
-        let said =
-            |u: &Unasked| format!("{}:{} {}", base_name(file), u.line, printable(&u.condition));
+        let said = |u: &Unasked| {
+            format!(
+                "{}:{} {}",
+                base_name(file),
+                u.line,
+                escape_unprintable(&u.condition)
+            )
+        };
         all.iter().map(said)
     });
     let unasked: Vec<String> = unasked.collect();
@@ -334,7 +344,7 @@ pub(super) fn place_beside(steps: &Steps, near: &Near, line: &Line, said: &str) 
 fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
     let line = &uncovered.path;
     let entry = profile.entry(line.func);
-    let home = entry.begins();
+    let home = entry.find_start();
     let place = |step: Step| place(profile, home, &step);
     line.steps(profile).map(place).collect()
 }
@@ -527,7 +537,7 @@ fn json_function<'a>(
     JsonFunction {
         module: profile.module(row.f),
         name: &profile.entry(row.f).name,
-        readable: readable(&profile.entry(row.f).name).into_owned(),
+        readable: readable_name(&profile.entry(row.f).name).into_owned(),
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
         sums: columns.record(&coverage.sums(row)),

@@ -166,7 +166,7 @@ impl Scope {
             return blocks;
         }
         let line = |loc: Loc| self.markers.line(loc.file, loc.line);
-        let whole = entry.begins().is_some_and(line);
+        let whole = entry.find_start().is_some_and(line);
         let out = |b: &BlockId| {
             let mut spans = entry.spans(*b).peekable();
             spans.peek().is_some() && spans.all(|s| line(s.loc))

@@ -45,7 +45,7 @@ impl<'a> Through<'a> {
         for v in dag.order().rev().filter(open) {
             let is_inside = |e: &EdgeId| inside.as_ref().is_none_or(|set| set.contains(*e));
             let sum = dag
-                .outs(v)
+                .out_edges(v)
                 .filter(is_inside)
                 .fold((0u128, 0u128), |sum, e| {
                     let more = ways[dag.edge(e).dst];
@@ -113,7 +113,7 @@ impl<'a> Through<'a> {
         let (mut at, mut been, mut edges) = (self.dag.entry(), false, Vec::new());
         while at != self.dag.exit() {
             been |= self.touched[at];
-            let mut outs = self.dag.outs(at).filter(|e| self.is_inside(*e));
+            let mut outs = self.dag.out_edges(at).filter(|e| self.is_inside(*e));
             let next = outs.find(|e| {
                 let (all, through) = self.ways[self.dag.edge(*e).dst];
                 let here = if been { all } else { through };

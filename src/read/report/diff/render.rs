@@ -2,9 +2,9 @@
 
 use super::{Change, Diff, Frequency};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::base::rows::{Cell, Table};
-use crate::base::table::{Layout, exactly, grouped, number_of};
+use crate::base::table::{Layout, group_all_digits, group_digits, number_of};
 use crate::profile::Profile;
 use crate::read::report::function_columns;
 use crate::read::report::steps::Steps;
@@ -27,7 +27,7 @@ impl Diff<'_> {
 /// For people; of each kind of change at most `top`. Decisions are told by the texts of the later program's and the
 /// earlier one's sources.
 pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> String {
-    let [before, after] = diff.totals.map(grouped);
+    let [before, after] = diff.totals.map(group_digits);
     let mut out = format!("{before} paths before, {after} after; shares are of these\n");
     for (what, changes, profile) in diff.kinds() {
         if changes.is_empty() {
@@ -68,7 +68,7 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         0 => String::new(),
         n => format!(
             ", {} of them with other counts (shares changed by less than {}%)",
-            exactly(n as u64),
+            group_all_digits(n as u64),
             diff.least * 100.0
         ),
     };
@@ -79,7 +79,7 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
 /// How often a path ran before and after.
 fn numbers(change: &Change) -> String {
     let side = |f: Option<Frequency>| match f {
-        Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
+        Some(f) => format!("{} ({:.2}%)", group_digits(f.count), f.share * 100.0),
         None => "0".into(),
     };
     format!("  {} → {}  ", side(change.before), side(change.after))
@@ -149,7 +149,7 @@ fn path<'a>(profile: &'a Profile, c: &'a Change) -> JsonPath<'a> {
     JsonPath {
         module: profile.module(c.line.func),
         name: &profile.entry(c.line.func).name,
-        readable: readable(&profile.entry(c.line.func).name).into_owned(),
+        readable: readable_name(&profile.entry(c.line.func).name).into_owned(),
         cfg: profile.entry(c.line.func).cfg_hash(),
         id: c.line.id.to_string(),
         blocks: &c.line.path.blocks,

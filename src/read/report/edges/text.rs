@@ -2,8 +2,8 @@
 
 use super::FunctionEdges;
 use crate::base::index::{BlockId, TiVec};
-use crate::base::names::{Beside, shown};
-use crate::base::table::{Layout, NARROWEST, display_width, grouped};
+use crate::base::names::{Beside, printed_name};
+use crate::base::table::{Layout, NARROWEST, display_width, group_digits};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::left::Range;
@@ -17,14 +17,14 @@ pub fn text(profile: &Profile, functions: &[FunctionEdges], layout: Layout) -> S
     let ran = |f: &&FunctionEdges| f.blocks.iter().any(|&n| n > 0);
     let mut functions: Vec<&FunctionEdges> = functions.iter().filter(ran).collect();
     functions.sort_by_key(|f| Reverse(f.instructions));
-    let beside = Beside::new(functions.iter().map(|f| shown(&f.name)).collect());
+    let beside = Beside::new(functions.iter().map(|f| printed_name(&f.name)).collect());
     let fit = |name: &str, used: usize| {
-        let name = shown(name);
+        let name = printed_name(name);
         if layout.full {
             return name;
         }
         let room = layout.width.saturating_sub(used).max(NARROWEST);
-        beside.fit(&name, room)
+        beside.fit_name(&name, room)
     };
     let texts = functions.into_iter().map(|f| function(profile, f, &fit));
     texts.collect()
@@ -39,7 +39,7 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
     let mut out = place(&f.begins, "  ");
     let _ = write!(out, ": entered {}", between(f.entered));
     if f.left > 0 {
-        let _ = write!(out, ", left before its end: {}", grouped(f.left));
+        let _ = write!(out, ", left before its end: {}", group_digits(f.left));
     }
     if f.again {
         out += "; setjmp may return to it again: counts are not certain";
@@ -68,7 +68,7 @@ fn below(
 ) -> TiVec<BlockId, String> {
     let mut below: TiVec<BlockId, String> = f.ranges.keys().map(|_| String::new()).collect();
     for c in &f.calls {
-        let (before, after) = ("    calls ", format!(": {}", grouped(c.count)));
+        let (before, after) = ("    calls ", format!(": {}", group_digits(c.count)));
         let callee = fit(&c.callee, before.len() + after.len());
         let _ = writeln!(below[c.block], "{before}{callee}{after}");
     }
@@ -86,10 +86,14 @@ fn below(
 /// A count, or between which numbers it is.
 fn between(range: Range) -> String {
     if range.is_exact() {
-        grouped(range.count)
+        group_digits(range.count)
     } else if range.most == u64::MAX {
-        format!("{}?", grouped(range.count))
+        format!("{}?", group_digits(range.count))
     } else {
-        format!("{} to {}", grouped(range.least), grouped(range.most))
+        format!(
+            "{} to {}",
+            group_digits(range.least),
+            group_digits(range.most)
+        )
     }
 }

@@ -8,7 +8,7 @@
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::names::{printable, shown};
+use crate::base::names::{escape_unprintable, printed_name};
 use crate::input::ir::Loc;
 use crate::input::ir::callgraph::groups;
 use crate::profile::Profile;
@@ -53,7 +53,7 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> String {
         "# callgrind format\nversion: 1\ncreator: p3-prof {}\ncmd: {}\npart: 1\n\n\
          positions: line\nevent: Inst : LLVM instructions executed\nevents: Inst\nsummary: {total}\n",
         env!("CARGO_PKG_VERSION"),
-        printable(&profile.path.to_string_lossy()),
+        escape_unprintable(&profile.path.to_string_lossy()),
     );
     let mut writer = Writer {
         profile,
@@ -77,7 +77,7 @@ fn costs(f: &CountedFunction, numbers: &BTreeMap<FuncId, usize>) -> Costs {
         own: BTreeMap::new(),
         calls: BTreeMap::new(),
     };
-    let nowhere = f.entry.begins().unwrap_or(Loc {
+    let nowhere = f.entry.find_start().unwrap_or(Loc {
         file: u32::MAX,
         line: 0,
     });
@@ -156,7 +156,7 @@ impl Names {
         }
         let number = self.0.len() + 1;
         self.0.insert(name.to_string(), number);
-        format!("({number}) {}", printable(name))
+        format!("({number}) {}", escape_unprintable(name))
     }
 }
 
@@ -183,10 +183,10 @@ impl<'a> Writer<'a> {
 
     fn function(&mut self, number: usize, costs: &Costs) {
         let f = &self.functions[number];
-        let mut current = self.file(f.entry.begins());
+        let mut current = self.file(f.entry.find_start());
         self.out.push('\n');
         self.name_file("fl", current);
-        let name = self.symbols.say(&shown(&f.entry.name));
+        let name = self.symbols.say(&printed_name(&f.entry.name));
         let _ = writeln!(self.out, "fn={name}");
         let called = costs.calls.keys().map(|(loc, _)| loc);
         let places: BTreeSet<Loc> = costs.own.keys().chain(called).copied().collect();
@@ -212,9 +212,9 @@ impl<'a> Writer<'a> {
 
     fn call(&mut self, loc: Loc, callee: usize, count: u64, cost: f64) {
         let callee = &self.functions[callee];
-        let begins = callee.entry.begins();
+        let begins = callee.entry.find_start();
         self.name_file("cfi", self.file(begins));
-        let name = self.symbols.say(&shown(&callee.entry.name));
+        let name = self.symbols.say(&printed_name(&callee.entry.name));
         let first = begins.map_or(0, |l| l.line);
         let _ = writeln!(self.out, "cfn={name}\ncalls={count} {first}");
         let _ = writeln!(self.out, "{} {cost:.0}", loc.line);

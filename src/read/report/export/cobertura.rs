@@ -8,7 +8,7 @@
 
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
-use crate::base::names::{printable, readable};
+use crate::base::names::{escape_unprintable, readable_name};
 use crate::read::analysis::lines::SourceFile;
 use crate::read::source::repository;
 use crate::read::source::root::Root;
@@ -100,7 +100,7 @@ fn rates(lines: Rate, branches: Rate) -> [(&'static str, String); 3] {
 fn attributes(of: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let shown = of
         .iter()
-        .map(|(name, value)| (*name, printable(value).into_owned()));
+        .map(|(name, value)| (*name, escape_unprintable(value).into_owned()));
     shown.collect()
 }
 
@@ -151,7 +151,7 @@ fn document(xml: &mut Xml, sources: &BTreeMap<&str, SourceFile>) -> io::Result<(
     element(xml, "coverage", &of, |xml| {
         element(xml, "sources", &[], |xml| {
             let source = xml.create_element("source");
-            let text = printable(root.0);
+            let text = escape_unprintable(root.0);
             source.write_text_content(BytesText::new(&text)).map(|_| ())
         })?;
         element(xml, "packages", &[], |xml| packages(xml, &root, sources))
@@ -201,7 +201,7 @@ fn methods(xml: &mut Xml, source: &SourceFile) -> io::Result<()> {
         let (number, entered) = (function.line, function.entered);
         let entries = Rate::of(std::iter::once(entered > 0));
         let mut of = vec![
-            ("name", readable(symbol).into_owned()),
+            ("name", readable_name(symbol).into_owned()),
             ("signature", symbol.to_string()),
         ];
         of.extend(rates(entries, Rate::default()));

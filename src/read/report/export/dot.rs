@@ -3,8 +3,8 @@
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, TiVec};
-use crate::base::names::{dot_escaped, shown};
-use crate::base::table::grouped;
+use crate::base::names::{dot_escaped, printed_name};
+use crate::base::table::group_digits;
 use crate::paths::dag::{EdgeKind, PathEnd};
 use crate::profile::Profile;
 use crate::profile::flow::EdgeCount;
@@ -96,10 +96,10 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
         Config::EdgeNoLabel,
     ];
     let body = Dot::with_attr_getters(&graph, &without, &edge, &node);
-    let name = dot_escaped(&shown(&f.entry.name));
+    let name = dot_escaped(&printed_name(&f.entry.name));
     let entered = match f.executed.entered(&f.structure, &f.flow) {
-        exact if exact.is_exact() => grouped(exact.count),
-        range => format!("≥ {}", grouped(range.least)),
+        exact if exact.is_exact() => group_digits(exact.count),
+        range => format!("≥ {}", group_digits(range.least)),
     };
     format!("digraph \"{name}\" {{\n    label=\"{name}: entered {entered}\"\n{body}}}\n")
 }
@@ -113,10 +113,10 @@ const UNKNOWN: &str = " style=dotted color=gray fontcolor=gray";
 /// nothing is known.
 fn said(f: &CountedFunction, range: Range) -> String {
     match (f.executed.is_bound(range), range.count) {
-        (false, n) => grouped(n),
+        (false, n) => group_digits(n),
         (true, 0) if f.executed.is_partial => "not selected".to_string(),
         (true, 0) => "not known".to_string(),
-        (true, n) => format!("≥ {}", grouped(n)),
+        (true, n) => format!("≥ {}", group_digits(n)),
     }
 }
 

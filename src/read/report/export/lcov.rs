@@ -6,7 +6,7 @@
 
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
-use crate::base::names::{escaped, printable, shown};
+use crate::base::names::{escape_also, escape_unprintable, printed_name};
 use crate::profile::left::Range;
 use crate::read::analysis::counted::CountedFunction;
 use crate::read::analysis::lines::{SourceFile, lambda_name};
@@ -52,7 +52,12 @@ fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
     let mut out = "# p3-prof\n".to_string();
     let verdict = &counts.profile.verdict;
     for reason in verdict.missing() {
-        let _ = writeln!(out, "# {}: {}", verdict.status(), printable(reason));
+        let _ = writeln!(
+            out,
+            "# {}: {}",
+            verdict.status(),
+            escape_unprintable(reason)
+        );
     }
     out += &uncertain(counts);
     for (name, source) in &counts.own_by_line(asked)? {
@@ -79,18 +84,18 @@ fn uncertain(counts: &Counts) -> String {
                 _ => return None,
             }
         };
-        Some(format!("# {}: {why}\n", shown(&f.entry.name)))
+        Some(format!("# {}: {why}\n", printed_name(&f.entry.name)))
     };
     counts.functions.iter().filter_map(comment).collect()
 }
 
 fn record(name: &str, source: &SourceFile, ends: bool) -> String {
-    let mut out = format!("TN:\nSF:{}\n", printable(name));
+    let mut out = format!("TN:\nSF:{}\n", escape_unprintable(name));
     // Symbols, as gcov writes them: genhtml demangles. Commas end fields, and nothing quotes them. genhtml 2 allows for
     // lambdas that never ran on lines that did, if it knows them by their names.
     let name = |symbol: &str| {
         let lambda = ends.then(|| lambda_name(symbol)).flatten();
-        escaped(lambda.as_deref().unwrap_or(symbol), &[','])
+        escape_also(lambda.as_deref().unwrap_or(symbol), &[','])
     };
     let functions = source.functions_in_order();
     for (symbol, f) in &functions {

@@ -9,7 +9,7 @@ use super::stacks::Frame;
 use super::{Asked, Export};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::names::{printable, shown};
+use crate::base::names::{escape_unprintable, printed_name};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::read::analysis::samples::messages::{
@@ -133,7 +133,7 @@ impl Tables {
             order.insert(order.len(), (entry.loc.map(|l| (l, None)), rest));
         }
         let key = self.string("path");
-        let text = self.string(&format!("{} #{}", printable(&entry.name), line.id));
+        let text = self.string(&format!("{} #{}", escape_unprintable(&entry.name), line.id));
         for (i, (place, instructions)) in order.into_values().enumerate() {
             let location = self.location(report.profile, line.func, place);
             let executed = u128::from(line.count) * u128::from(instructions);
@@ -174,7 +174,7 @@ impl Tables {
             id,
             name,
             system_name: name,
-            filename: self.string(&printable(filename)),
+            filename: self.string(&escape_unprintable(filename)),
             start_line: 0,
         };
         self.file.function.push(function);
@@ -250,9 +250,9 @@ impl Tables {
         let filename = file.map_or("", |f| &profile.manifest.files[f as usize]);
         let function = Function {
             id,
-            name: self.string(&shown(symbol)),
-            system_name: self.string(&printable(symbol)),
-            filename: self.string(&printable(filename)),
+            name: self.string(&printed_name(symbol)),
+            system_name: self.string(&escape_unprintable(symbol)),
+            filename: self.string(&escape_unprintable(filename)),
             start_line: begins.map_or(0, |l| i64::from(l.line)),
         };
         self.file.function.push(function);

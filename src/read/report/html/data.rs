@@ -6,7 +6,7 @@ use super::layout::picture;
 use super::paths::{PathData, RowData, Teller, UncoveredData};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, PathId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::profile::filter::Selection;
 use crate::profile::flow::flow;
 use crate::profile::left::{Executed, Range};
@@ -293,11 +293,11 @@ impl Maker<'_> {
     fn function(&self, row: &FunctionCoverage, own: Option<&SourceSums>) -> Result<FunctionData> {
         let (profile, f) = (self.paths.profile(), row.f);
         let entry = profile.entry(f);
-        let begins = entry.begins();
+        let begins = entry.find_start();
         let branchless: BTreeSet<u32> = entry.branchless_sites().map(|s| s.loc.line).collect();
         let mut data = FunctionData {
             name: self.steps.name(f),
-            full: readable(&entry.name).into_owned(),
+            full: readable_name(&entry.name).into_owned(),
             symbol: entry.name.clone(),
             module: profile.module(f).to_string(),
             status: entry.status.to_string(),

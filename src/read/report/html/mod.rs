@@ -172,7 +172,7 @@ fn title_in(part: &str, title: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    crate::base::names::printable(text)
+    crate::base::names::escape_unprintable(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
 }

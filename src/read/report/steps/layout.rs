@@ -2,7 +2,7 @@
 
 use super::{Fold, Row, Step, joined};
 use crate::base::names::first_columns;
-use crate::base::table::{Layout, cut, display_width, in_columns, number_of, wrapped};
+use crate::base::table::{Layout, cut, display_width, in_columns, number_of, wrap_words};
 
 /// The columns that a place takes at most.
 const WIDEST_PLACE: usize = 22;
@@ -111,7 +111,7 @@ impl StepColumns {
             }
             // Its end may be what differs.
             Row::Differs(_) => {
-                let folded = wrapped(&row.folded(), self.width, start);
+                let folded = wrap_words(&row.folded(), self.width, start);
                 folded.lines().map(|line| cut(line, self.width)).collect()
             }
             Row::More(_) => vec![self.cut_line(&row.folded())],
@@ -155,7 +155,7 @@ impl StepColumns {
 fn break_words(text: &str, width: usize, indent: usize) -> Vec<String> {
     let indent = " ".repeat(indent.min(width / 2));
     let mut lines = Vec::new();
-    for line in wrapped(text, width, indent.len()).lines() {
+    for line in wrap_words(text, width, indent.len()).lines() {
         let mut rest = line.to_string();
         loop {
             let first = first_columns(&rest, width);

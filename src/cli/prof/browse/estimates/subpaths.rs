@@ -2,7 +2,7 @@
 
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
-use crate::base::table::{exactly, grouped, number_of, percent};
+use crate::base::table::{group_all_digits, group_digits, number_of, percent};
 use crate::cli::prof::browse::data::{Evidence, Function, Told, Tour};
 use crate::cli::prof::browse::items::{Described, Items, Sort};
 use crate::cli::prof::browse::lit::{Lit, files};
@@ -83,7 +83,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         format!(
             "{functions} in {} of about {} blocks, {distinct} subpaths; ± half of the 95 % interval",
             number_of(total as u64, "sample"),
-            grouped(self.profile.blocks().round() as u64)
+            group_digits(self.profile.blocks().round() as u64)
         )
     }
 
@@ -106,10 +106,10 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
     fn numbers(&self, f: &Function, _: u128, _: u128) -> Vec<String> {
         let share = self.begun(f.f);
         vec![
-            grouped(f.count),
+            group_digits(f.count),
             percent(share.count),
             percent(share.half_width),
-            exactly(f.distinct as u64),
+            group_all_digits(f.distinct as u64),
         ]
     }
 
@@ -178,7 +178,7 @@ impl<'a> Subpaths<'a> {
 impl Items for Subpaths<'_> {
     fn title(&self) -> String {
         let name = self.sample.profile.profile.name(self.f);
-        let n = exactly(self.shown.len() as u64);
+        let n = group_all_digits(self.shown.len() as u64);
         format!("{name} · {n} sampled subpaths go through it")
     }
 
@@ -221,10 +221,10 @@ impl Items for Subpaths<'_> {
         let texts = self.texts(i);
         let row = self.subpath(i);
         let numbers = vec![
-            grouped(row.estimate.count.round() as u64),
-            grouped(row.estimate.half_width.ceil() as u64),
+            group_digits(row.estimate.count.round() as u64),
+            group_digits(row.estimate.half_width.ceil() as u64),
             percent(row.share),
-            exactly(row.places.len() as u64),
+            group_all_digits(row.places.len() as u64),
         ];
         let subpath = if texts.decisions.is_empty() {
             format!("{}  {}", texts.blocks, texts.lines)
