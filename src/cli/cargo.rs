@@ -1,11 +1,11 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
-use super::build::{CopiesArgs, NONE_HAS_COPIES, described, report_failures};
+use super::build::{CopiesArgs, NONE_HAS_COPIES, describe_program, report_failures};
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::{find_outdated, refuse_unknown, report_selection, report_threads};
-use super::suite::{ended, report_progress};
-use super::{exit_code_of, say};
+use super::suite::{report_end, report_progress};
+use super::{exit_code_of, print_message};
 use crate::base::error::{Error, Result};
 use crate::input::engine;
 use crate::project::record;
@@ -95,7 +95,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     if let Some(out) = &args.out {
         check_folder(out)?;
     }
-    let rustc = Rustc::ask(Stdio::inherit())?;
+    let rustc = Rustc::query(Stdio::inherit())?;
     check_engine(&rustc)?;
     let folder = target_folder(&args.arguments)?.join("p3");
     let out = args.out.clone().unwrap_or(folder.join("copies"));
@@ -126,7 +126,9 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         report_selection(programs);
     }
     if status != 0 || args.verb == Verb::Build {
-        programs.iter().for_each(|p| say(&described(p)));
+        programs
+            .iter()
+            .for_each(|p| print_message(&describe_program(p)));
         report_failures(&built.failures);
         let has_programs = !(programs.is_empty() && built.earlier.is_empty());
         if status == 0 && !has_programs && !built.failures.is_empty() {
@@ -145,8 +147,8 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     };
     let gathered = suite.run(report_progress);
     end_if_interrupted();
-    let status = ended(&suite, &gathered?, false);
-    say(&format!(
+    let status = report_end(&suite, &gathered?, false);
+    print_message(&format!(
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names \
          it",
         path_from_here(&out)
@@ -241,7 +243,7 @@ fn target(arguments: &[String], rustc: &Rustc) -> Result<String> {
             return Ok(target);
         }
     }
-    match configured("build.target") {
+    match configured_value("build.target") {
         Some(serde_json::Value::String(target)) => Ok(target),
         Some(serde_json::Value::Array(targets)) => match &targets[..] {
             [serde_json::Value::String(target)] => Ok(target.clone()),
@@ -254,7 +256,7 @@ fn target(arguments: &[String], rustc: &Rustc) -> Result<String> {
 }
 
 /// A value of cargo's configuration, from its files and the environment.
-fn configured(key: &str) -> Option<serde_json::Value> {
+fn configured_value(key: &str) -> Option<serde_json::Value> {
     // The command is not stable, and asked for nevertheless: nobody else knows how the files are joined.
     let mut asked = Command::new(program());
     asked.args([
@@ -277,7 +279,7 @@ fn environment(target: &str, folder: &Path) -> Result<Variables> {
     let us = std::env::current_exe().map_err(|e| Error::read("/proc/self/exe", e))?;
     // The wrapper of rustc names it.
     our_program("p3-cc")?;
-    let wrapper = || Some(configured("build.rustc-wrapper")?.as_str()?.into());
+    let wrapper = || Some(configured_value("build.rustc-wrapper")?.as_str()?.into());
     let other = std::env::var_os("RUSTC_WRAPPER").or_else(wrapper);
     let other = other.unwrap_or_default();
     let mut environment: Variables = vec![

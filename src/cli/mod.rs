@@ -90,7 +90,7 @@ fn exit_code_of(status: i32) -> ExitCode {
 }
 
 /// Prints `p3: …` in one line on stderr.
-fn say(line: &str) {
+fn print_message(line: &str) {
     anstream::eprintln!("p3: {}", one_line(line));
 }
 

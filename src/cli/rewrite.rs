@@ -277,7 +277,7 @@ pub(super) fn print_llvm_version(llvm: &str) {
 }
 
 /// The command that the first word was meant for, where it names no file and is much like one.
-pub fn meant(word: &str) -> Option<String> {
+pub fn suggest_command(word: &str) -> Option<String> {
     let likeness = |name: &str| strsim::jaro_winkler(word, name);
     let command = <Args as clap::CommandFactory>::command();
     let names = command.get_subcommands().map(|c| c.get_name().to_string());

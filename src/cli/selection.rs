@@ -1,6 +1,6 @@
 //! `--paths` and `--patch`: the options by which commands ask for some paths only.
 
-use super::say;
+use super::print_message;
 use super::warn;
 use crate::base::error::{Error, Result};
 use crate::base::names::{NAMED_PROGRAMS, first_names};
@@ -166,7 +166,7 @@ pub(super) fn report_selection(programs: &[Record]) {
             "no path is selected in any program, so nothing is instrumented; p3-prof paths SPEC FOLDER prints the \
              reason",
         ),
-        (n, all) => say(&format!(
+        (n, all) => print_message(&format!(
             "paths are selected in {n} of {}",
             number_of(all as u64, "program")
         )),

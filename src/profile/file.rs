@@ -90,7 +90,7 @@ impl Profile {
         };
         let Saved { sample, bursts } = match &self.measured {
             Measurement::Exact(_) => Saved::default(),
-            Measurement::Estimated(estimated) => estimated.saved(),
+            Measurement::Estimated(estimated) => estimated.to_saved(),
         };
         let entries = self.entries.iter_enumerated();
         let payload = Payload {

@@ -422,13 +422,13 @@ pub(crate) fn use_profile(p: &Profile) {
             2,
         )
     }) {
-        let sources = crate::read::source::Sources::none();
+        let sources = crate::read::source::Sources::without_files();
         let scope = crate::read::report::coverage::Scope::default();
         let counts = coverage::Details::find(p, &sources, &all, &scope);
         let _ = (
             coverage::text(
                 &coverage,
-                &crate::read::source::Sources::none(),
+                &crate::read::source::Sources::without_files(),
                 crate::base::table::Layout::default(),
             ),
             counts.map(|counts| coverage::json(&coverage, &counts, &sources)),
@@ -440,7 +440,7 @@ pub(crate) fn use_profile(p: &Profile) {
             diff::text(
                 &diff,
                 3,
-                [&crate::read::source::Sources::none(); 2],
+                [&crate::read::source::Sources::without_files(); 2],
                 crate::base::table::Layout::default(),
             ),
             diff::json(&diff),

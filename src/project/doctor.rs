@@ -163,7 +163,7 @@ fn engine_checks(engines: &[Engine], clang: &crate::base::error::Result<Compiler
         return vec![check("LLVM", State::Missing, &told)];
     }
     let one = |engine: &Engine| match version_of(engine) {
-        Ok(version) => ok("LLVM", &describe_version(&version, Some(&engine.path))),
+        Ok(version) => passed_check("LLVM", &describe_version(&version, Some(&engine.path))),
         Err(why) => check("LLVM", State::Missing, &why),
     };
     engines.iter().map(one).collect()
@@ -209,10 +209,10 @@ fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
 
 /// rustc, where there is one: which engine reads what it writes.
 fn rustc(engines: &[Engine]) -> Option<Check> {
-    let rustc = Rustc::ask(Stdio::null()).ok()?;
+    let rustc = Rustc::query(Stdio::null()).ok()?;
     let told = format!("LLVM {}", rustc.llvm);
     Some(match engines.iter().find(|e| e.llvm >= rustc.llvm) {
-        Some(engine) => ok(
+        Some(engine) => passed_check(
             "rustc",
             &format!("{told}, for the engine of LLVM {}", engine.llvm),
         ),
@@ -227,7 +227,7 @@ fn rustc(engines: &[Engine]) -> Option<Check> {
     })
 }
 
-fn ok(what: &'static str, told: &str) -> Check {
+fn passed_check(what: &'static str, told: &str) -> Check {
     check(what, State::Ok, told)
 }
 
@@ -270,7 +270,7 @@ fn compiler(
     let told = describe_version(&version, Some(&compiler.path));
     match major(&version) {
         // Without any engine, that is what is reported, once.
-        Some(major) if major <= newest || engines.is_empty() => ok(what, &told),
+        Some(major) if major <= newest || engines.is_empty() => passed_check(what, &told),
         Some(_) => {
             let remedy = format!("its bitcode is newer than every engine here: install {clang}");
             check(what, State::Missing, &format!("{told}: {remedy}"))
@@ -290,7 +290,7 @@ fn llvm_tool(what: &'static str, name: &str, is_for: &str, package: &str) -> Che
     let names = llvm::clangs().map(|v| llvm::tool(name, v));
     let mut names = names.chain([name.to_string()]);
     match names.find_map(|n| find_in_path(&n)) {
-        Some(file) => ok(what, &file.display().to_string()),
+        Some(file) => passed_check(what, &file.display().to_string()),
         None => {
             let told = format!("for {is_for}: apt-get install {package}");
             check(what, State::Without, &told)
@@ -306,7 +306,7 @@ fn find_program(program: &str) -> Option<PathBuf> {
 /// Whether that is there.
 fn check_own_program(what: &'static str) -> Check {
     match find_program(what) {
-        Some(file) => ok(what, &file.display().to_string()),
+        Some(file) => passed_check(what, &file.display().to_string()),
         None => check(
             what,
             State::Missing,
@@ -329,13 +329,13 @@ fn check_by_program(compiler: &Compiler) -> Vec<Check> {
     let has = |word: &str| said.lines().any(|l| l == word);
     let kernel = |what, word, without: &str| {
         if has(word) {
-            ok(what, "for --scheme shadow")
+            passed_check(what, "for --scheme shadow")
         } else {
             check(what, State::Without, without)
         }
     };
     vec![
-        ok("C programs", "compiled, linked and run"),
+        passed_check("C programs", "compiled, linked and run"),
         kernel(
             "CPU timer",
             "timer",
@@ -377,7 +377,7 @@ fn succeeds(command: &[&str]) -> bool {
 
 fn setarch() -> Check {
     if succeeds(&["setarch", "-R", "true"]) {
-        return ok("setarch -R", "addresses are equal in all copies");
+        return passed_check("setarch -R", "addresses are equal in all copies");
     }
     let told = "addresses differ between copies: apt-get install util-linux, or allow personality(2) in the container";
     check("setarch -R", State::Without, told)
@@ -387,7 +387,7 @@ fn namespaces() -> Check {
     if succeeds(&["unshare", "--user", "--map-root-user", "--mount", "true"])
         || succeeds(&["unshare", "--mount", "true"])
     {
-        return ok("namespaces", "for suite -j and --same-pids");
+        return passed_check("namespaces", "for suite -j and --same-pids");
     }
     check(
         "namespaces",
@@ -399,7 +399,7 @@ fn namespaces() -> Check {
 impl Tool {
     fn check(&self) -> Check {
         match (find_in_path(self.name), self.needed) {
-            (Some(file), _) => ok(self.what, &file.display().to_string()),
+            (Some(file), _) => passed_check(self.what, &file.display().to_string()),
             (None, needed) => {
                 let state = if needed {
                     State::Missing

@@ -125,7 +125,7 @@ pub(crate) fn path_from_here(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn ended(status: i32, stderr: &str) -> Output {
+    fn failed_output(status: i32, stderr: &str) -> Output {
         Output {
             status: ExitStatus::from_raw(status),
             stdout: Vec::new(),
@@ -148,7 +148,7 @@ mod tests {
             (9, "", "killed by signal 9"),
             (9, "a warning\n", "a warning (killed by signal 9)"),
         ] {
-            assert_eq!(complaint(&ended(status, stderr)), line);
+            assert_eq!(complaint(&failed_output(status, stderr)), line);
         }
     }
 }

@@ -255,7 +255,7 @@ impl Request<'_> {
             CoverageFormat::Github => coverage::github(&covered, sources),
             CoverageFormat::Markdown => coverage::markdown(&covered, sources),
         });
-        judge(args, &covered, &mut outcome);
+        judge_threshold(args, &covered, &mut outcome);
         let unknown = "lines and branches are not known";
         let missing = profile.describe_missing_lines(unknown);
         outcome.warnings.extend(missing);
@@ -267,7 +267,7 @@ impl Request<'_> {
         let outcome = if has_notes {
             outcome.about_apart_from_selection(profile)
         } else {
-            outcome.about(&[profile])
+            outcome.with_verdicts(&[profile])
         };
         Ok(outcome.told_by(sources))
     }
@@ -277,11 +277,13 @@ impl Request<'_> {
         let (profile, sources) = (&self.profile, &self.sources);
         let selection = self.select(None, &[profile])?;
         let (scope, layout) = (&self.scope, self.layout);
-        let text = coverage::annotated(profile, sources, &selection, scope, wanted, layout)?;
+        let text = coverage::annotate_sources(profile, sources, &selection, scope, wanted, layout)?;
         if text.is_empty() {
             return Err(nothing_in_scope(profile, "line"));
         }
-        Ok(Outcome::print(text).about(&[profile]).told_by(sources))
+        Ok(Outcome::print(text)
+            .with_verdicts(&[profile])
+            .told_by(sources))
     }
 
     /// What ran only now, and what only in the earlier profile `base`.
@@ -290,7 +292,8 @@ impl Request<'_> {
         let mut base = self.trust.read(base)?;
         self.args.sources.rename(&mut base);
         let selection = self.select(None, &[profile, &base])?;
-        let found = versus::versus(profile.paths()?, base.paths()?, &selection, &self.scope)?;
+        let found =
+            versus::compare_coverage(profile.paths()?, base.paths()?, &selection, &self.scope)?;
         let top = self.args.top.unwrap_or(SHOWN);
         let outcome = Outcome::print(match self.args.format {
             CoverageFormat::Text => versus::text(&found, sources, top, self.layout),
@@ -299,7 +302,7 @@ impl Request<'_> {
             CoverageFormat::Github => versus::github(&found, sources),
             CoverageFormat::Markdown => versus::markdown(&found),
         });
-        Ok(outcome.about(&[profile, &base]).told_by(sources))
+        Ok(outcome.with_verdicts(&[profile, &base]).told_by(sources))
     }
 }
 
@@ -339,7 +342,7 @@ impl Measured {
 }
 
 /// Whether less ran than `--fail-under` asks for.
-fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
+fn judge_threshold(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
     let (total, what) = args.measure.unwrap_or(Measured::Paths).numbers_of(covered);
     let what = match args.measure {
         // "paths near those that ran ran"

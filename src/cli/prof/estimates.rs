@@ -39,7 +39,7 @@ pub(super) fn show(
     }
     match estimated {
         Estimated::Bursts(_) => show_bursts(request, profile.bursts()?, &selection),
-        Estimated::Sampled(_) => show_sampled(request, profile.sampled()?, &selection),
+        Estimated::Sampled(_) => show_sampled(request, profile.as_sampled()?, &selection),
     }
 }
 
@@ -107,5 +107,5 @@ pub(super) fn compare_with_exact(
         Format::Json => against::json(&figures),
         Format::Csv => against::csv(&figures),
     };
-    Ok(Outcome::print(printed).about(&[profile, exact]))
+    Ok(Outcome::print(printed).with_verdicts(&[profile, exact]))
 }

@@ -55,7 +55,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     }
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let at = Destination::new(&args.output, html::CONTENT, args.force.force);
-    let sources = args.sources.marked(&profile, &args.markers);
+    let sources = args.sources.open_marked(&profile, &args.markers);
     if args.single {
         let read = [Some(&profile), baseline.as_ref()].into_iter().flatten();
         let read = read.map(|p| p.path.clone()).chain(sources.places());
@@ -66,7 +66,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     }
     let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
     let shown = if args.single {
-        at.write(page.single().as_bytes())?;
+        at.write(page.single_file().as_bytes())?;
         args.output.clone()
     } else {
         write_files(&args.output, &page.files(), args.force.force)?;
@@ -82,7 +82,9 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         text
     };
     let profiles: Vec<_> = std::iter::once(&profile).chain(&baseline).collect();
-    let mut outcome = Outcome::print(text).about(&profiles).told_by(&sources);
+    let mut outcome = Outcome::print(text)
+        .with_verdicts(&profiles)
+        .told_by(&sources);
     outcome
         .warnings
         .extend(libraries_left_out(&profile, "the page"));

@@ -120,7 +120,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
             Format::Json => edges::json(&profile, &counts),
             Format::Csv => edges::csv(&counts),
         };
-        let mut outcome = Outcome::print(printed).about(&[&profile]);
+        let mut outcome = Outcome::print(printed).with_verdicts(&[&profile]);
         outcome.warnings.extend(notes);
         return Ok(outcome);
     }

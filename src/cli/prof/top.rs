@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::base::error::{Error, Result};
 use crate::base::table::{Layout, wrap_words};
-use crate::cli::screen::{Flow, Input, List, Screen, Table, clip, named};
+use crate::cli::screen::{Flow, Input, List, Screen, Table, clip, name_line};
 use crate::read::watch::{Kind, Order, View, Watch, cells, heading, text};
 use clap::Args;
 use ratatui::Frame;
@@ -51,15 +51,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub(super) fn run(args: &TopArgs, layout: Layout) -> Result<Outcome> {
     let mut watch = Watch::new(&args.targets, &args.manifest)?;
     if args.once {
-        let mut view = watch.look(Order::Share, args.top)?;
+        let mut view = watch.look_again(Order::Share, args.top)?;
         if let Some(seconds) = args.interval {
             std::thread::sleep(Duration::from_secs_f64(seconds));
-            view = watch.look(Order::Share, args.top)?;
+            view = watch.look_again(Order::Share, args.top)?;
         }
         return Ok(Outcome::print(text(&view, layout)));
     }
     // What is wrong from the beginning is said without a screen.
-    let view = watch.look(Order::Share, MOST)?;
+    let view = watch.look_again(Order::Share, MOST)?;
     let every = Duration::from_secs_f64(args.interval.unwrap_or(EVERY));
     let mut top = Top::new(view);
     let mut screen = Screen::open("--once prints a table")?;
@@ -79,7 +79,7 @@ fn show(top: &mut Top, mut watch: Watch, every: Duration, screen: &mut Screen) -
             if restart {
                 watch.restart();
             }
-            if tell.send(watch.look(order, MOST)).is_err() {
+            if tell.send(watch.look_again(order, MOST)).is_err() {
                 break;
             }
         }
@@ -98,7 +98,7 @@ fn show(top: &mut Top, mut watch: Watch, every: Duration, screen: &mut Screen) -
         match told.try_recv() {
             Ok(seen) => {
                 (waiting, changed) = (false, true);
-                top.see(seen);
+                top.take_view(seen);
             }
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => {
@@ -142,7 +142,7 @@ impl Top {
         }
     }
 
-    fn see(&mut self, seen: Result<View>) {
+    fn take_view(&mut self, seen: Result<View>) {
         match seen {
             Ok(view) => (self.view, self.problem) = (view, None),
             Err(e) => self.problem = Some(e.to_string()),
@@ -190,7 +190,7 @@ impl Top {
             let row = &rows[i];
             (cells(kind, row), (row.name.clone(), row.rest.clone()))
         };
-        table.draw(frame, middle, &mut self.list, row, named);
+        table.draw(frame, middle, &mut self.list, row, name_line);
         if let Some(row) = rows.get(self.list.at) {
             let text = row.details.join("\n");
             let lines: Vec<String> = text

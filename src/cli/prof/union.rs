@@ -49,7 +49,7 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
         group_all_digits(shared as u64),
         group_all_digits(profile.executed().count() as u64),
     );
-    outcome.done(&at, &said);
+    outcome.add_written(&at, &said);
     let added = |folder: &&PathBuf| {
         let folder = folder.display().to_string();
         format!(
@@ -64,7 +64,7 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
             "{what} not profiled in every program that has them: counts of the others are there"
         ));
     }
-    outcome.say(&[&profile]);
+    outcome.add_verdicts(&[&profile]);
     Ok(outcome)
 }
 

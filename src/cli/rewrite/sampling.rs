@@ -80,7 +80,7 @@ impl SamplingArgs {
     /// Options for another scheme, lengths out of order, a bias by which some length would never be chosen.
     pub(super) fn resolve(self, scheme: Scheme) -> Result<Option<Settings>> {
         if scheme != Scheme::Subpath {
-            return match self.given() {
+            return match self.find_first_given() {
                 Some(option) => Err(Error::Usage(format!(
                     "{option}: only --scheme subpath has this option; choose that scheme, or leave {option} out"
                 ))),
@@ -112,7 +112,7 @@ impl SamplingArgs {
     }
 
     /// The first option that was given.
-    fn given(&self) -> Option<&'static str> {
+    fn find_first_given(&self) -> Option<&'static str> {
         let given = [
             ("--period", self.period.is_some()),
             ("--lengths", !self.lengths.is_empty()),

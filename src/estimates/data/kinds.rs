@@ -29,10 +29,10 @@ pub enum Estimated {
 
 impl Estimated {
     /// Of so many functions, before anything has run.
-    pub(crate) fn none(kind: Kind, functions: usize) -> Estimated {
+    pub(crate) fn empty(kind: Kind, functions: usize) -> Estimated {
         match kind {
             Kind::Subpaths => Estimated::Sampled(Subpaths::default()),
-            Kind::Bursts => Estimated::Bursts(Bursts::none(functions)),
+            Kind::Bursts => Estimated::Bursts(Bursts::empty(functions)),
         }
     }
 
@@ -44,7 +44,7 @@ impl Estimated {
     }
 
     /// Of how many paths of function `f` it is known that they ran; subpaths are of no one function.
-    pub(crate) fn distinct(&self, f: FuncId) -> usize {
+    pub(crate) fn count_distinct(&self, f: FuncId) -> usize {
         match self {
             Estimated::Sampled(_) => 0,
             Estimated::Bursts(bursts) => bursts.counts[f].len(),
@@ -52,7 +52,7 @@ impl Estimated {
     }
 
     /// What there is, and how much of it.
-    pub(crate) fn amount(&self) -> (&'static str, String) {
+    pub(crate) fn describe_amount(&self) -> (&'static str, String) {
         match self {
             Estimated::Sampled(sample) => {
                 let sampled = group_all_digits(sample.count_points());
@@ -63,7 +63,7 @@ impl Estimated {
     }
 
     /// As it is in a file.
-    pub(crate) fn saved(&self) -> Saved {
+    pub(crate) fn to_saved(&self) -> Saved {
         match self {
             Estimated::Sampled(sample) => Saved {
                 sample: Some(SavedSample::new(sample)),
@@ -83,7 +83,7 @@ impl Estimated {
     pub(crate) fn read(kind: Kind, saved: Saved, size: Size) -> Result<Estimated, &'static str> {
         match kind {
             Kind::Subpaths => {
-                let sample = saved.sample.ok_or("no sample")?.checked(size.blocks);
+                let sample = saved.sample.ok_or("no sample")?.check_ranges(size.blocks);
                 Ok(Estimated::Sampled(sample.ok_or("the sample")?))
             }
             Kind::Bursts => {
@@ -199,7 +199,7 @@ impl Gathered {
 
     fn finish_bursts(self, program: &Program) -> Result<Bursts, Refused> {
         let functions = program.size.functions;
-        let mut all = Bursts::none(functions);
+        let mut all = Bursts::empty(functions);
         let mut add = |more: &Bursts, file: &Path| {
             let overflow = || Error::profile(file, "a count overflows", "merge fewer runs");
             let added = all.add(more).then_some(());

@@ -66,8 +66,8 @@ pub(crate) fn plan_resume(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
         .as_ref()
         .map(|versions| shifted_versions(versions, &starts));
     let counting = versions.as_ref().map_or(&own, |v| &v.cfg);
-    let order = reachable(counting, plan.order());
-    let own_order = Arc::new(reachable(&own, &plan.own_order));
+    let order = order_reachable(counting, plan.order());
+    let own_order = Arc::new(order_reachable(&own, &plan.own_order));
     let probes = probes(plan, &starts, &order);
     let versions = versions.map(|v| Arc::new(Versions { order, ..v }));
     Some(Resume {
@@ -236,7 +236,7 @@ fn shifted_versions(versions: &Versions, starts: &[Start]) -> Versions {
 }
 
 /// The blocks that block 0 of `cfg` reaches, in `order`, which is that of the blocks behind it.
-fn reachable(cfg: &Cfg, order: &Order) -> Order {
+fn order_reachable(cfg: &Cfg, order: &Order) -> Order {
     let mut reached = cfg.by_block(false);
     reached[BlockId(0)] = true;
     let mut work = vec![BlockId(0)];

@@ -183,7 +183,7 @@ pub(crate) fn bursts_text(of: BurstProfile, layout: Layout) -> String {
         },
     );
     let _ = writeln!(out, "{}", costs(b));
-    for (n, what) in fates(b) {
+    for (n, what) in list_fates(b) {
         if n > 0 {
             let _ = writeln!(out, "{}: {what}", group_digits(n));
         }
@@ -228,7 +228,7 @@ fn costs(b: &Bursts) -> String {
 }
 
 /// What shadows became that left no burst, and those that were not forked.
-fn fates(b: &Bursts) -> [(u64, &'static str); 7] {
+fn list_fates(b: &Bursts) -> [(u64, &'static str); 7] {
     let lost = b
         .shadows
         .started

@@ -42,7 +42,7 @@ pub(crate) fn write(
         );
         return Err(Error::profile(&profile.path, problem, remedy));
     }
-    let report = Report::new(profile.sampled()?, selection);
+    let report = Report::new(profile.as_sampled()?, selection);
     let report = report.told_by(sources);
     let mut writers = WRITERS.iter();
     let (_, write) = writers

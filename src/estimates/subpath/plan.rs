@@ -270,14 +270,14 @@ impl Draft {
     /// All plans at once.
     fn make_plans(&self) -> SubpathPlan {
         let apart = self.outlining().map(|outlining| OutlinedPlans {
-            skipping: self.skipping(&outlining),
+            skipping: self.skipping_plan(&outlining),
             sampling: self.sampling(&outlining),
             places: outlining.places,
             nest: outlining.nest,
         });
         SubpathPlan {
             apart: apart.map(Box::new),
-            ..self.whole()
+            ..self.plan_in_one_function()
         }
     }
 
@@ -287,7 +287,7 @@ impl Draft {
     }
 
     /// The plan in which all versions are in one function.
-    pub fn whole(&self) -> SubpathPlan {
+    pub fn plan_in_one_function(&self) -> SubpathPlan {
         let (own, segments) = (self.flow(), &self.segments);
         let mut builder = Builder::new(&own.cfg);
         let slots = segments.longest[BlockId(0)];
@@ -299,7 +299,7 @@ impl Draft {
             let slots = segments.longest[to];
             builder.boundary(edge, slots, End::Decides(slots));
         }
-        builder.finished(self.of.clone(), Mode::Skipping)
+        builder.finish_plan(self.of.clone(), Mode::Skipping)
     }
 
     /// Where a function of its own samples. `None` if control would go over behind landing pads.
@@ -328,7 +328,7 @@ impl Draft {
     }
 
     /// [`OutlinedPlans::skipping`].
-    pub fn skipping(&self, Outlining { places, calls, .. }: &Outlining) -> SubpathPlan {
+    pub fn skipping_plan(&self, Outlining { places, calls, .. }: &Outlining) -> SubpathPlan {
         let (own, segments) = (self.flow(), &self.segments);
         let leaves = |block, slots| {
             let place = places.binary_search(&Continuation { block, slots });
@@ -344,7 +344,7 @@ impl Draft {
             let slots = segments.longest[to];
             builder.boundary(edge, slots, leaves(to, Some(slots)));
         }
-        builder.finished(self.of.clone(), Mode::Skipping)
+        builder.finish_plan(self.of.clone(), Mode::Skipping)
     }
 
     /// [`OutlinedPlans::sampling`].
@@ -392,7 +392,7 @@ impl Draft {
             offset: 1,
             ..self.of.clone()
         };
-        builder.finished(of, Mode::Over)
+        builder.finish_plan(of, Mode::Over)
     }
 }
 

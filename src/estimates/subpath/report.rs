@@ -127,7 +127,7 @@ impl<'a> Report<'a> {
             top,
             distinct,
             points: profile.sample.count_points(),
-            sources: Sources::none(),
+            sources: Sources::without_files(),
         }
     }
 
@@ -246,10 +246,10 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> V
                 before: take_up_to_choice(before, |b| structure.cfg.block(b).succs.len()),
                 block: from.block,
                 succ,
-                to: aim(structure, &places[i..], succ),
+                to: find_target(structure, &places[i..], succ),
                 taken: block.terminator.edge_name(succ),
             };
-            decisions.push((from.func, words.said(from.func, &decision)));
+            decisions.push((from.func, words.describe_decision(from.func, &decision)));
         }
     }
     decisions
@@ -257,7 +257,7 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> V
 
 /// Where control goes from the first of `places` on: to the next one of its function with a source position, or back to
 /// a loop's header.
-fn aim(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
+fn find_target(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
     let (from, next) = (places[0], places[1]);
     let edge = structure.paths.dag.edge_of(CfgEdge {
         block: from.block,

@@ -82,7 +82,7 @@ fn runs(profile: &Profile) -> String {
 /// What was found, as the scheme measures it.
 fn describe_what_ran(profile: &Profile) -> (&'static str, String) {
     match &profile.measured {
-        Measurement::Estimated(estimated) => estimated.amount(),
+        Measurement::Estimated(estimated) => estimated.describe_amount(),
         Measurement::Exact(_) => ("functions", functions_that_ran(profile)),
     }
 }

@@ -96,7 +96,7 @@ fn measure_accuracy(structure: &Structure, paths: &[Ran]) -> Accuracy {
         .map(|(p, n)| (*n).min(counts.get(&id(p)).copied().unwrap_or(0)));
     Accuracy {
         flow: paths.iter().map(|p| p.count).sum(),
-        right: right(dag, &edges, paths),
+        right: sum_correct_flow(dag, &edges, paths),
         overlap: overlap.sum(),
         definite: paths
             .iter()
@@ -145,7 +145,7 @@ fn definite_count(dag: &Dag, edges: &TiSlice<EdgeId, u64>, path: &[EdgeId]) -> u
 }
 
 /// The flow from starts whose most frequent path is the one that `follow` finds.
-fn right(dag: &Dag, edges: &TiSlice<EdgeId, u64>, paths: &[Ran]) -> u64 {
+fn sum_correct_flow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, paths: &[Ran]) -> u64 {
     let mut starts: BTreeMap<EdgeId, Vec<&Ran>> = BTreeMap::new();
     for path in paths {
         starts.entry(path.edges[0]).or_default().push(path);
@@ -172,7 +172,7 @@ mod tests {
     use crate::profile::made;
     use proptest::prelude::*;
 
-    fn of(graph: crate::input::ir::Cfg, counts: &[u64]) -> Accuracy {
+    fn measure_counts(graph: crate::input::ir::Cfg, counts: &[u64]) -> Accuracy {
         let paths = Measuring::from_cfg(&graph);
         let all = enumerate(&paths.dag)
             .into_iter()
@@ -192,7 +192,7 @@ mod tests {
     fn two_diamonds() {
         let graph = || cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]]);
         // Left-left, left-right, right-left, right-right.
-        let correlated = of(graph(), &[0, 60, 40, 0]);
+        let correlated = measure_counts(graph(), &[0, 60, 40, 0]);
         assert_eq!(
             correlated,
             Accuracy {
@@ -202,7 +202,7 @@ mod tests {
                 definite: 20
             }
         );
-        let misled = of(graph(), &[30, 25, 45, 0]);
+        let misled = measure_counts(graph(), &[30, 25, 45, 0]);
         assert_eq!(
             misled,
             Accuracy {
@@ -212,7 +212,7 @@ mod tests {
                 definite: 50
             }
         );
-        let sure = of(graph(), &[100, 0, 0, 0]);
+        let sure = measure_counts(graph(), &[100, 0, 0, 0]);
         assert_eq!(
             sure,
             Accuracy {
@@ -255,7 +255,7 @@ mod tests {
         /// Whatever is taken out of the edge counts has what is definite.
         #[test]
         fn definite_flow_overlaps(graph in any_cfg(10), counts in proptest::collection::vec(0u64..50, 200)) {
-            let a = of(graph, &counts);
+            let a = measure_counts(graph, &counts);
             prop_assert!(a.definite <= a.overlap && a.overlap <= a.flow && a.right <= a.flow);
         }
     }

@@ -96,8 +96,8 @@ impl<'a> Contradictions<'a> {
         let mut succs = succs.map(Some).chain(std::iter::repeat(None));
         for (n, &block) in path.blocks.iter().enumerate() {
             let (earlier, succ) = (&path.blocks[..n], succs.next().flatten());
-            self.arrive(&mut known, block, earlier.last().copied());
-            if !self.leave(&mut known, block, earlier, succ) {
+            self.enter_block(&mut known, block, earlier.last().copied());
+            if !self.leave_block(&mut known, block, earlier, succ) {
                 return Some(block);
             }
         }
@@ -105,8 +105,8 @@ impl<'a> Contradictions<'a> {
     }
 
     /// Takes into account what a block stores, and what becomes a constant there behind the block `before`.
-    fn arrive(&self, known: &mut KnownValues<'a>, block: BlockId, before: Option<BlockId>) {
-        known.forget(block);
+    fn enter_block(&self, known: &mut KnownValues<'a>, block: BlockId, before: Option<BlockId>) {
+        known.forget_stores(block);
         let fixed = self.constants.get(&block).into_iter().flatten();
         for f in fixed.filter(|f| f.at.from.is_none_or(|b| before == Some(BlockId(b)))) {
             known.fix(f);
@@ -115,7 +115,7 @@ impl<'a> Contradictions<'a> {
 
     /// Takes into account the way out of a block, behind the blocks `earlier` on the path, the last one of which is
     /// last; whether it agrees with what is known.
-    fn leave(
+    fn leave_block(
         &self,
         known: &mut KnownValues<'a>,
         block: BlockId,
@@ -131,11 +131,11 @@ impl<'a> Contradictions<'a> {
             return false;
         }
         let choice = self.choices.get(&block).copied();
-        choice.is_none_or(|choice| known.learn(choice, succ))
+        choice.is_none_or(|choice| known.learn_outcome(choice, succ))
     }
 
     /// Whether nothing contradicts that a path runs.
-    pub fn allow(&self, paths: &Measuring, id: PathId) -> bool {
+    pub fn allow_path(&self, paths: &Measuring, id: PathId) -> bool {
         self.find_in(paths, id).is_none()
     }
 
@@ -180,7 +180,7 @@ impl<'a> Contradictions<'a> {
                 continue;
             };
             if self.constants.contains_key(&block) || known.has_stores_of(block) {
-                self.arrive(Rc::make_mut(&mut known), block, earlier.last().copied());
+                self.enter_block(Rc::make_mut(&mut known), block, earlier.last().copied());
             }
             let first = stack.len();
             for edge in dag.out_edges(vertex) {
@@ -237,7 +237,7 @@ impl<'a> Contradictions<'a> {
             EdgeKind::Real(way) | EdgeKind::BackEdge(way) => Some(way.succ),
             _ => None,
         };
-        let agrees = self.leave(Rc::make_mut(&mut known), block, earlier, succ);
+        let agrees = self.leave_block(Rc::make_mut(&mut known), block, earlier, succ);
         agrees.then_some(known)
     }
 }
@@ -312,7 +312,7 @@ impl<'a> KnownValues<'a> {
     }
 
     /// Forgets what a block stores.
-    fn forget(&mut self, block: BlockId) {
+    fn forget_stores(&mut self, block: BlockId) {
         let gone: Vec<u32> = self.stored_in(block).collect();
         for n in gone {
             self.values.remove(&n);
@@ -329,7 +329,7 @@ impl<'a> KnownValues<'a> {
     }
 
     /// Adds the outcome of a choice; whether it agrees with what is known.
-    fn learn(&mut self, choice: &'a Choice, succ: u32) -> bool {
+    fn learn_outcome(&mut self, choice: &'a Choice, succ: u32) -> bool {
         let Some(compared) = choice
             .compared
             .as_ref()
@@ -345,7 +345,7 @@ impl<'a> KnownValues<'a> {
                     return true;
                 };
                 let allowed = match (succ as usize).checked_sub(1) {
-                    None => values.iter().fold(Set::all(bits), |set, v| {
+                    None => values.iter().fold(Set::all_values(bits), |set, v| {
                         set.intersect(&Set::numbers_in_relation(Predicate::Ne, *v, bits))
                     }),
                     Some(n) => match values.get(n) {
@@ -353,7 +353,7 @@ impl<'a> KnownValues<'a> {
                         None => return true,
                     },
                 };
-                self.limit(&compared.left, bits, &allowed)
+                self.limit_values(&compared.left, bits, &allowed)
             }
             (Some(predicate), Some(right)) => {
                 let predicate = if succ == 0 {
@@ -361,17 +361,24 @@ impl<'a> KnownValues<'a> {
                 } else {
                     predicate.inverse()
                 };
-                self.relate(compared, predicate, right)
+                self.relate_operands(compared, predicate, right)
             }
             _ => true,
         }
     }
 
-    fn relate(&mut self, compared: &'a Compared, predicate: Predicate, right: &'a Operand) -> bool {
+    fn relate_operands(
+        &mut self,
+        compared: &'a Compared,
+        predicate: Predicate,
+        right: &'a Operand,
+    ) -> bool {
         let (left, bits) = (&compared.left, compared.bits);
         match right {
             Operand::Constant(text) => match constant(text, bits) {
-                Some(c) => self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits)),
+                Some(c) => {
+                    self.limit_values(left, bits, &Set::numbers_in_relation(predicate, c, bits))
+                }
                 None => true,
             },
             Operand::Variable(right) => {
@@ -381,18 +388,19 @@ impl<'a> KnownValues<'a> {
                 }
                 if predicate == Predicate::Eq {
                     let both = a.intersect(&b);
-                    return self.limit(left, bits, &both) && self.limit(right, bits, &both);
+                    return self.limit_values(left, bits, &both)
+                        && self.limit_values(right, bits, &both);
                 }
                 // A single number on one side is a constant.
                 let a_is = a.only_number().is_none_or(|c| {
-                    self.limit(
+                    self.limit_values(
                         right,
                         bits,
                         &Set::numbers_in_relation(swap(predicate), c, bits),
                     )
                 });
                 a_is && b.only_number().is_none_or(|c| {
-                    self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits))
+                    self.limit_values(left, bits, &Set::numbers_in_relation(predicate, c, bits))
                 })
             }
         }
@@ -401,12 +409,12 @@ impl<'a> KnownValues<'a> {
     fn value(&mut self, variable: &'a Variable, bits: u32) -> Set {
         let known = self.values.entry(variable.number);
         known
-            .or_insert_with(|| (Set::all(bits), variable))
+            .or_insert_with(|| (Set::all_values(bits), variable))
             .0
             .clone()
     }
 
-    fn limit(&mut self, variable: &'a Variable, bits: u32, to: &Set) -> bool {
+    fn limit_values(&mut self, variable: &'a Variable, bits: u32, to: &Set) -> bool {
         let set = self.value(variable, bits).intersect(to);
         let possible = !set.0.is_empty();
         self.values.insert(variable.number, (set, variable));
@@ -490,7 +498,7 @@ fn mask(bits: u32) -> u64 {
 struct Set(Rc<[(u64, u64)]>);
 
 impl Set {
-    fn all(bits: u32) -> Set {
+    fn all_values(bits: u32) -> Set {
         Set(Rc::new([(0, mask(bits))]))
     }
 

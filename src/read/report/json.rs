@@ -181,7 +181,7 @@ pub fn render(report: &Report) -> String {
         time_share: report
             .time
             .as_ref()
-            .map(|t| rounded(t.share(t.amount_in(f)))),
+            .map(|t| round_share(t.share(t.amount_in(f)))),
         sampled_lines: report.time.as_ref().map_or(vec![], |t| sampled_lines(t, f)),
         cuts: &profile.entry(f).cuts,
         paths: paths.remove(&f).unwrap_or_default(),
@@ -194,13 +194,13 @@ pub fn render(report: &Report) -> String {
         files,
         functions,
         loops: loops::records(report),
-        time: report.time.as_ref().map(timed),
-        outside: report.time.as_ref().map(outside),
+        time: report.time.as_ref().map(time_json),
+        outside: report.time.as_ref().map(outside_records),
     };
     serde_json::to_string(&shown).expect("a report serialises") + "\n"
 }
 
-fn timed(time: &Time) -> Timed<'_> {
+fn time_json(time: &Time) -> Timed<'_> {
     Timed {
         event: &time.event,
         samples: time.total.samples,
@@ -208,7 +208,7 @@ fn timed(time: &Time) -> Timed<'_> {
 }
 
 /// Code that is not in the profile.
-fn outside(time: &Time) -> Vec<Record> {
+fn outside_records(time: &Time) -> Vec<Record> {
     let table = Table::new()
         .json("name", |r: &(String, Amount)| r.0.clone())
         .json("samples", |r| r.1.samples)
@@ -234,12 +234,12 @@ fn program<'a>(report: &Report<'a>) -> Totals<'a> {
         functions: report.profile.manifest.functions.len(),
         executed_functions: report.by_function.len(),
         selection: &report.profile.manifest.paths,
-        about: about(report.profile),
+        about: profile_json(report.profile),
     }
 }
 
 /// What every view of `profile` tells programs.
-pub fn about(profile: &Profile) -> About<'_> {
+pub fn profile_json(profile: &Profile) -> About<'_> {
     let verdict = &profile.verdict;
     let violation = |v| contradiction(profile, v);
     About {
@@ -281,9 +281,9 @@ fn path(report: &Report, line: &Line) -> Path {
         ends,
         back_to,
         instructions: line.instructions,
-        path_share: rounded(report.path_share(line)),
-        instruction_share: rounded(report.instruction_share(line)),
-        expected_time_share: report.expected_time(line).map(rounded),
+        path_share: round_share(report.path_share(line)),
+        instruction_share: round_share(report.instruction_share(line)),
+        expected_time_share: report.expected_time(line).map(round_share),
         lines: lines(line),
         decisions: report.words().decisions(line),
     }
@@ -297,6 +297,6 @@ fn lines(line: &Line) -> Vec<(u32, u32)> {
 }
 
 /// A share to six digits, as the table has it.
-fn rounded(share: f64) -> f64 {
+fn round_share(share: f64) -> f64 {
     (share * 1e6).round() / 1e6
 }

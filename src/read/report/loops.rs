@@ -68,7 +68,7 @@ struct Entering {
 }
 
 impl Entering {
-    fn all(self) -> u64 {
+    fn count_all(self) -> u64 {
         self.leave + self.repeat + self.within
     }
 
@@ -84,7 +84,7 @@ impl Entering {
         let even = (back / 2).clamp(least, most);
         let least_more = u64::from(back > most);
         Some(Trips {
-            once: self.all() - most..=self.all() - least,
+            once: self.count_all() - most..=self.count_all() - least,
             twice: (2 * least).saturating_sub(back)..=most - least_more,
             more: least_more..=even.min(back - even),
         })
@@ -168,8 +168,8 @@ fn row(
     LoopRow {
         func,
         header,
-        iterations: entering.all() + back,
-        entries: entering.all(),
+        iterations: entering.count_all() + back,
+        entries: entering.count_all(),
         instructions,
         paths: distinct,
         not_entered,

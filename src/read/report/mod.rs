@@ -170,7 +170,7 @@ impl<'a> Report<'a> {
             .zip(calls)
             .filter_map(|(f, calls)| Some((*f, calls?)));
         let mut hottest = match selection.order {
-            Order::Count => hottest(paths, &functions),
+            Order::Count => rank_paths(paths, &functions),
             Order::Instructions => {
                 let ranked = rank_by_instructions(paths, &functions)?;
                 ranked.into_iter().map(|(path, _)| path).collect()
@@ -185,7 +185,7 @@ impl<'a> Report<'a> {
             by_function: ran.iter().copied().zip(totals.iter().copied()).collect(),
             calls: calls.collect(),
             loops: Vec::new(),
-            sources: Sources::none(),
+            sources: Sources::without_files(),
             time: None,
             profile,
             functions,
@@ -219,7 +219,7 @@ impl<'a> Report<'a> {
     }
 
     /// Executed paths and instructions of the selected functions.
-    pub fn selected(&self) -> (u128, u128) {
+    pub fn sum_selected(&self) -> (u128, u128) {
         let ran = self
             .functions
             .iter()
@@ -242,7 +242,7 @@ impl<'a> Report<'a> {
 }
 
 /// Function, id and count of the paths of `functions`, by descending count, then order.
-fn hottest(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)> {
+fn rank_paths(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)> {
     let of = |&f: &FuncId| paths.counts(f).iter().map(move |&(id, n)| (f, id, n));
     let mut hottest: Vec<_> = functions.iter().flat_map(of).collect();
     hottest.sort_by_key(|&(f, id, n)| (std::cmp::Reverse(n), f, id));
@@ -261,7 +261,7 @@ pub(crate) fn rank_by_instructions(
     paths: PathProfile,
     functions: &[FuncId],
 ) -> Result<Vec<(CountedPath, u128)>> {
-    let hottest = hottest(paths, functions);
+    let hottest = rank_paths(paths, functions);
     let work = work(&paths, &hottest)?;
     let mut ranked: Vec<_> = hottest.into_iter().zip(work).collect();
     ranked.sort_by_key(|&(_, work)| std::cmp::Reverse(work));
@@ -421,7 +421,7 @@ fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
             }),
             block,
             succ,
-            to: to(path, i, is_placed),
+            to: find_target(path, i, is_placed),
             taken: cfg.block(block).terminator.edge_name(succ),
         })
         .collect()
@@ -442,7 +442,7 @@ pub(crate) fn take_up_to_choice(
 }
 
 /// Where control goes after block number `i` of a path.
-fn to(path: &Path, i: usize, is_placed: impl Fn(&BlockId) -> bool) -> To {
+fn find_target(path: &Path, i: usize, is_placed: impl Fn(&BlockId) -> bool) -> To {
     let mut behind = path.blocks[i + 1..].iter();
     let placed = behind.find(|b| is_placed(b));
     match (placed, path.end, path.blocks.get(i + 1)) {

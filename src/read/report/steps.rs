@@ -164,7 +164,7 @@ impl<'a> Steps<'a> {
         if self.full {
             return rows;
         }
-        folded(&rows, |i| kept == Some(i))
+        fold_middle(&rows, |i| kept == Some(i))
     }
 
     /// The rows, all of them, and which is that of the decision at the end of block `shown`.
@@ -178,17 +178,17 @@ impl<'a> Steps<'a> {
 
     /// The rows below a path's headline, however many they are; `said` are the path's decisions in words.
     pub fn all_rows(&self, line: &Line, said: &[Said]) -> Vec<Row> {
-        self.ended(line, self.decision_rows(line.func, said))
+        self.add_end(line, self.decision_rows(line.func, said))
     }
 
     /// Rows of decisions, and how the path ends.
-    fn ended(&self, line: &Line, mut rows: Vec<Row>) -> Vec<Row> {
+    fn add_end(&self, line: &Line, mut rows: Vec<Row>) -> Vec<Row> {
         let end = self.end(line);
         match rows.last_mut() {
-            Some(Row::Step(step)) => step.note = joined(&step.note, &end),
+            Some(Row::Step(step)) => step.note = join_words(&step.note, &end),
             Some(Row::Library(fold)) => fold.note = end,
             Some(Row::More(_) | Row::Differs(_)) => {}
-            None => rows.extend(self.straight(line, &end)),
+            None => rows.extend(self.undecided_row(line, &end)),
         }
         rows
     }
@@ -233,7 +233,7 @@ impl<'a> Steps<'a> {
             if s.is_held_check && folding < Folding::ImpliedAlone {
                 match rows.iter_mut().find_map(|row| row.fold_of(CHECKS)) {
                     Some(fold) => fold.steps += 1,
-                    None => rows.push(Row::Library(Fold::one(CHECKS.into()))),
+                    None => rows.push(Row::Library(Fold::one_decision(CHECKS.into()))),
                 }
                 continue;
             }
@@ -246,7 +246,7 @@ impl<'a> Steps<'a> {
                 let library = self.library(s);
                 match rows.last_mut() {
                     Some(Row::Library(fold)) if fold.names != CHECKS => fold.add(&library),
-                    _ => rows.push(Row::Library(Fold::one(library))),
+                    _ => rows.push(Row::Library(Fold::one_decision(library))),
                 }
                 continue;
             }
@@ -327,7 +327,7 @@ impl<'a> Steps<'a> {
         let mut outcome = if s.outcome != "unknown" && s.is_asked() {
             escape_unprintable(&s.outcome).into_owned()
         } else {
-            goes(s, own)
+            arrow_to(s, own)
         };
         match &s.apart {
             Some(Disambiguation::OfColumn(column)) => place += &format!(":{column}"),
@@ -354,7 +354,7 @@ impl<'a> Steps<'a> {
             line: s.file.clone().zip(s.line),
             within,
             text: if s.is_switch {
-                over(s.file.as_deref(), &escape_unprintable(text))
+                phrase_switch(s.file.as_deref(), &escape_unprintable(text))
             } else {
                 escape_unprintable(text).into_owned()
             },
@@ -401,7 +401,7 @@ impl<'a> Steps<'a> {
     }
 
     /// A path on which nothing is decided: its lines in its own function.
-    fn straight(&self, line: &Line, end: &str) -> Option<Row> {
+    fn undecided_row(&self, line: &Line, end: &str) -> Option<Row> {
         let own = self.home_file(line.func);
         let files = &self.words.profile().manifest.files;
         let here = line.locs.iter().zip(&line.inlined);
@@ -446,7 +446,7 @@ impl Step {
 
     /// The same in at most `width` columns: function and condition are shortened each by itself, and stay apart.
     fn asked_within(&self, within: Option<&String>, width: usize) -> String {
-        let whole = self.asked(within);
+        let whole = self.question(within);
         let fixed = display_width("⤷   ") + NARROWEST;
         let Some(name) = within.filter(|_| !self.text.is_empty() && width >= fixed) else {
             return cut(&whole, width);
@@ -454,7 +454,7 @@ impl Step {
         if display_width(&whole) <= width {
             return whole;
         }
-        let own = self.asked(None);
+        let own = self.question(None);
         let room = width - display_width("⤷   ");
         let least = (room / 2).max(room.saturating_sub(display_width(name)));
         let name = fit_readable_name(name, room - display_width(&own).min(least));
@@ -463,7 +463,7 @@ impl Step {
     }
 
     /// What is asked, after the inlined function if that is told.
-    fn asked(&self, within: Option<&String>) -> String {
+    fn question(&self, within: Option<&String>) -> String {
         let mut text = match within {
             Some(name) if self.text.is_empty() => format!("⤷ {name}"),
             Some(name) => format!("⤷ {name}  {}", self.text),
@@ -477,7 +477,7 @@ impl Step {
 }
 
 /// Rows without most of those in the middle: the first, the last and those that `is_kept` stay.
-fn folded(rows: &[Row], is_kept: impl Fn(usize) -> bool) -> Vec<Row> {
+fn fold_middle(rows: &[Row], is_kept: impl Fn(usize) -> bool) -> Vec<Row> {
     let last = rows.len().saturating_sub(LAST_ROWS);
     let stays = |i: usize| i < FIRST_ROWS || i >= last || is_kept(i);
     let mut some = Vec::new();
@@ -501,7 +501,7 @@ pub fn is_told(s: &Said) -> bool {
 }
 
 /// What is chosen by, as the language of a file writes it.
-fn over(file: Option<&str>, text: &str) -> String {
+fn phrase_switch(file: Option<&str>, text: &str) -> String {
     match file {
         Some(file) if file.ends_with(".rs") => format!("match {text}"),
         _ => format!("switch ({text})"),
@@ -509,7 +509,7 @@ fn over(file: Option<&str>, text: &str) -> String {
 }
 
 /// Where control goes: `→ 62`.
-fn goes(s: &Said, own: &str) -> String {
+fn arrow_to(s: &Said, own: &str) -> String {
     let column = match s.apart {
         Some(Disambiguation::ToColumn(column)) => format!(":{column}"),
         _ => String::new(),
@@ -526,7 +526,7 @@ fn goes(s: &Said, own: &str) -> String {
     format!("→ {to}")
 }
 
-fn joined(a: &str, b: &str) -> String {
+fn join_words(a: &str, b: &str) -> String {
     let both = [a, b].into_iter().filter(|t| !t.is_empty());
     both.collect::<Vec<_>>().join(", ")
 }

@@ -71,9 +71,9 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
             plural(line.instructions, "instr"),
         )
     };
-    let times = time::expected(report, layout);
+    let times = time::expected_times(report, layout);
     let fits = |(i, line): (usize, &Line)| {
-        time::least(&numbers(i, line, &times[i]), steps, line) <= layout.width
+        time::least_width(&numbers(i, line, &times[i]), steps, line) <= layout.width
     };
     let times_fit = report.lines.iter().enumerate().all(fits);
     let rows = steps.rows_of_each(report.lines.iter().map(|line| (line, None)));

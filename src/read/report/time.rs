@@ -26,7 +26,7 @@ impl Report<'_> {
 }
 
 /// The time expected of each path, for its headline; empty without samples.
-pub(super) fn expected(report: &Report, layout: Layout) -> Vec<String> {
+pub(super) fn expected_times(report: &Report, layout: Layout) -> Vec<String> {
     let unit = if layout.width < WIDE { "" } else { " of time" };
     let text = |line: &Line| {
         let share = report.expected_time(line);
@@ -38,7 +38,7 @@ pub(super) fn expected(report: &Report, layout: Layout) -> Vec<String> {
 }
 
 /// The columns that a headline takes at least, with the function's name shortened.
-pub(super) fn least(numbers: &str, steps: &Steps, line: &Line) -> usize {
+pub(super) fn least_width(numbers: &str, steps: &Steps, line: &Line) -> usize {
     let name = display_width(&steps.name(line.func)).min(NARROWEST_NAME);
     let id = format!("#{}", line.id);
     let rest = [numbers, &steps.start(line), &id];

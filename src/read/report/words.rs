@@ -5,7 +5,7 @@ mod apart;
 pub use apart::Disambiguation;
 
 use super::is_zero;
-use super::truth::{asks_on, judge};
+use super::truth::{asks_on, judge_branches};
 use super::{Decision, Line, To};
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{escape_unprintable, readable_name};
@@ -121,12 +121,12 @@ impl<'a> Words<'a> {
 
     /// The decisions of a path, in order.
     pub fn decisions(self, line: &Line) -> Vec<Said> {
-        let said = |d: &Decision| self.said(line.func, d);
+        let said = |d: &Decision| self.describe_decision(line.func, d);
         line.decisions.iter().map(said).collect()
     }
 
     /// What one decision of function `f` says.
-    pub fn said(self, f: FuncId, d: &Decision) -> Said {
+    pub fn describe_decision(self, f: FuncId, d: &Decision) -> Said {
         let entry = self.profile.entry(f);
         let decided = entry.choice(d.block);
         let site = site(entry, d.block, decided.as_ref());
@@ -137,8 +137,8 @@ impl<'a> Words<'a> {
         let (asked, way) = if generated {
             (Asked::default(), None)
         } else {
-            let way = self.way(entry, d, decided.as_ref());
-            (self.asked(f, d, decided.as_ref(), site), way)
+            let way = self.name_way(entry, d, decided.as_ref());
+            (self.find_question(f, d, decided.as_ref(), site), way)
         };
         let early = self.profile.manifest.returns_early(f, d.block, d.succ);
         let is_made = entry.terminators[d.block] == Terminator::Switch && asked.condition.is_some();
@@ -159,7 +159,7 @@ impl<'a> Words<'a> {
             within: site.and_then(|s| s.inlined),
             leaves: asked.leaves,
             is_switch: asked.is_switch,
-            inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
+            inlined: site.map_or(Vec::new(), |s| self.name_inlined(s.inlined)),
             outcome: match (asked.outcome, &way) {
                 _ if generated => "generated".into(),
                 _ if implied => "implied".into(),
@@ -239,7 +239,7 @@ impl<'a> Words<'a> {
     }
 
     /// The functions of a chain of inlined calls, by their readable names, the innermost first.
-    pub fn inlined(self, from: Option<u32>) -> Vec<String> {
+    pub fn name_inlined(self, from: Option<u32>) -> Vec<String> {
         let calls = &self.profile.manifest.inlined;
         let chain = self.profile.manifest.calls_around(from);
         let names = chain.map(|n| readable_name(&calls[n as usize].function).into_owned());
@@ -250,11 +250,11 @@ impl<'a> Words<'a> {
     pub(super) fn branches(self, f: FuncId) -> Arc<Branches> {
         let (entry, inlined) = (self.profile.entry(f), &self.profile.manifest.inlined);
         self.sources
-            .branches(f, || judge(entry, inlined, self.sources))
+            .branches(f, || judge_branches(entry, inlined, self.sources))
     }
 
     /// What a decision asks, and whether the way taken is the true one.
-    fn asked(
+    fn find_question(
         self,
         f: FuncId,
         d: &Decision,
@@ -303,7 +303,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn way(self, entry: &FunctionEntry, d: &Decision, decided: Option<&Decided>) -> Option<String> {
+    fn name_way(
+        self,
+        entry: &FunctionEntry,
+        d: &Decision,
+        decided: Option<&Decided>,
+    ) -> Option<String> {
         let by = decided.map(|d| &d.by);
         if let Some((symbol, succ)) = by.and_then(|by| by.catches.as_ref()) {
             let ty = readable_name(symbol);

@@ -93,7 +93,7 @@ fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
             paths.ids().filter(is_selected).take(top).collect()
         }
         Selection::Edges(set) => {
-            let mut found = inside(paths, set, top);
+            let mut found = first_paths_inside(paths, set, top);
             found.sort_unstable();
             found
         }
@@ -101,7 +101,11 @@ fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
 }
 
 /// At most `top` of the paths inside a set of edges.
-fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) -> Vec<PathId> {
+fn first_paths_inside(
+    paths: &Paths,
+    set: &crate::base::index::IdSet<EdgeId>,
+    top: usize,
+) -> Vec<PathId> {
     let dag = &paths.dag;
     let useful = crate::paths::dag::useful_edges(dag, set);
     let mut found = Vec::new();

@@ -181,7 +181,7 @@ pub(crate) fn add_patch(resolved: &mut Resolved, target: &Target, patch: &str, t
         let note = not_part_of(patch, &touched.elsewhere, THE_PROGRAM);
         resolved.notes.push(note);
     }
-    if !add_blocks(resolved, target, |s| touched.contains(s.loc)) {
+    if !add_blocks(resolved, target, |s| touched.contains_line(s.loc)) {
         let why = if target.has_lines() {
             "it touches no code of the program".into()
         } else {

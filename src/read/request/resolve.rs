@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Lines without code, functions and path ids that the program does not have, profiles that do not count paths.
 #[cfg(test)]
 pub(crate) fn resolve(specs: &[Spec], target: &Target, earlier: &Earlier) -> Result<Resolved> {
-    let mut resolved = Resolved::nothing(target.functions.len());
+    let mut resolved = Resolved::empty(target.functions.len());
     for spec in specs {
         add_spec(&mut resolved, spec, target, earlier)?;
     }
@@ -45,15 +45,15 @@ pub(super) fn add_spec(
         Spec::Function(name) => places::add_function(resolved, target, spec, name),
         Spec::Top { number, profile } => {
             let most = ranking::Most::Paths(*number);
-            add_hottest(resolved, target, spec, &earlier.of(profile), most)
+            add_hottest(resolved, target, spec, &earlier.profiles_of(profile), most)
         }
         Spec::Share { percent, profile } => {
             let most = ranking::Most::Share(*percent / 100.0);
-            add_hottest(resolved, target, spec, &earlier.of(profile), most)
+            add_hottest(resolved, target, spec, &earlier.profiles_of(profile), most)
         }
-        Spec::Cold(profile) => add_cold(resolved, target, spec, &earlier.of(profile)),
+        Spec::Cold(profile) => add_cold(resolved, target, spec, &earlier.profiles_of(profile)),
         Spec::New(profiles) => {
-            let all = profiles.iter().flat_map(|p| earlier.of(p));
+            let all = profiles.iter().flat_map(|p| earlier.profiles_of(p));
             add_new(resolved, target, spec, &Vec::from_iter(all))
         }
         Spec::Ids(ids) => add_ids(resolved, target, spec, ids),
@@ -61,7 +61,7 @@ pub(super) fn add_spec(
 }
 
 /// Where each function of `target` is in `profile`.
-pub(super) fn matches(target: &Target, profile: EarlierProfile) -> TiVec<FuncId, Match> {
+pub(super) fn match_functions(target: &Target, profile: EarlierProfile) -> TiVec<FuncId, Match> {
     let index = if profile.is_named {
         Index::of_same_program(&profile, &target.build)
     } else {
@@ -71,7 +71,7 @@ pub(super) fn matches(target: &Target, profile: EarlierProfile) -> TiVec<FuncId,
         let Some(paths) = f.paths.as_deref() else {
             return Match::Unknown;
         };
-        match index.find(&f.known()) {
+        match index.find(&f.known_marks()) {
             // Ids mean the same paths only under the same cuts.
             Match::Same(old) if profile.entry(old).cuts != paths.cuts => Match::Changed,
             found => found,
@@ -91,12 +91,12 @@ fn add_hottest(
     note_selective(resolved, spec, profiles)?;
     for &profile in profiles {
         let mut here: HashMap<FuncId, FuncId> = HashMap::new();
-        for (f, found) in matches(target, profile).iter_enumerated() {
+        for (f, found) in match_functions(target, profile).iter_enumerated() {
             if let Match::Same(old) = found {
                 here.entry(*old).or_insert(f);
             }
         }
-        let hottest = ranking::hottest(profile.paths()?, most)?;
+        let hottest = ranking::find_hottest(profile.paths()?, most)?;
         if hottest.is_empty() {
             let path = escape_unprintable(&profile.path.display().to_string()).into_owned();
             resolved
@@ -116,7 +116,7 @@ fn add_hottest(
             resolved.notes.push(format!(
                 "{spec}: {} changed or gone since; their hottest paths are not selected: {}",
                 number_of(gone.len() as u64, "function"),
-                named(&gone)
+                list_names(&gone)
             ));
         }
     }
@@ -246,7 +246,7 @@ impl Seen {
         let mut found = ti_vec![Match::Unknown; target.functions.len()];
         for profile in profiles {
             let counted = profile.paths()?;
-            for (f, now) in matches(target, profile).into_iter_enumerated() {
+            for (f, now) in match_functions(target, profile).into_iter_enumerated() {
                 match now {
                     Match::Same(old) => {
                         for (id, n) in counted.counts(old) {
@@ -276,7 +276,7 @@ impl Seen {
             return Ok(());
         }
         let mut partly = BTreeSet::new();
-        for (f, found) in matches(target, profile).iter_enumerated() {
+        for (f, found) in match_functions(target, profile).iter_enumerated() {
             let Match::Same(old) = *found else { continue };
             if profile.entry(old).status.is_skipped() {
                 continue;
@@ -298,7 +298,7 @@ impl Seen {
         let problem = format!(
             "it counts only some paths ({}), so what is cold in {} is not known",
             profile.manifest.paths.join(", "),
-            named(&partly)
+            list_names(&partly)
         );
         let remedy = if is_residual(&profile.manifest) {
             "name a profile of all paths, or its union with the runs before it (p3-prof union)"
@@ -314,7 +314,7 @@ impl Seen {
             resolved.notes.push(format!(
                 "{spec}: {} changed; {consequence}: {}",
                 number_of(self.changed.len() as u64, "function"),
-                named(&self.changed)
+                list_names(&self.changed)
             ));
         }
         if !self.any {
@@ -349,7 +349,7 @@ fn add_ids(
             resolved.notes.push(format!(
                 "{spec}: several modules have a function {}; path #{id} of each is selected: {}",
                 escape_unprintable(name),
-                named(
+                list_names(
                     &modules
                         .map(|m| escape_unprintable(m).into_owned())
                         .collect()
@@ -391,7 +391,7 @@ fn find_function<'a>(
             "{} is the name of {}; give one of: {}",
             escape_unprintable(name),
             number_of(symbols.len() as u64, "function"),
-            named(&symbols.iter().map(|s| names.unambiguous_name(s)).collect())
+            list_names(&symbols.iter().map(|s| names.unambiguous_name(s)).collect())
         ));
     }
     Ok(found)
@@ -400,7 +400,7 @@ fn find_function<'a>(
 /// At most so many functions are named.
 const NAMED: usize = 3;
 
-fn named(functions: &BTreeSet<String>) -> String {
+fn list_names(functions: &BTreeSet<String>) -> String {
     let first: Vec<&str> = functions.iter().take(NAMED).map(String::as_str).collect();
     let more = if functions.len() > NAMED { ", …" } else { "" };
     first.join(", ") + more

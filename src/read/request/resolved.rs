@@ -21,7 +21,7 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     /// A selection of nothing, of so many functions.
-    pub(crate) fn nothing(functions: usize) -> Resolved {
+    pub(crate) fn empty(functions: usize) -> Resolved {
         Resolved {
             selections: ti_vec![Selection::Nothing; functions],
             notes: Vec::new(),

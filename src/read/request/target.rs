@@ -167,7 +167,7 @@ impl<'a> Target<'a> {
 
 impl Function<'_> {
     /// What profiles find it by.
-    pub(crate) fn known(&self) -> Known<'_> {
+    pub(crate) fn known_marks(&self) -> Known<'_> {
         Known {
             module: self.module,
             hash: self.hash,

@@ -4,7 +4,7 @@
 //! statement (`while`, `for`, `switch`), or where the whole condition begins (`if`, `?:`), though the branch may be on
 //! its last part only. Clang 22 puts that last branch of an `if` at the operator that binds least instead: at the
 //! comparison, at the name of a called member, or at `&&` and `||`, where the branch on what stands before them is, too
-//! ([`Scanned::meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators tell
+//! ([`Scanned::find_meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators tell
 //! the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it
 //! would not be.
 
@@ -72,11 +72,11 @@ impl<'a> Scanned<'a> {
     /// The tokens of the condition that is decided by a branch at byte `offset`, with the negations in front of it;
     /// `None` where brackets do not tell.
     pub(super) fn condition(&self, offset: usize) -> Option<Range> {
-        self.meanings(offset).map(|meanings| meanings.first)
+        self.find_meanings(offset).map(|meanings| meanings.first)
     }
 
     /// All that a branch at byte `offset` may decide; `None` where brackets do not tell. O(the statement).
-    pub(super) fn meanings(&self, offset: usize) -> Option<Meanings> {
+    pub(super) fn find_meanings(&self, offset: usize) -> Option<Meanings> {
         let at = self.token(offset)?;
         let negated = |range: Range| (!range.is_empty()).then(|| self.include_negations(range));
         let whole = self.find_if_around(at);
@@ -137,8 +137,8 @@ impl<'a> Scanned<'a> {
 
     /// The whole condition that tokens `range` are an operand of, through brackets that only group, and how many
     /// operands it has.
-    pub(super) fn whole(&self, range: Range) -> (Range, usize) {
-        let whole = super::extent::whole(self, range);
+    pub(super) fn find_whole_condition(&self, range: Range) -> (Range, usize) {
+        let whole = super::extent::whole_condition(self, range);
         let inside = whole.clone().filter(|&i| self.is_join(i)).count();
         (whole, inside + 1)
     }
@@ -444,13 +444,13 @@ mod tests {
             tokens: &Tokens::read(&text),
             is_rust,
         };
-        let meanings = scanned.meanings(offset)?;
+        let meanings = scanned.find_meanings(offset)?;
         let last = meanings.last.map(|(range, _)| scanned.text_of(range));
         Some((scanned.text_of(meanings.first), last))
     }
 
     /// The first of them.
-    fn at(marked: &str) -> Option<String> {
+    fn find_first(marked: &str) -> Option<String> {
         all_at(marked, false).map(|(first, _)| first)
     }
 
@@ -491,7 +491,7 @@ mod tests {
             ("for (int i = 0; i < n; i^++) f(i);", "i < n"),
             ("for (int i = 0; i < n; i ^+= 2) f(i);", "i < n"),
         ] {
-            assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
+            assert_eq!(find_first(marked).as_deref(), Some(condition), "{marked}");
         }
     }
 
@@ -517,7 +517,7 @@ mod tests {
             ("match s { ^Some(x) if x > 3 => 1, _ => 2 }", "Some(x)"),
             ("match s { Some(x) if ^x > 3 => 1, _ => 2 }", "x > 3"),
         ] {
-            assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
+            assert_eq!(find_first(marked).as_deref(), Some(condition), "{marked}");
         }
     }
 
@@ -618,7 +618,7 @@ mod tests {
             "^)",
             "if (^a + (b; c",
         ] {
-            assert_eq!(at(marked), None, "{marked}");
+            assert_eq!(find_first(marked), None, "{marked}");
         }
     }
 }

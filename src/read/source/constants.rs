@@ -51,7 +51,7 @@ impl Definitions {
     pub(super) fn new(text: &Text, headers: Vec<Arc<Header>>) -> Definitions {
         let own = Arc::new(Header::new(
             String::new(),
-            Text::new(text.whole().to_string()),
+            Text::new(text.full_text().to_string()),
         ));
         let mut macros = Macros::default();
         let headers: Vec<Arc<Header>> = headers.into_iter().chain([own]).collect();
@@ -69,9 +69,9 @@ impl Definitions {
         let mut found = Enumerators::default();
         for header in &self.headers {
             for (name, list) in &header.enums {
-                let expansions = self.macros.expand(&header.text.scanned(), list.clone());
+                let expansions = self.macros.expand(&header.text.as_scanned(), list.clone());
                 if let [only] = &expansions[..] {
-                    found.add(&only.scanned(), name.as_deref());
+                    found.add(&only.as_scanned(), name.as_deref());
                 }
             }
         }
@@ -82,7 +82,7 @@ impl Definitions {
     pub(super) fn value(&self, scanned: &Scanned, range: Range) -> Option<i128> {
         match &self.macros.expand(scanned, range)[..] {
             [only] => {
-                let (scanned, range) = (only.scanned(), 0..only.pieces.len());
+                let (scanned, range) = (only.as_scanned(), 0..only.pieces.len());
                 let enumerators = || self.enumerators.get_or_init(|| self.find_enumerators());
                 literal(&scanned, range.clone()).or_else(|| enumerators().find(&scanned, range))
             }

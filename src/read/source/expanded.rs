@@ -114,7 +114,7 @@ pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
 
 /// The decisions of calls of macros in an expansion, in the order in which they are asked.
 pub(super) fn decisions(expansion: &Expansion) -> Vec<Decision> {
-    let scanned = expansion.scanned();
+    let scanned = expansion.as_scanned();
     let tokens = 0..scanned.tokens.len();
     let mut found: Vec<PlacedDecision> = tokens
         .filter_map(|i| find_at(expansion, &scanned, i))

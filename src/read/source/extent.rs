@@ -4,7 +4,7 @@ use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
 use super::tokens::Kind;
 
 /// The whole condition that a range is an operand of.
-pub(super) fn whole(scanned: &Scanned, mut range: Range) -> Range {
+pub(super) fn whole_condition(scanned: &Scanned, mut range: Range) -> Range {
     loop {
         let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
         let joined = JOINS

@@ -36,10 +36,10 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn new(name: String, text: Text) -> Header {
         let mut macros = Macros::default();
-        macros.add(&text.scanned());
+        macros.add(&text.as_scanned());
         Header {
             name,
-            enums: find_enums(&text.scanned()),
+            enums: find_enums(&text.as_scanned()),
             macros,
             text,
         }

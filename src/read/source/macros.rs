@@ -103,7 +103,7 @@ impl Expansion {
     }
 
     /// Its text and tokens.
-    pub(super) fn scanned(&self) -> Scanned<'_> {
+    pub(super) fn as_scanned(&self) -> Scanned<'_> {
         Scanned {
             text: &self.text,
             tokens: &self.tokens,
@@ -510,7 +510,7 @@ mod tests {
     use super::*;
 
     /// All that a text behind definitions may expand to.
-    fn expanded(definitions: &str, text: &str) -> Vec<String> {
+    fn expand_text(definitions: &str, text: &str) -> Vec<String> {
         let mut macros = Macros::default();
         let [defined, tokens] = [definitions, text].map(Tokens::read);
         let scan = |text, tokens| Scanned {
@@ -555,12 +555,12 @@ mod tests {
             ("a EMPTY() b", "a b"),
             ("MAX(1", "MAX(1"),
         ] {
-            assert_eq!(expanded(definitions, text), [expected], "{text}");
+            assert_eq!(expand_text(definitions, text), [expected], "{text}");
         }
         let two = "#if A\n#define C(x) if (x)\n#else\n#define C(x) while (x)\n#endif\n";
-        assert_eq!(expanded(two, "C(a)"), ["if (a)", "while (a)"]);
+        assert_eq!(expand_text(two, "C(a)"), ["if (a)", "while (a)"]);
         // What grows without end is given up.
         let doubles = (0..40).map(|n| format!("#define D{n} D{} D{}\n", n + 1, n + 1));
-        assert!(expanded(&doubles.collect::<String>(), "D0").is_empty());
+        assert!(expand_text(&doubles.collect::<String>(), "D0").is_empty());
     }
 }

@@ -288,7 +288,7 @@ fn marker(rest: &str) -> Option<Marker> {
 mod tests {
     use super::*;
 
-    fn excluded(text: &str) -> (Vec<u32>, Vec<u32>) {
+    fn excluded_lines(text: &str) -> (Vec<u32>, Vec<u32>) {
         let found = Excluded::find(text, &["NOLINT".into()]);
         let only = found.branches.difference(&found.lines).copied();
         (found.lines.iter().copied().collect(), only.collect())
@@ -331,7 +331,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                excluded(text),
+                excluded_lines(text),
                 (lines.to_vec(), branches.to_vec()),
                 "{text}"
             );
@@ -360,7 +360,7 @@ mod tests {
             ),
             ("void f(void) { // GCOVR_EXCL_FUNCTION\n a;", &[1]),
         ] {
-            assert_eq!(excluded(text), (lines.to_vec(), Vec::new()), "{text}");
+            assert_eq!(excluded_lines(text), (lines.to_vec(), Vec::new()), "{text}");
         }
     }
 
@@ -386,7 +386,7 @@ mod tests {
             ),
             ("'\"'; // LCOV_EXCL_LINE \"", &[1], &[]),
         ] {
-            assert_eq!(excluded(text).0, lines, "{text}");
+            assert_eq!(excluded_lines(text).0, lines, "{text}");
             let remarks = Excluded::find(text, &[]).remarks.into_iter();
             assert_eq!(remarks.map(|r| r.0).collect::<Vec<_>>(), reported, "{text}");
         }

@@ -57,7 +57,7 @@ impl<'a> Lexer<'a> {
     fn next(&mut self) -> Option<Token> {
         self.skip_blanks();
         let start = self.at;
-        let first = self.rest().chars().next()?;
+        let first = self.remaining_text().chars().next()?;
         let kind = match first {
             '#' if self.line_begins && !self.is_attribute() => self.directive(),
             '"' => self.read_quoted('"'),
@@ -75,13 +75,13 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    fn rest(&self) -> &'a str {
+    fn remaining_text(&self) -> &'a str {
         &self.text[self.at..]
     }
 
     fn skip_blanks(&mut self) {
         loop {
-            let rest = self.rest();
+            let rest = self.remaining_text();
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
@@ -99,13 +99,13 @@ impl<'a> Lexer<'a> {
 
     /// Whether an attribute of Rust begins here, which code may follow: `#[inline] fn f() {`.
     fn is_attribute(&self) -> bool {
-        self.rest().starts_with("#[") || self.rest().starts_with("#![")
+        self.remaining_text().starts_with("#[") || self.remaining_text().starts_with("#![")
     }
 
     /// To the end of the line, and of those that continue it.
     fn directive(&mut self) -> Kind {
-        while let Some(n) = self.rest().find('\n') {
-            let line = self.rest()[..n].trim_end_matches('\r');
+        while let Some(n) = self.remaining_text().find('\n') {
+            let line = self.remaining_text()[..n].trim_end_matches('\r');
             let continues = line.ends_with('\\');
             self.at += n + 1;
             if !continues {
@@ -122,7 +122,7 @@ impl<'a> Lexer<'a> {
     fn read_quoted(&mut self, quote: char) -> Kind {
         let mut escaped = false;
         let mut end = self.text.len();
-        for (i, c) in self.rest().char_indices().skip(1) {
+        for (i, c) in self.remaining_text().char_indices().skip(1) {
             if escaped {
                 escaped = false;
             } else if c == quote {
@@ -141,7 +141,7 @@ impl<'a> Lexer<'a> {
 
     /// Rust's `'a`, which no quote ends.
     fn is_lifetime(&self) -> bool {
-        let mut chars = self.rest().chars().skip(1);
+        let mut chars = self.remaining_text().chars().skip(1);
         let first = chars.next();
         first.is_some_and(|c| is_word(c) && !c.is_ascii_digit()) && {
             let behind = chars.find(|c| !is_word(*c));
@@ -152,10 +152,10 @@ impl<'a> Lexer<'a> {
     fn number(&mut self) -> Kind {
         let mut before = ' ';
         let mut length = 0;
-        for c in self.rest().chars() {
+        for c in self.remaining_text().chars() {
             let sign = (c == '+' || c == '-') && "eEpP".contains(before) && !self.is_hexadecimal();
             let separator = c == '\'' && before.is_ascii_alphanumeric();
-            let fraction = c == '.' && !self.rest()[length..].starts_with("..");
+            let fraction = c == '.' && !self.remaining_text()[length..].starts_with("..");
             if !is_word(c) && !sign && !separator && !fraction {
                 break;
             }
@@ -168,13 +168,13 @@ impl<'a> Lexer<'a> {
 
     /// Whether `e` is a digit of the number here, and no exponent.
     fn is_hexadecimal(&self) -> bool {
-        let rest = self.rest();
+        let rest = self.remaining_text();
         (rest.starts_with("0x") || rest.starts_with("0X")) && !rest.contains(['p', 'P'])
     }
 
     /// A word, or a literal that begins with one: `L"…"`, `R"(…)"`, `b'…'`.
     fn word(&mut self) -> Kind {
-        let rest = self.rest();
+        let rest = self.remaining_text();
         let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(length);
         let raw = word.ends_with('R') || ["r", "br", "cr"].contains(&word);
@@ -191,7 +191,7 @@ impl<'a> Lexer<'a> {
 
     /// Goes to the end of a raw string whose prefix has so many bytes, if it is one.
     fn raw(&mut self, prefix: usize) -> bool {
-        let behind = &self.rest()[prefix..];
+        let behind = &self.remaining_text()[prefix..];
         let Some(quote) = behind
             .find('"')
             .filter(|&n| behind[..n].bytes().all(|b| b == b'#'))
@@ -199,7 +199,7 @@ impl<'a> Lexer<'a> {
             return false;
         };
         let body = &behind[quote + 1..];
-        let end = if quote == 0 && self.rest().as_bytes()[prefix - 1] == b'R' {
+        let end = if quote == 0 && self.remaining_text().as_bytes()[prefix - 1] == b'R' {
             let Some(open) = body.find('(').filter(|&n| n <= 16) else {
                 return false;
             };
@@ -213,7 +213,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn punctuation(&mut self, first: char) -> Kind {
-        let rest = self.rest();
+        let rest = self.remaining_text();
         let long = OPERATORS.iter().find(|o| rest.starts_with(**o));
         self.at += long.map_or(first.len_utf8(), |o| o.len());
         Kind::Punctuation

@@ -51,7 +51,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn distinct(&self) -> usize {
+    pub(super) fn count_distinct(&self) -> usize {
         self.all.len()
     }
 
@@ -92,14 +92,14 @@ impl Counts {
 
 /// A number of executions.
 pub(super) fn number(n: f64) -> String {
-    group_digits(rounded(n))
+    group_digits(round_count(n))
 }
 
 /// A number that may be an estimate, and what `noun` names: `1 path`, `2,000 paths`.
-pub(super) fn counted(n: f64, noun: &str) -> String {
-    number_of(rounded(n), noun)
+pub(super) fn count_noun(n: f64, noun: &str) -> String {
+    number_of(round_count(n), noun)
 }
 
-fn rounded(n: f64) -> u128 {
+fn round_count(n: f64) -> u128 {
     n.round().max(0.0) as u128
 }

@@ -1,6 +1,6 @@
 //! What is looked at where it is estimated: paths in bursts, or sampled subpaths.
 
-use super::counts::{Count, Counted, Counts, Key, counted};
+use super::counts::{Count, Counted, Counts, Key, count_noun};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId};
 use crate::base::table::exact_number_of;
@@ -23,7 +23,7 @@ pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<C
 }
 
 fn count_sampled(profile: &Profile) -> Result<Counts> {
-    let sampled = profile.sampled()?;
+    let sampled = profile.as_sampled()?;
     let report = Report::new(sampled, &Selection::default());
     let count = |row: Row| Count {
         sure: row.sure_share(),
@@ -46,14 +46,14 @@ pub(super) fn totals(estimated: &Estimated, counts: &Counts, distinct: &str) -> 
     match estimated {
         Estimated::Sampled(sample) => format!(
             "about {} executed{}; {} sampled, {distinct} distinct, one in {}",
-            counted(counts.total, "block"),
+            count_noun(counts.total, "block"),
             counts.rate_of("blocks"),
             exact_number_of(sample.count_points(), "subpath"),
             exact_number_of(sample.period(), "block")
         ),
         Estimated::Bursts(bursts) => format!(
             "{} in {}, {distinct} distinct; shares are estimates",
-            counted(counts.total, "path"),
+            count_noun(counts.total, "path"),
             exact_number_of(bursts.number(), "burst")
         ),
     }

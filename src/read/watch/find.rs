@@ -156,11 +156,11 @@ fn parse_mapping(line: &[u8]) -> Option<(u64, Vec<u8>)> {
         rest = rest[end..].trim_ascii_start();
     }
     let name = rest.strip_suffix(b" (deleted)").unwrap_or(rest);
-    (inode != 0 && name.starts_with(b"/")).then(|| (inode, unescaped(name)))
+    (inode != 0 && name.starts_with(b"/")).then(|| (inode, unescape_name(name)))
 }
 
 /// Line ends in names are written as `\012`.
-fn unescaped(name: &[u8]) -> Vec<u8> {
+fn unescape_name(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name;
     while let Some((first, behind)) = rest.split_first() {

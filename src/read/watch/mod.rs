@@ -104,7 +104,7 @@ impl Watch {
     /// # Errors
     /// Profiles that are of several programs or of none that is known, damaged, or of counts that are no paths; and
     /// that there is no profile.
-    pub(crate) fn look(&mut self, order: Order, top: usize) -> Result<View> {
+    pub(crate) fn look_again(&mut self, order: Order, top: usize) -> Result<View> {
         let at = Instant::now();
         let mut notes = Vec::new();
         let raws = self.read(&mut notes)?;
@@ -117,7 +117,7 @@ impl Watch {
         let snapshot = self.snapshot.as_mut().expect("made with the first profile");
         snapshot.fill(raws)?;
         let profile = &snapshot.profile;
-        let kind = Kind::of(profile)?;
+        let kind = Kind::kind_of(profile)?;
         let mut counts = self.rows.counts(profile)?;
         let base = self.base.take().filter(|b| {
             let there = |s: &[u8; 16]| profile.sources.binary_search(s).is_ok();
@@ -125,16 +125,16 @@ impl Watch {
         });
         let over = base.as_ref().map(|b| at - b.at);
         counts.set_rates(base.as_ref().map(|b| &b.counts), over);
-        let rows = self.rows.first(profile, &counts, order, top)?;
+        let rows = self.rows.first_rows(profile, &counts, order, top)?;
         notes.extend(profile.verdict.threads.iter().cloned());
-        notes.extend(missing(profile));
+        notes.extend(describe_missing(profile));
         let view = View {
             title: title(profile, &name, files, state),
             totals: rows::totals(profile, &counts),
             notes,
             kind,
             rows,
-            distinct: counts.distinct(),
+            distinct: counts.count_distinct(),
             over,
         };
         self.base = base.or_else(|| {
@@ -166,7 +166,7 @@ impl Watch {
             }
         }
         if raws.is_empty() {
-            return Err(failed.unwrap_or_else(|| nothing(&self.targets)));
+            return Err(failed.unwrap_or_else(|| nothing_found(&self.targets)));
         }
         Ok(raws)
     }
@@ -219,7 +219,7 @@ fn read(file: &Path) -> Result<Raw> {
     }
 }
 
-fn nothing(targets: &[Target]) -> Error {
+fn nothing_found(targets: &[Target]) -> Error {
     match &targets[0] {
         Target::Process(id) => Error::Usage(format!(
             "process {id}: it maps no raw profile; name a program that p3-rewrite made (a program that printed that it \
@@ -294,7 +294,7 @@ fn copies(profile: &Profile) -> String {
 }
 
 /// That paths are not there which other copies count.
-fn missing(profile: &Profile) -> Option<String> {
+fn describe_missing(profile: &Profile) -> Option<String> {
     if !matches!(profile.measured, Measurement::Exact(Exact::Paths(_))) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! The rows of a look: paths, or subpaths, with shares and rates.
 
-use super::counts::{Count, Counted, Counts, Key, counted};
+use super::counts::{Count, Counted, Counts, Key, count_noun};
 use super::estimates;
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, PathId};
@@ -30,7 +30,7 @@ impl Kind {
     ///
     /// # Errors
     /// Counts of edges.
-    pub(super) fn of(profile: &Profile) -> Result<Kind> {
+    pub(super) fn kind_of(profile: &Profile) -> Result<Kind> {
         match &profile.measured {
             Measurement::Exact(Exact::Paths(_)) => Ok(Kind::Paths),
             Measurement::Estimated(estimated) => Ok(match estimated.kind() {
@@ -105,11 +105,11 @@ pub(crate) struct Row {
 
 /// What was counted, in one line.
 pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
-    let distinct = group_all_digits(counts.distinct() as u64);
+    let distinct = group_all_digits(counts.count_distinct() as u64);
     match &profile.measured {
         Measurement::Estimated(estimated) => estimates::totals(estimated, counts, &distinct),
         Measurement::Exact(_) => {
-            let (total, rate) = (counted(counts.total, "path"), counts.rate_of("paths"));
+            let (total, rate) = (count_noun(counts.total, "path"), counts.rate_of("paths"));
             format!("{total} executed{rate}, {distinct} distinct")
         }
     }
@@ -131,7 +131,7 @@ impl Rows {
         let (counts, shares) = match &profile.measured {
             Measurement::Exact(Exact::Paths(counts)) => (counts, None),
             Measurement::Exact(Exact::Edges(_)) => {
-                return Kind::of(profile).map(|_| Counts::default());
+                return Kind::kind_of(profile).map(|_| Counts::default());
             }
             Measurement::Estimated(estimated) => match estimates::count(profile, estimated)? {
                 Counted::Subpaths(counts) => return Ok(counts),
@@ -188,7 +188,7 @@ impl Rows {
     }
 
     /// The first rows.
-    pub(super) fn first(
+    pub(super) fn first_rows(
         &mut self,
         profile: &Profile,
         counts: &Counts,

@@ -37,7 +37,7 @@ pub(super) trait Evidence<'a> {
     fn title(&self, functions: &str, total: u128, distinct: &str) -> String;
 
     /// What functions can be sorted by.
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Instructions, Sort::Count, Sort::Size, Sort::Name]
     }
 
@@ -46,7 +46,7 @@ pub(super) trait Evidence<'a> {
         "paths"
     }
 
-    fn distinct(&self, functions: &[Function]) -> usize {
+    fn count_distinct(&self, functions: &[Function]) -> usize {
         functions.iter().map(|f| f.distinct).sum()
     }
 
@@ -114,7 +114,7 @@ impl<'a> Tour<'a> {
             steps: Rc::new(steps),
             total: functions.iter().map(|f| f.count).sum(),
             total_weight: functions.iter().map(|f| f.weight).sum(),
-            sort: evidence.sorts()[0],
+            sort: evidence.sort_orders()[0],
             evidence,
             functions,
             sources,
@@ -140,8 +140,8 @@ impl<'a> Tour<'a> {
     }
 
     /// What functions can be sorted by.
-    pub(super) fn sorts(&self) -> &'static [Sort] {
-        self.evidence.sorts()
+    pub(super) fn sort_orders(&self) -> &'static [Sort] {
+        self.evidence.sort_orders()
     }
 
     pub(super) fn sort_by(&mut self, sort: Sort) {
@@ -162,7 +162,7 @@ impl<'a> Tour<'a> {
             String::new()
         };
         let functions = number_of(self.functions.len() as u64, "function");
-        let distinct = group_all_digits(self.evidence.distinct(&self.functions) as u64);
+        let distinct = group_all_digits(self.evidence.count_distinct(&self.functions) as u64);
         self.evidence.title(&functions, self.total, &distinct) + &shown
     }
 

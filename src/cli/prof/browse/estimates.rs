@@ -18,13 +18,13 @@ use std::rc::Rc;
 ///
 /// # Errors
 /// A profile that is damaged.
-pub(super) fn tell<'a>(
+pub(super) fn list_functions<'a>(
     profile: &'a Profile,
     estimated: &Estimated,
     steps: &Steps,
 ) -> Result<Told<'a>> {
     match estimated {
-        Estimated::Sampled(_) => Ok(subpaths::tell(profile.sampled()?, steps)),
+        Estimated::Sampled(_) => Ok(subpaths::list_functions(profile.as_sampled()?, steps)),
         Estimated::Bursts(_) => tell_bursts(profile.bursts()?, steps),
     }
 }

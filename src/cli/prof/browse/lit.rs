@@ -30,7 +30,7 @@ pub(super) fn files(
         let text = sources.text(file);
         LitFile {
             name: base_name(name).into_owned(),
-            text: text.map(|t| t.whole().lines().map(shown).collect()),
+            text: text.map(|t| t.full_text().lines().map(remove_controls).collect()),
             lines: locs.map(|l| l.line).collect(),
             decided: decided.filter_map(|s| s.line).collect(),
         }
@@ -57,7 +57,7 @@ pub(super) struct LitFile {
 }
 
 /// A line of source text without control characters, tabs as blanks.
-fn shown(line: &str) -> String {
+fn remove_controls(line: &str) -> String {
     const STOP: usize = 8;
     let mut out = String::new();
     for (i, part) in line.trim_end_matches('\r').split('\t').enumerate() {

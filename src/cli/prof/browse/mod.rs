@@ -53,7 +53,9 @@ pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
         }
     }
     drop(screen);
-    Ok(Outcome::default().about(&[&profile]).told_by(&sources))
+    Ok(Outcome::default()
+        .with_verdicts(&[&profile])
+        .told_by(&sources))
 }
 
 /// What is to be seen of `profile`.
@@ -64,7 +66,7 @@ fn plan_tour<'a>(profile: &'a Profile, sources: &'a Sources) -> Result<Tour<'a>>
     let steps = Steps::new(profile, sources, false);
     let told = match &profile.measured {
         Measurement::Exact(_) => data::tell_paths(profile.paths()?, &steps)?,
-        Measurement::Estimated(estimated) => estimates::tell(profile, estimated, &steps)?,
+        Measurement::Estimated(estimated) => estimates::list_functions(profile, estimated, &steps)?,
     };
     Ok(Tour::new(profile, sources, steps, told))
 }

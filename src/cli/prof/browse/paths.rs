@@ -84,7 +84,7 @@ impl<'a> Paths<'a> {
     /// The number of decisions that a path shares from its start with the one in the next row above that starts at the
     /// same place; with one below, if there is none above. Rows further away than [`NEIGHBOURS`] are not decoded for
     /// this.
-    fn shared(&mut self, i: usize) -> Result<usize> {
+    fn count_shared_decisions(&mut self, i: usize) -> Result<usize> {
         let above = (i.saturating_sub(NEIGHBOURS)..i).rev();
         let below = i + 1..self.ids.len().min(i + 1 + NEIGHBOURS);
         for other in above.chain(below) {
@@ -104,7 +104,7 @@ impl<'a> Paths<'a> {
     /// A path from where it parts from its neighbour in the list. Of where it starts, the file is not told if it is the
     /// function's.
     fn difference(&mut self, i: usize) -> Result<Described> {
-        let shared = self.shared(i)?;
+        let shared = self.count_shared_decisions(i)?;
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];
         let said: Vec<Said> = self.steps.words().decisions(line);
@@ -164,7 +164,7 @@ impl Items for Paths<'_> {
         self.sort
     }
 
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Instructions, Sort::Count, Sort::Size, Sort::Name]
     }
 
@@ -219,7 +219,7 @@ impl Items for Paths<'_> {
         ))
     }
 
-    fn lit(&mut self, i: usize) -> Result<Lit> {
+    fn find_source_text(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.profile, self.sources);
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];

@@ -5,7 +5,7 @@ use super::items::{Described, Items};
 use super::lit::{Lit, LitFile};
 use crate::base::error::Result;
 use crate::base::table::{Layout, wrap_words};
-use crate::cli::screen::{Flow, List, Table, clip, moved, named};
+use crate::cli::screen::{Flow, List, Table, clip, move_selection, name_line};
 use crate::read::report::steps;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -49,12 +49,12 @@ impl Page {
             first: 0,
             page: 1,
         };
-        page.begin();
+        page.scroll_to_path();
         page
     }
 
     /// The first line of the path in this file comes into sight, with some above it.
-    fn begin(&mut self) {
+    fn scroll_to_path(&mut self) {
         const ABOVE: usize = 3;
         let first = self.file().and_then(|f| f.lines.first());
         self.first = first.map_or(0, |l| (*l as usize).saturating_sub(ABOVE + 1));
@@ -72,11 +72,11 @@ impl Page {
     /// Scrolls as a key says.
     fn key(&mut self, key: KeyEvent) {
         let (page, lines) = (self.page.max(1), self.lines());
-        if let Some(to) = moved(key, self.first, page, lines) {
+        if let Some(to) = move_selection(key, self.first, page, lines) {
             self.first = to.min(lines.saturating_sub(page));
         } else if key.code == KeyCode::Tab && !self.lit.files.is_empty() {
             self.file = (self.file + 1) % self.lit.files.len();
-            self.begin();
+            self.scroll_to_path();
         }
     }
 }
@@ -142,7 +142,7 @@ impl<'a> Browser<'a> {
         match key.code {
             KeyCode::Char('/') => self.typed = Some(String::new()),
             KeyCode::Char('s') => {
-                let next = self.tour.sort().next(self.tour.sorts());
+                let next = self.tour.sort().next(self.tour.sort_orders());
                 self.tour.sort_by(next);
             }
             KeyCode::Esc if !self.filter.is_empty() => {
@@ -167,10 +167,10 @@ impl<'a> Browser<'a> {
             return Ok(());
         }
         match key.code {
-            KeyCode::Char('s') => items.sort_by(items.sort().next(items.sorts()))?,
+            KeyCode::Char('s') => items.sort_by(items.sort().next(items.sort_orders()))?,
             KeyCode::Esc | KeyCode::Left | KeyCode::Backspace => self.items = None,
             KeyCode::Enter | KeyCode::Right if items.len() > 0 => {
-                self.lit = Some(Page::new(items.lit(list.at)?));
+                self.lit = Some(Page::new(items.find_source_text(list.at)?));
             }
             _ => {}
         }
@@ -194,7 +194,7 @@ impl<'a> Browser<'a> {
             }
         };
         list.at = to;
-        *page = Page::new(items.lit(to)?);
+        *page = Page::new(items.find_source_text(to)?);
         Ok(())
     }
 
@@ -266,7 +266,7 @@ fn draw_functions(tour: &Tour, list: &mut List, frame: &mut Frame, area: Rect) {
         let (cells, name) = tour.cells(i);
         (cells, (name, String::new()))
     };
-    table.draw(frame, area, list, row, named);
+    table.draw(frame, area, list, row, name_line);
 }
 
 fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: Rect) -> Result<()> {
@@ -286,7 +286,7 @@ fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: R
             (vec![String::new(); numbers], Described::Text(String::new()))
         }
     };
-    let fit = |told: Described, room| Line::from(told.fitted(usize::from(room)));
+    let fit = |told: Described, room| Line::from(told.shorten_to(usize::from(room)));
     table.draw(frame, area, list, row, fit);
     failed
 }
@@ -300,7 +300,7 @@ fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
         ])
     } else {
         let most = area.height / 3;
-        let lines = told(&page.lit, area.width).len() as u16;
+        let lines = step_lines(&page.lit, area.width).len() as u16;
         let gap = u16::from(area.height > 4);
         Split::vertical([
             Constraint::Min(1),
@@ -311,7 +311,10 @@ fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
     let [text, _, beside] = split.areas(area);
     page.page = usize::from(text.height);
     draw_text(page, frame, text);
-    let lines = cut_short(told(&page.lit, beside.width), usize::from(beside.height));
+    let lines = cut_short(
+        step_lines(&page.lit, beside.width),
+        usize::from(beside.height),
+    );
     frame.render_widget(Text::from(lines.join("\n")), beside);
 }
 
@@ -326,7 +329,7 @@ pub(super) fn cut_short(mut lines: Vec<String>, room: usize) -> Vec<String> {
 }
 
 /// The steps of a path or subpath, a line each.
-fn told(lit: &Lit, width: u16) -> Vec<String> {
+fn step_lines(lit: &Lit, width: u16) -> Vec<String> {
     if lit.steps.is_empty() {
         return vec!["nothing is decided".into()];
     }

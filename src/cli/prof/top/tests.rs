@@ -30,7 +30,7 @@ fn view(kind: Kind, rows: usize) -> View {
     }
 }
 
-fn drawn(top: &mut Top, width: u16, height: u16) -> String {
+fn draw_text(top: &mut Top, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| top.draw(frame)).unwrap();
     let buffer = terminal.backend().buffer();
@@ -51,7 +51,7 @@ fn keys(top: &mut Top, keys: &[KeyCode]) {
 fn a_screen_of_80_columns() {
     let mut top = Top::new(view(Kind::Paths, 60));
     keys(&mut top, &[KeyCode::Down]);
-    let text = drawn(&mut top, 80, 16);
+    let text = draw_text(&mut top, 80, 16);
     let expected = "\
 demo, process 17 (sbl, 1 copy, running)
 10,000,000 paths executed, 1,234 paths a second, 60 distinct
@@ -80,7 +80,7 @@ fn screens_of_any_size() {
             for (width, height) in [(1, 1), (3, 2), (20, 5), (59, 14), (200, 60), (500, 3)] {
                 let mut top = Top::new(view(kind, rows));
                 keys(&mut top, &[KeyCode::End]);
-                let text = drawn(&mut top, width, height);
+                let text = draw_text(&mut top, width, height);
                 if rows == 60 && width >= 59 && height > 5 {
                     assert!(text.contains("#59"), "{width} x {height}:\n{text}");
                 }
@@ -91,7 +91,7 @@ fn screens_of_any_size() {
 
 #[test]
 fn narrow_screens_keep_shares() {
-    let text = drawn(&mut Top::new(view(Kind::Subpaths, 3)), 40, 8);
+    let text = draw_text(&mut Top::new(view(Kind::Subpaths, 3)), 40, 8);
     let lines: Vec<&str> = text.lines().skip(3).take(2).collect();
     assert_eq!(
         lines,
@@ -112,7 +112,7 @@ fn what_keys_do() {
     keys(&mut top, &[KeyCode::Char('r')]);
     assert_eq!(top.asks.take(), Some((Order::Rate, true)));
     keys(&mut top, &[KeyCode::Char('p')]);
-    assert!(top.paused && drawn(&mut top, 100, 20).contains("p goes on"));
+    assert!(top.paused && draw_text(&mut top, 100, 20).contains("p goes on"));
     for word in ["count", "length", "share"] {
         keys(&mut top, &[KeyCode::Char('s')]);
         assert_eq!(top.order.word(), word);
@@ -123,12 +123,12 @@ fn what_keys_do() {
 #[test]
 fn problems_are_said() {
     let mut top = Top::new(view(Kind::Paths, 3));
-    top.see(Err(Error::Usage("a.p3raw: it became shorter".into())));
-    let text = drawn(&mut top, 80, 16);
+    top.take_view(Err(Error::Usage("a.p3raw: it became shorter".into())));
+    let text = draw_text(&mut top, 80, 16);
     assert!(
         text.contains("a.p3raw: it became shorter") && text.contains("#2"),
         "{text}"
     );
-    top.see(Ok(view(Kind::Paths, 1)));
-    assert!(!drawn(&mut top, 80, 16).contains("shorter"));
+    top.take_view(Ok(view(Kind::Paths, 1)));
+    assert!(!draw_text(&mut top, 80, 16).contains("shorter"));
 }

@@ -44,7 +44,7 @@ type Iteration = Option<(BlockId, u32)>;
 
 impl Flow {
     /// That of the function itself. O(V + E).
-    pub fn plain(own: &Cfg, paths: &Measuring) -> Flow {
+    pub fn function_flow(own: &Cfg, paths: &Measuring) -> Flow {
         Flow::with_iterations(own, paths, &ShortLoops::default())
     }
 
@@ -57,12 +57,12 @@ impl Flow {
         if can_be_sampled(&flow.versions.cfg, &flow.versions.order) {
             flow
         } else {
-            Flow::plain(own, paths)
+            Flow::function_flow(own, paths)
         }
     }
 
     fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
-        let next = |now, e| loops.next(now, e, own.target(e));
+        let next = |now, e| loops.iteration_behind(now, e, own.target(e));
         let product = Versions::product(&bare_flow(own), &paths.shape.order, None, next);
         let first_backs = first_backs(&product);
         let order = Order::new(&product.versions.cfg);
@@ -70,7 +70,7 @@ impl Flow {
             order,
             ..product.versions
         };
-        let chances = |b: &BlockId| chances(own, paths, *b);
+        let chances = |b: &BlockId| branch_probabilities(own, paths, *b);
         Flow {
             chances: versions.origin.iter().map(chances).collect(),
             first_backs,
@@ -139,7 +139,7 @@ impl ShortLoops {
                 *code.entry(header).or_default() += weight(own.block(b));
             }
         }
-        let others = outer(order, forest).chain(entered_inside(own, order, &around));
+        let others = outer_headers(order, forest).chain(entered_inside(own, order, &around));
         for header in others {
             code.remove(&header);
         }
@@ -154,7 +154,7 @@ impl ShortLoops {
     }
 
     /// The iteration behind `e`, an edge to `to`.
-    fn next(&self, now: Iteration, e: CfgEdge, to: BlockId) -> Iteration {
+    fn iteration_behind(&self, now: Iteration, e: CfgEdge, to: BlockId) -> Iteration {
         let header = *self.around.get(&to)?;
         let from = self.around.get(&e.block);
         match now {
@@ -169,7 +169,7 @@ impl ShortLoops {
 }
 
 /// The headers of loops that hold others.
-fn outer(order: &Order, forest: &LoopForest) -> impl Iterator<Item = BlockId> {
+fn outer_headers(order: &Order, forest: &LoopForest) -> impl Iterator<Item = BlockId> {
     let headers = forest.parent.iter().zip(&forest.is_header);
     let inner = headers.filter(|(_, is_header)| **is_header);
     inner.filter_map(|(parent, _)| Some(order.rpo[(*parent)? as usize]))
@@ -212,7 +212,7 @@ fn repeat_probabilities(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> 
 }
 
 /// By successor of block `b` of the function: the probability that control takes the edge.
-fn chances(cfg: &Cfg, paths: &Measuring, b: BlockId) -> Vec<f64> {
+fn branch_probabilities(cfg: &Cfg, paths: &Measuring, b: BlockId) -> Vec<f64> {
     let mut chances = vec![0.0; cfg.block(b).succs.len()];
     let dag = &paths.dag;
     for e in dag.vertex(b).into_iter().flat_map(|v| dag.out_edges(v)) {

@@ -7,13 +7,13 @@ use crate::paths::function::Measuring;
 use crate::paths::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 
-fn plain(own: &Cfg) -> Flow {
-    Flow::plain(own, &Measuring::from_cfg(own))
+fn plain_flow(own: &Cfg) -> Flow {
+    Flow::function_flow(own, &Measuring::from_cfg(own))
 }
 
 /// With every loop once.
 fn plan(own: &Cfg, of: Sequence) -> SubpathPlan {
-    SubpathPlan::new(FuncId(0), 0, plain(own), of)
+    SubpathPlan::new(FuncId(0), 0, plain_flow(own), of)
 }
 
 /// With loops several times.
@@ -26,7 +26,7 @@ fn plan_of_iterations(own: &Cfg) -> SubpathPlan {
 fn longest_ways() {
     // 0 → 1 → {2, 3}, 2 → 3, 3 → {1, 4}
     let graph = cfg(&[&[1], &[2, 3], &[3], &[1, 4], &[]]);
-    let segments = Segments::new(&plain(&graph));
+    let segments = Segments::new(&plain_flow(&graph));
     assert_eq!(segments.longest.raw, [5, 4, 3, 2, 1]);
     assert_eq!(segments.boundaries, [(edge(3, 0), BlockId(1))]);
 }
@@ -38,11 +38,11 @@ fn edge(block: u32, succ: u32) -> CfgEdge {
 
 fn segments(succs: &[Vec<u32>]) -> Segments {
     let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    Segments::new(&plain(&graph))
+    Segments::new(&plain_flow(&graph))
 }
 
 /// Blocks that lead from one to the next, from number `from` on, and return.
-fn way(from: u32, blocks: u32) -> impl Iterator<Item = Vec<u32>> {
+fn straight_blocks(from: u32, blocks: u32) -> impl Iterator<Item = Vec<u32>> {
     let on = (1..blocks).map(move |n| vec![from + n]);
     on.chain([vec![]])
 }
@@ -53,7 +53,7 @@ fn way(from: u32, blocks: u32) -> impl Iterator<Item = Vec<u32>> {
 fn exits_of_loops_pay_for_what_follows() {
     let before_way = |blocks| {
         let loops = [vec![1], vec![1, 2]].into_iter();
-        segments(&loops.chain(way(2, blocks)).collect::<Vec<_>>())
+        segments(&loops.chain(straight_blocks(2, blocks)).collect::<Vec<_>>())
     };
     let long = before_way(47);
     assert_eq!(long.longest.raw[..3], [2, 1, 47]);
@@ -69,13 +69,13 @@ fn exits_of_loops_pay_for_what_follows() {
 fn a_long_case_pays_for_itself() {
     let first = [(1..17).collect::<Vec<u32>>()].into_iter();
     let cases = (1..16).map(|_| vec![]);
-    let succs: Vec<_> = first.chain(cases).chain(way(16, 36)).collect();
+    let succs: Vec<_> = first.chain(cases).chain(straight_blocks(16, 36)).collect();
     let split = segments(&succs);
     assert_eq!(split.longest[BlockId(0)], 2);
     assert_eq!(split.boundaries, [(edge(0, 15), BlockId(16))]);
     let mut graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
     graph.blocks[BlockId(0)].terminator = Terminator::IndirectBr;
-    let whole = Segments::new(&plain(&graph));
+    let whole = Segments::new(&plain_flow(&graph));
     assert_eq!(whole.longest[BlockId(0)], 37);
     assert_eq!(whole.boundaries, []);
 }

@@ -3,7 +3,7 @@
 use super::{ProgramBlock, Report, Row, decisions, locs};
 use crate::base::index::BlockId;
 use crate::estimates::data::subpaths::Sampling;
-use crate::read::report::json::{About, about};
+use crate::read::report::json::{About, profile_json};
 use crate::read::report::words::Said;
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ pub fn render(report: &Report) -> String {
             sampling: &sampled.sample.sampling,
             doublings: sampled.sample.doublings,
             too_long: sampled.sample.too_long,
-            about: about(profile),
+            about: profile_json(profile),
         },
         subpaths: report.rows.iter().map(|r| subpath(report, r)).collect(),
     };

@@ -60,7 +60,7 @@ pub(super) fn add<'a>(
     let unknown = functions.iter().filter(|f| !is_known(f));
     let mut unknown: HashSet<&str> = unknown.map(|f| f.entry.name.as_str()).collect();
     for f in functions.iter().filter(is_known) {
-        if harness.contains(f.f) {
+        if harness.contains_function(f.f) {
             continue;
         }
         let begins = f.entry.find_own_beginning();

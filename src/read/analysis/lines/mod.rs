@@ -49,7 +49,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     /// Leaves what is on `lines` alone.
-    pub fn keep(&mut self, lines: &BTreeSet<u32>) {
+    pub fn retain_lines(&mut self, lines: &BTreeSet<u32>) {
         self.lines.retain(|line, _| lines.contains(line));
         self.branches.retain(|line, _| lines.contains(line));
         self.unknown_ways.retain(|line, _| lines.contains(line));
@@ -124,7 +124,7 @@ pub fn by_line<'a>(
     };
     let mut inlined: Vec<InlinedCalls> = Vec::new();
     for f in functions {
-        if unused.contains(f.f) {
+        if unused.contains_function(f.f) {
             inlined.push(InlinedCalls::new());
             continue;
         }

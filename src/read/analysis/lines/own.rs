@@ -28,7 +28,7 @@ pub fn by_function(
         unused,
         markers,
     };
-    let used = || functions.iter().filter(|f| !unused.contains(f.f));
+    let used = || functions.iter().filter(|f| !unused.contains_function(f.f));
     for f in used() {
         let (lines, _) = evidence.find_lines(f, |loc, inlined| owners.find(f, loc, inlined));
         for ((owner, line, _), range) in lines {

@@ -67,7 +67,7 @@ impl<'a> UnusedBodies<'a> {
     }
 
     /// Whether function `f` is one that says nothing about any line.
-    pub fn contains(&self, f: FuncId) -> bool {
+    pub fn contains_function(&self, f: FuncId) -> bool {
         matches!(self.silent.get(&f), Some(None))
     }
 

@@ -50,7 +50,7 @@ pub enum Annotate {
 ///
 /// # Errors
 /// A damaged profile.
-pub fn annotated(
+pub fn annotate_sources(
     profile: &Profile,
     sources: &Sources,
     selection: &Selection,
@@ -63,7 +63,7 @@ pub fn annotated(
     let of_selected: Vec<&CountedFunction> =
         counted.iter().filter(|f| selected.contains(&f.f)).collect();
     let partial = of_selected.len() < counted.len();
-    let mut never = never(profile, sources, scope, &counted, wanted);
+    let mut never = find_never(profile, sources, scope, &counted, wanted);
     let files = by_line(profile, &counted, &scope.markers);
     let unasked = Candidates::find(profile, &counted, &files, scope);
     for (file, unasked) in unasked.resolve(Words::new(profile, sources)) {
@@ -205,7 +205,7 @@ pub(super) fn conditions<'a>(
                     to: To::Block(e.dst),
                     taken: f.structure.cfg.block(block).terminator.edge_name(succ),
                 };
-                let said = steps.words().said(f.f, &decision);
+                let said = steps.words().describe_decision(f.f, &decision);
                 let step = steps.step(&said, &own);
                 let line = said.line.unwrap_or(loc.line);
                 let is_marked = matches!(said.apart, Some(Disambiguation::Block(_)));
@@ -242,7 +242,7 @@ pub(super) fn conditions<'a>(
 }
 
 /// The outcomes that never came up of conditions that were reached.
-fn never<'a>(
+fn find_never<'a>(
     profile: &'a Profile,
     sources: &Sources,
     scope: &Scope,
@@ -256,7 +256,7 @@ fn never<'a>(
     for ((name, line, column, text, kind), ways) in conditions {
         // Nearly every call of C++ may throw, and nearly every `try` lets some exceptions through.
         let is_usual = |outcome: &str| outcome == "throws" || outcome.starts_with(OTHER);
-        let missing = ways.missing(|words, outcome| {
+        let missing = ways.missing_outcomes(|words, outcome| {
             let is_wanted = wanted == Annotate::All || !is_usual(words);
             let is_everywhere = outcome.places == ways.places;
             is_wanted && certainty.is_never(words, &outcome.edges, is_everywhere)
@@ -334,7 +334,7 @@ impl Ways {
     /// The outcomes that never came up, in words. An optimiser may leave a condition other outcomes at one place than
     /// at another, or outcomes that nobody can call true or false: what one place lacks may have come up there unseen,
     /// so that no more than the places that have it is said.
-    fn missing(&self, is_wanted: impl Fn(&str, &Outcome) -> bool) -> Vec<Missing> {
+    fn missing_outcomes(&self, is_wanted: impl Fn(&str, &Outcome) -> bool) -> Vec<Missing> {
         let mut missing: Vec<Missing> = Vec::new();
         let wanted = self.outcomes.iter();
         for (words, outcome) in wanted.filter(|(words, outcome)| is_wanted(words, outcome)) {
@@ -387,7 +387,7 @@ impl Page<'_> {
     fn render(&self, wanted: Annotate, layout: Layout) -> String {
         let of = match &self.touched {
             None => {
-                let sums = SourceSums::of(&self.lines);
+                let sums = SourceSums::sum_file(&self.lines);
                 let (lines, branches) = (share_text(&sums.lines), share_text(&sums.branches));
                 let more = match self.unknown.len() {
                     0 => String::new(),
@@ -407,7 +407,9 @@ impl Page<'_> {
         let counts: BTreeMap<u32, Range> = self.lines.line_ranges().collect();
         let last = counts.keys().chain(&self.unknown).max().copied();
         let last = last.unwrap_or(0);
-        let length = self.text.map_or(last, |t| t.whole().lines().count() as u32);
+        let length = self
+            .text
+            .map_or(last, |t| t.full_text().lines().count() as u32);
         let asked: Vec<u32> = (1..=length)
             .filter(|n| self.is_asked_for(*n, &counts, wanted))
             .collect();
@@ -512,7 +514,7 @@ mod tests {
         let missing = |places: Vec<Vec<Way>>| {
             let mut ways = Ways::default();
             places.into_iter().for_each(|place| ways.add_place(place));
-            let missing = ways.missing(|_, _| true);
+            let missing = ways.missing_outcomes(|_, _| true);
             let said = missing.iter().map(|m| format!("{}{}", m.outcomes, m.scope));
             said.collect::<Vec<_>>().join("; ")
         };

@@ -63,7 +63,7 @@ impl LineSums {
         let files = files.filter(|(name, _)| scope.admits_file(name));
         let files = files.map(|(name, mut file)| {
             if let Some(touched) = &scope.touched {
-                file.keep(&touched.lines_of_file(profile, name));
+                file.retain_lines(&touched.lines_of_file(profile, name));
             }
             (name, file)
         });
@@ -72,13 +72,13 @@ impl LineSums {
         let by_function = by_function(profile, &counted, &unused, &scope.markers).into_iter();
         let by_function = by_function.map(|(f, mut own)| {
             if let Some(touched) = &scope.touched {
-                own.keep(&touched.lines_of_file(profile, &super::file(profile, f)));
+                own.retain_lines(&touched.lines_of_file(profile, &super::file(profile, f)));
             }
             (f, own)
         });
         let is_told = scope.tells_unknown(profile);
         let sums_of = |file: &SourceFile| {
-            let mut sums = SourceSums::of(file);
+            let mut sums = SourceSums::sum_file(file);
             if !is_told {
                 sums.unknown.clear();
                 sums.unknown_ways = 0;
@@ -86,7 +86,7 @@ impl LineSums {
             sums
         };
         let never_entered = counted.iter().filter(|f| f.is_never_entered());
-        let never_entered = never_entered.filter(|f| !unused.contains(f.f));
+        let never_entered = never_entered.filter(|f| !unused.contains_function(f.f));
         Ok(LineSums {
             unasked: Candidates::find(profile, &counted, &files, scope),
             checks: count_checks(profile, &counted, scope),
@@ -150,7 +150,7 @@ fn count_checks(profile: &Profile, counted: &[CountedFunction], scope: &Scope) -
 }
 
 impl SourceSums {
-    pub(super) fn of(file: &SourceFile) -> SourceSums {
+    pub(super) fn sum_file(file: &SourceFile) -> SourceSums {
         let ways = file.branches.values().flatten().flatten();
         let taken = |n: &Option<u64>| n.is_some_and(|n| n > 0);
         let missed = |ways: &Vec<Vec<Option<u64>>>| !ways.iter().flatten().all(taken);

@@ -27,7 +27,7 @@ mod through;
 mod unasked;
 pub mod versus;
 
-pub use annotate::{Annotate, annotated};
+pub use annotate::{Annotate, annotate_sources};
 pub use ci::{github, markdown};
 pub use details::Details;
 pub use headline::{LineSums, SourceSums, headline_of};

@@ -18,7 +18,7 @@ const MOST: u128 = 4096;
 pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> TiVec<EdgeId, u64> {
     let mut counts = dag.by_edge(0u64);
     for path in executed {
-        for e in asked(dag, entry, &path.edges) {
+        for e in edges_with_questions(dag, entry, &path.edges) {
             counts[e] = counts[e].saturating_add(path.count);
         }
     }
@@ -26,7 +26,7 @@ pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> T
 }
 
 /// The edges of a path whose source asks something there.
-pub(super) fn asked<'a>(
+pub(super) fn edges_with_questions<'a>(
     dag: &'a Dag,
     entry: &'a FunctionEntry,
     edges: &'a [EdgeId],
@@ -87,7 +87,7 @@ impl Search<'_> {
     ) -> Vec<NotRun> {
         let asked_on = |id: PathId| {
             let edges = self.paths.decode(id).unwrap_or_default();
-            asked(&self.paths.dag, self.entry, &edges).collect::<Vec<EdgeId>>()
+            edges_with_questions(&self.paths.dag, self.entry, &edges).collect::<Vec<EdgeId>>()
         };
         let decoded: Vec<Vec<EdgeId>> = near.iter().map(|n| asked_on(n.id)).collect();
         let mut first: Vec<NotRun> = Vec::new();
@@ -99,7 +99,7 @@ impl Search<'_> {
             let known = (0..near.len()).find(|i| decoded[*i].contains(&edge));
             let found = known
                 .map(|i| near[i])
-                .or_else(|| self.any(edge, &is_possible));
+                .or_else(|| self.find_any(edge, &is_possible));
             if let Some(found) = found {
                 told.extend(asked_on(found.id));
                 first.push(found);
@@ -111,7 +111,7 @@ impl Search<'_> {
     }
 
     /// A possible path on which a decision takes an edge that none took.
-    fn any(&self, edge: EdgeId, is_possible: impl Fn(PathId) -> bool) -> Option<NotRun> {
+    fn find_any(&self, edge: EdgeId, is_possible: impl Fn(PathId) -> bool) -> Option<NotRun> {
         let dag = &self.paths.dag;
         let source = dag.edge(edge).src;
         let mut inside = IdSet::with_capacity(dag.edges().len());
@@ -122,10 +122,11 @@ impl Search<'_> {
         inside.extend((0..dag.edges().len()).map(EdgeId::new).filter(admitted));
         let mut through = IdSet::with_capacity(self.paths.dag.edges().len());
         through.extend(dag.block(source));
-        let through = Through::inside(dag, Some(&through), self.excluded, Some(inside));
-        let all = (0..through.number().min(MOST)).map_while(|n| through.nth(n));
+        let through = Through::paths_inside(dag, Some(&through), self.excluded, Some(inside));
+        let all = (0..through.number().min(MOST)).map_while(|n| through.nth_path(n));
         let mut all = all.map(|edges| (self.paths.id(&edges), edges));
-        let asks = |edges: &[EdgeId]| asked(dag, self.entry, edges).any(|e| e == edge);
+        let asks =
+            |edges: &[EdgeId]| edges_with_questions(dag, self.entry, edges).any(|e| e == edge);
         let (id, edges) = all.find(|(id, edges)| is_possible(*id) && asks(edges))?;
         let known: HashSet<EdgeId> = self.executed.iter().flat_map(|p| p.edges.clone()).collect();
         Some(NotRun {

@@ -7,7 +7,7 @@ use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
 
 /// For people: how many they are, and each with its lines, its paths and where it begins.
-pub(super) fn listed(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
+pub(super) fn list_never_ran(coverage: &Coverage, steps: &Steps, layout: Layout) -> String {
     use Align::{Left, Right};
     let all = number_of(coverage.in_scope as u64, "function");
     let mut out = match coverage.never_ran {

@@ -29,8 +29,8 @@ pub(super) fn pairs(
         .filter(|(_, out)| meets(dag.edge(*out).src))
         .collect();
     let feasible = match certain {
-        None => all(dag, through, meets),
-        Some(certain) => known(dag, through, certain, &ran, meets),
+        None => count_all(dag, through, meets),
+        Some(certain) => count_known(dag, through, certain, &ran, meets),
     };
     Paths {
         executed: ran.len() as u128,
@@ -39,7 +39,7 @@ pub(super) fn pairs(
 }
 
 /// The pairs that ran, and those of which all paths are counted, since all that take one of the two edges are.
-fn known(
+fn count_known(
     dag: &Dag,
     through: &Through,
     certain: &IdSet<EdgeId>,
@@ -59,7 +59,7 @@ fn known(
 }
 
 /// At each vertex where pairs meet, every way in with every way out.
-fn all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
+fn count_all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
     let mut ways = dag.by_vertex((0u128, 0u128));
     for edge in dag.edges().iter().filter(|e| through.open(**e)) {
         ways[edge.src].1 += 1;
@@ -68,7 +68,7 @@ fn all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
     let admitted = dag
         .order()
         .zip(ways)
-        .filter(|(v, _)| through.touches(*v) && meets(*v));
+        .filter(|(v, _)| through.touches_pairs(*v) && meets(*v));
     admitted.map(|(_, (into, out))| into * out).sum()
 }
 

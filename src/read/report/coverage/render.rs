@@ -44,7 +44,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     let unasked = coverage.lines.unasked.resolve(steps.words());
     let notes = notes(coverage, &unasked, &steps, layout);
     if coverage.lists_never_ran {
-        return never_ran::listed(coverage, &steps, layout) + &notes;
+        return never_ran::list_never_ran(coverage, &steps, layout) + &notes;
     }
     if coverage.rows.is_empty() {
         return notes;
@@ -88,7 +88,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
         let cells = columns.cells(&coverage.sums(row));
         table.named_over_list(cells, name, INDENT, note);
-        if let Some(text) = contradictory(row) {
+        if let Some(text) = describe_contradictory(row) {
             table.add_text(0, Style::new(), wrap_words(&text, layout.width, INDENT));
         }
         let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
@@ -120,7 +120,7 @@ fn describe_left_out(row: &FunctionCoverage) -> String {
 
 /// How many paths are left out since they cannot run, if some cannot: of all, or of those near executed ones where
 /// there are too many to look at each. Why is told once, below all functions.
-fn contradictory(row: &FunctionCoverage) -> Option<String> {
+fn describe_contradictory(row: &FunctionCoverage) -> Option<String> {
     let (n, near) = match (row.contradictory, row.contradictory_near) {
         (0, 0) => return None,
         (0, near) => (near, " one decision away from paths that ran"),
@@ -143,7 +143,11 @@ fn notes(
         let more = number_of(more, "more function");
         let _ = writeln!(out, "… and {more} (--top {})", coverage.functions);
     }
-    if coverage.rows.iter().any(|row| contradictory(row).is_some()) {
+    if coverage
+        .rows
+        .iter()
+        .any(|row| describe_contradictory(row).is_some())
+    {
         out += "a path cannot run if the outcomes on it contradict each other\n";
     }
     if coverage.never_ran > 0 && !coverage.lists_never_ran && coverage.patch.is_none() {
@@ -333,7 +337,7 @@ pub(super) fn place_beside(steps: &Steps, near: &Near, line: &Line, said: &str) 
     let other = near
         .parts
         .as_ref()
-        .map(|d| steps.words().said(line.func, d));
+        .map(|d| steps.words().describe_decision(line.func, d));
     match other {
         Some(other) => format!("{ran}, with {}", steps.phrase(line.func, &other)),
         None => format!("{ran} and parts from it at b{block}"),
@@ -504,7 +508,7 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
             coverage.lines.files.get(file),
         )),
         own: coverage.lines.files.get(file).map(JsonLines::new),
-        details: details.of(file),
+        details: details.find_file(file),
     });
     let json = Json {
         functions: coverage.rows.iter().map(function).collect(),

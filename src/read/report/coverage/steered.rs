@@ -25,7 +25,7 @@ pub(super) struct Possible {
 
 /// Divides `near`, of which those that are led elsewhere stay if they are `wanted` and did not run. O(their length ·
 /// comparisons on them), and for each that is led elsewhere as much again for each way out of an added choice.
-pub(super) fn possible(
+pub(super) fn divide_possible(
     near: Vec<NotRun>,
     (paths, entry): (&Measuring, &FunctionEntry),
     contradictions: &Contradictions,

@@ -37,7 +37,7 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
         place.map_or(String::new(), |place| format!("{gap}{place}"))
     };
     let mut out = place(&f.begins, "  ");
-    let _ = write!(out, ": entered {}", between(f.entered));
+    let _ = write!(out, ": entered {}", describe_range(f.entered));
     if f.left > 0 {
         let _ = write!(out, ", left before its end: {}", group_digits(f.left));
     }
@@ -45,7 +45,7 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
         out += "; setjmp may return to it again: counts are not certain";
     }
     out = fit(&f.name, display_width(&out)) + &out + "\n";
-    let mut below = below(f, |block| place(&f.places[block], " "), fit);
+    let mut below = lines_below_blocks(f, |block| place(&f.places[block], " "), fit);
     let mut blocks: Vec<BlockId> = f.ranges.keys().collect();
     blocks.sort_by_key(|&b| Reverse(f.ranges[b].count));
     for b in blocks {
@@ -53,7 +53,7 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
             out,
             "  b{b}{}: {}",
             place(&f.places[b], " "),
-            between(f.ranges[b])
+            describe_range(f.ranges[b])
         );
         out += &std::mem::take(&mut below[b]);
     }
@@ -61,7 +61,7 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
 }
 
 /// By block the lines of its calls, then of its edges; `place` says where a block is.
-fn below(
+fn lines_below_blocks(
     f: &FunctionEdges,
     place: impl Fn(BlockId) -> String,
     fit: &impl Fn(&str, usize) -> String,
@@ -77,14 +77,14 @@ fn below(
             "" => String::new(),
             name => format!(" ({name})"),
         };
-        let (place, count) = (place(e.dst), between(e.range));
+        let (place, count) = (place(e.dst), describe_range(e.range));
         let _ = writeln!(below[e.src], "    → b{}{place}{name}: {count}", e.dst);
     }
     below
 }
 
 /// A count, or between which numbers it is.
-fn between(range: Range) -> String {
+fn describe_range(range: Range) -> String {
     if range.is_exact() {
         group_digits(range.count)
     } else if range.most == u64::MAX {

@@ -150,7 +150,7 @@ fn cost_of_a_call(functions: &[CountedFunction], costs: &[Costs]) -> Each {
 struct Names(HashMap<String, usize>);
 
 impl Names {
-    fn say(&mut self, name: &str) -> String {
+    fn compress_name(&mut self, name: &str) -> String {
         if let Some(number) = self.0.get(name) {
             return format!("({number})");
         }
@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
     }
 
     fn name_file(&mut self, key: &str, file: &str) {
-        let file = self.files.say(file);
+        let file = self.files.compress_name(file);
         let _ = writeln!(self.out, "{key}={file}");
     }
 
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
         let mut current = self.file(f.entry.find_start());
         self.out.push('\n');
         self.name_file("fl", current);
-        let name = self.symbols.say(&printed_name(&f.entry.name));
+        let name = self.symbols.compress_name(&printed_name(&f.entry.name));
         let _ = writeln!(self.out, "fn={name}");
         let called = costs.calls.keys().map(|(loc, _)| loc);
         let places: BTreeSet<Loc> = costs.own.keys().chain(called).copied().collect();
@@ -214,7 +214,9 @@ impl<'a> Writer<'a> {
         let callee = &self.functions[callee];
         let begins = callee.entry.find_start();
         self.name_file("cfi", self.file(begins));
-        let name = self.symbols.say(&printed_name(&callee.entry.name));
+        let name = self
+            .symbols
+            .compress_name(&printed_name(&callee.entry.name));
         let first = begins.map_or(0, |l| l.line);
         let _ = writeln!(self.out, "cfn={name}\ncalls={count} {first}");
         let _ = writeln!(self.out, "{} {cost:.0}", loc.line);

@@ -46,7 +46,7 @@ struct Rate {
 }
 
 impl Rate {
-    fn of(ran: impl Iterator<Item = bool>) -> Rate {
+    fn count_ran(ran: impl Iterator<Item = bool>) -> Rate {
         ran.fold(Rate::default(), |sum, ran| Rate {
             ran: sum.ran + usize::from(ran),
             all: sum.all + 1,
@@ -72,12 +72,12 @@ impl Rate {
 /// The ways of the branches on a line.
 fn ways(branches: &[Vec<Option<u64>>]) -> Rate {
     let ways = branches.iter().flatten();
-    Rate::of(ways.map(|n| n.is_some_and(|n| n > 0)))
+    Rate::count_ran(ways.map(|n| n.is_some_and(|n| n > 0)))
 }
 
 impl SourceFile {
     fn line_rate(&self) -> Rate {
-        Rate::of(self.lines().map(|(_, n)| n > 0))
+        Rate::count_ran(self.lines().map(|(_, n)| n > 0))
     }
 
     /// Of branches on lines that are in the file.
@@ -105,7 +105,11 @@ fn attributes(of: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
 }
 
 /// An element with attributes and nothing in it.
-fn empty(xml: &mut Xml, name: &'static str, of: &[(&'static str, String)]) -> io::Result<()> {
+fn write_empty_element(
+    xml: &mut Xml,
+    name: &'static str,
+    of: &[(&'static str, String)],
+) -> io::Result<()> {
     let of = attributes(of);
     let of = of.iter().map(|(name, value)| (*name, value.as_str()));
     let element = xml.create_element(name).with_attributes(of);
@@ -199,7 +203,7 @@ fn class(xml: &mut Xml, name: &str, source: &SourceFile) -> io::Result<()> {
 fn methods(xml: &mut Xml, source: &SourceFile) -> io::Result<()> {
     for (symbol, function) in source.functions_in_order() {
         let (number, entered) = (function.line, function.entered);
-        let entries = Rate::of(std::iter::once(entered > 0));
+        let entries = Rate::count_ran(std::iter::once(entered > 0));
         let mut of = vec![
             ("name", readable_name(symbol).into_owned()),
             ("signature", symbol.to_string()),
@@ -221,7 +225,7 @@ fn line(
     let mut of = vec![("number", number.to_string()), ("hits", hits.to_string())];
     let Some(branches) = branches else {
         of.push(("branch", "false".into()));
-        return empty(xml, "line", &of);
+        return write_empty_element(xml, "line", &of);
     };
     let percent = |rate: Rate| format!("{}%", rate.ran * 100 / rate.all.max(1));
     let all = ways(branches);
@@ -237,7 +241,7 @@ fn line(
                     ("type", kind.to_string()),
                     ("coverage", percent(ways(std::slice::from_ref(branch)))),
                 ];
-                empty(xml, "condition", &of)?;
+                write_empty_element(xml, "condition", &of)?;
             }
             Ok(())
         })

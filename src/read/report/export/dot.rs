@@ -41,13 +41,13 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
     let ran = functions
         .iter()
         .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));
-    let graphs = ran.map(|f| Ok(graph(profile, f, &hottest(profile, f)?)));
+    let graphs = ran.map(|f| Ok(graph(profile, f, &find_hottest_path(profile, f)?)));
     let head = Ok("// p3-prof\n".to_string());
     std::iter::once(head).chain(graphs).collect()
 }
 
 /// The path of the function that ran most, the first of several; nothing in a profile of edges.
-fn hottest(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
+fn find_hottest_path(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
     let most = match &profile.measured {
         Measurement::Exact(Exact::Paths(counts)) => {
             let counts = counts[f.f].iter();
@@ -111,7 +111,7 @@ const UNKNOWN: &str = " style=dotted color=gray fontcolor=gray";
 
 /// A count; where some paths of the function are not selected, or it may have been forked, the least number, or that
 /// nothing is known.
-fn said(f: &CountedFunction, range: Range) -> String {
+fn describe_count(f: &CountedFunction, range: Range) -> String {
     match (f.executed.is_bound(range), range.count) {
         (false, n) => group_digits(n),
         (true, 0) if f.executed.is_partial => "not selected".to_string(),
@@ -132,7 +132,7 @@ fn style(f: &CountedFunction, range: Range) -> &'static str {
 fn node(profile: &Profile, f: &CountedFunction, b: BlockId, hot: bool) -> String {
     let range = f.executed.blocks[b];
     let style = if hot { " penwidth=3" } else { style(f, range) };
-    let (lines, count) = (lines(profile, f, b), said(f, range));
+    let (lines, count) = (lines(profile, f, b), describe_count(f, range));
     format!("shape=box label=\"b{b}{lines}\\n{count}\"{style}")
 }
 
@@ -140,7 +140,7 @@ fn node(profile: &Profile, f: &CountedFunction, b: BlockId, hot: bool) -> String
 fn edge(f: &CountedFunction, e: &EdgeCount, range: Range, hot: bool) -> String {
     let block = f.structure.cfg.block(e.edge.block);
     let name = block.terminator.edge_name(e.edge.succ);
-    let label = format!("{name} {}", said(f, range));
+    let label = format!("{name} {}", describe_count(f, range));
     let style = if hot {
         " penwidth=4 color=red"
     } else {

@@ -128,7 +128,7 @@ trait View<'a>: Sized {
     ///
     /// # Errors
     /// A profile that cannot be viewed so, as one of edges by its paths.
-    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self>;
+    fn view_of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self>;
 
     /// What is to be told where lines are shown.
     fn notes(&self) -> Vec<String> {
@@ -139,7 +139,7 @@ trait View<'a>: Sized {
 impl<'a> View<'a> for Report<'a> {
     const TOLD: bool = true;
 
-    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
+    fn view_of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
         let report = Report::new(profile.paths()?, selection)?;
         Ok(report.told_by(sources))
     }
@@ -164,7 +164,7 @@ fn write<F: Export>(
     asked: Asked,
     sources: Sources,
 ) -> Result<Written> {
-    let view: F::View<'_> = View::of(profile, selection, sources)?;
+    let view: F::View<'_> = View::view_of(profile, selection, sources)?;
     Ok(Written {
         data: F::write(&view, asked)?,
         notes: if F::BY_LINE { view.notes() } else { Vec::new() },
@@ -252,7 +252,7 @@ impl<'a> Counts<'a> {
 impl<'a> View<'a> for Counts<'a> {
     const TOLD: bool = false;
 
-    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
+    fn view_of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
         Ok(Counts {
             profile,
             functions: CountedFunction::find_selected(profile, selection)?,
@@ -263,7 +263,7 @@ impl<'a> View<'a> for Counts<'a> {
     fn notes(&self) -> Vec<String> {
         let markers = self.sources.markers();
         let mut notes = self.sources.remarks_on_markers();
-        notes.extend(self.sources.changed());
+        notes.extend(self.sources.list_changed());
         notes.extend(self.sources.missing_markers());
         let spans = self.functions.iter();
         let spans = spans.flat_map(|f| f.structure.cfg.blocks.iter().flat_map(|b| &b.lines));

@@ -55,7 +55,7 @@ fn render(report: &Report) -> Vec<u8> {
     for line in &report.lines {
         tables.path(report, line);
     }
-    packed(&tables.file)
+    compress_file(&tables.file)
 }
 
 /// A sample that is a stack of blocks, innermost last.
@@ -76,10 +76,10 @@ pub(crate) fn render_stacks(
     for stack in stacks {
         tables.stack(profile, stack);
     }
-    packed(&tables.file)
+    compress_file(&tables.file)
 }
 
-fn packed(file: &File) -> Vec<u8> {
+fn compress_file(file: &File) -> Vec<u8> {
     let bytes = file.encode_to_vec();
     let mut gzip = GzBuilder::new()
         .comment("p3-prof")
@@ -270,7 +270,7 @@ mod tests {
     use std::io::Read;
 
     /// The samples as `function (file:line of its beginning) line: paths, instructions, label`.
-    fn shown(file: &File) -> String {
+    fn describe_samples(file: &File) -> String {
         let text = |id: i64| &file.string_table[id as usize];
         let sample = |s: &Sample| {
             let [location] = s.location_id[..] else {
@@ -331,6 +331,6 @@ mod tests {
         let locations: Vec<u64> = file.location.iter().map(|l| l.id).collect();
         assert_eq!(functions, ids(4));
         assert_eq!(locations, ids(11));
-        views::snapshot("made-pprof", &[("samples", shown(&file))]);
+        views::snapshot("made-pprof", &[("samples", describe_samples(&file))]);
     }
 }

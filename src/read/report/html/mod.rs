@@ -78,7 +78,7 @@ impl Page {
     }
 
     /// One file that holds everything.
-    pub fn single(&self) -> String {
+    pub fn single_file(&self) -> String {
         let style = format!("<style>{STYLE}</style>");
         let data = format!(
             "<script type=\"application/octet-stream\" id=\"data\">{}</script>",
@@ -114,7 +114,7 @@ impl Page {
     fn page(&self, style: &str, scripts: &str) -> String {
         let (head, rest) = PAGE.split_once("<!--style-->").expect("its place");
         let (body, end) = rest.split_once("<!--scripts-->").expect("its place");
-        let title = escaped(&self.title);
+        let title = escape_html(&self.title);
         let (head, body) = (title_in(head, &title), title_in(body, &title));
         format!("{head}{style}{body}{scripts}{end}")
     }
@@ -171,7 +171,7 @@ fn title_in(part: &str, title: &str) -> String {
     part.replace("<!--title-->", title)
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     crate::base::names::escape_unprintable(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")

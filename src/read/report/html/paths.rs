@@ -157,13 +157,17 @@ impl<'a> Teller<'a> {
 
     /// The numbers of a path's rows.
     fn numbers(&mut self, line: &Line) -> Vec<u32> {
-        let said: Vec<Said> = line.decisions.iter().map(|d| self.said(line, d)).collect();
+        let said: Vec<Said> = line
+            .decisions
+            .iter()
+            .map(|d| self.describe_decision(line, d))
+            .collect();
         let rows = self.steps.all_rows(line, &said);
         rows.into_iter().map(|row| self.number(row)).collect()
     }
 
     /// Words are the costly part, and paths of one function share most of their decisions.
-    fn said(&mut self, line: &Line, d: &Decision) -> Said {
+    fn describe_decision(&mut self, line: &Line, d: &Decision) -> Said {
         let (back, to) = match d.to {
             To::Block(b) => (false, b),
             To::Back(b) => (true, b),
@@ -171,7 +175,8 @@ impl<'a> Teller<'a> {
         let key = (d.before.clone(), d.block, d.succ, back, to);
         let words = self.steps.words();
         let said = self.said.entry(key);
-        said.or_insert_with(|| words.said(line.func, d)).clone()
+        said.or_insert_with(|| words.describe_decision(line.func, d))
+            .clone()
     }
 
     fn number(&mut self, row: Row) -> u32 {
@@ -204,20 +209,23 @@ impl<'a> Teller<'a> {
         number
     }
 
-    pub(super) fn uncovered(&mut self, uncovered: &Uncovered) -> UncoveredData {
+    pub(super) fn describe_uncovered(&mut self, uncovered: &Uncovered) -> UncoveredData {
         let line = &uncovered.path;
         UncoveredData {
             path: self.path(line),
-            near: uncovered.near.as_ref().map(|near| self.near(line, near)),
+            near: uncovered
+                .near
+                .as_ref()
+                .map(|near| self.describe_near(line, near)),
             new_edges: uncovered.new_edges,
         }
     }
 
-    fn near(&mut self, line: &Line, near: &Near) -> NearData {
+    fn describe_near(&mut self, line: &Line, near: &Near) -> NearData {
         let last = near.common.checked_sub(1).map(|i| line.path.blocks[i]);
         let never = line.decisions.iter().find(|d| Some(d.block) == last);
         let mut phrase = |d: &Decision| {
-            let said = self.said(line, d);
+            let said = self.describe_decision(line, d);
             self.steps.phrase(line.func, &said)
         };
         NearData {

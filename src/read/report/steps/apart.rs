@@ -1,6 +1,6 @@
 //! Rows of paths that are shown one below the other, so that no two are alike.
 
-use super::{Line, Row, Steps, folded, in_a_line};
+use super::{Line, Row, Steps, fold_middle, in_a_line};
 use crate::base::index::{BlockId, FuncId};
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +32,7 @@ impl Steps<'_> {
         }
         let rows = all.iter().zip(&kept);
         let mut rows: Vec<Vec<Row>> = rows
-            .map(|((rows, _), kept)| folded(rows, |i| kept.contains(&i)))
+            .map(|((rows, _), kept)| fold_middle(rows, |i| kept.contains(&i)))
             .collect();
         let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
         for (i, (line, _)) in lines.iter().enumerate() {
@@ -59,7 +59,7 @@ impl Steps<'_> {
     /// The rows of a path with every decision.
     fn full_rows(&self, line: &Line) -> Vec<Row> {
         let said = self.words.decisions(line);
-        self.ended(line, self.told_rows(line.func, &said, true))
+        self.add_end(line, self.told_rows(line.func, &said, true))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows as text.
 
-use super::{Fold, Row, Step, joined};
+use super::{Fold, Row, Step, join_words};
 use crate::base::names::first_columns;
 use crate::base::table::{Layout, cut, display_width, in_columns, number_of, wrap_words};
 
@@ -47,7 +47,7 @@ impl StepColumns {
         let outcome = outcomes.filter(|w| *w <= most).max().unwrap_or(0);
         let note = widest(|s| display_width(&s.note));
         let named = widest(|s| match &s.within {
-            Some(name) => display_width(&s.asked(Some(name))),
+            Some(name) => display_width(&s.question(Some(name))),
             None => 0,
         });
         // What follows is not cut: where there is no room beside what is asked, it is on a line of its own.
@@ -111,10 +111,10 @@ impl StepColumns {
             }
             // Its end may be what differs.
             Row::Differs(_) => {
-                let folded = wrap_words(&row.folded(), self.width, start);
+                let folded = wrap_words(&row.fold_mark(), self.width, start);
                 folded.lines().map(|line| cut(line, self.width)).collect()
             }
-            Row::More(_) => vec![self.cut_line(&row.folded())],
+            Row::More(_) => vec![self.cut_line(&row.fold_mark())],
         }
     }
 
@@ -172,7 +172,7 @@ fn break_words(text: &str, width: usize, indent: usize) -> Vec<String> {
 
 impl Fold {
     /// One decision of what has this name.
-    pub(super) fn one(names: String) -> Fold {
+    pub(super) fn one_decision(names: String) -> Fold {
         Fold {
             steps: 1,
             names,
@@ -223,7 +223,7 @@ impl Row {
     }
 
     /// What stands for decisions that are not told one by one.
-    fn folded(&self) -> String {
+    fn fold_mark(&self) -> String {
         match self {
             Row::Step(_) => String::new(),
             Row::Library(fold) => fold.line(0, usize::MAX),
@@ -242,12 +242,12 @@ pub fn in_a_line(rows: &[Row]) -> String {
             Row::Step(step) => {
                 let name = step.within.as_ref().filter(|name| within != Some(*name));
                 within = step.within.as_ref();
-                let cells = [&step.place, &step.asked(name), &step.outcome];
+                let cells = [&step.place, &step.question(name), &step.outcome];
                 let cells = cells.into_iter().filter(|cell| !cell.is_empty());
                 let told = cells.map(String::as_str).collect::<Vec<_>>().join(" ");
-                joined(&told, &step.note)
+                join_words(&told, &step.note)
             }
-            Row::Library(..) | Row::More(_) | Row::Differs(_) => row.folded(),
+            Row::Library(..) | Row::More(_) | Row::Differs(_) => row.fold_mark(),
         });
     }
     parts.join(" · ")
@@ -263,11 +263,11 @@ pub fn fit_in_a_line(rows: &[Row], width: usize) -> String {
     }
     let fits = |line: &String| display_width(line) <= width;
     let widths = [60, 40, 30, 24, 20, 16, 12, SHORTEST_TEXT].into_iter();
-    let mut lines = widths.map(|most| in_a_line(&shortened(rows, most)));
+    let mut lines = widths.map(|most| in_a_line(&shorten_rows(rows, most)));
     if let Some(line) = lines.find(fits) {
         return line;
     }
-    let short: Vec<Row> = shortened(rows, SHORTEST_TEXT);
+    let short: Vec<Row> = shorten_rows(rows, SHORTEST_TEXT);
     let short: Vec<Row> = short.iter().map(Row::without_note).collect();
     let mut kept = (1..=rows.len()).rev().map(|kept| {
         let more = match rows.len() - kept {
@@ -276,11 +276,12 @@ pub fn fit_in_a_line(rows: &[Row], width: usize) -> String {
         };
         in_a_line(&short[..kept]) + &more
     });
-    kept.find(fits).unwrap_or_else(|| least(&short[0], width))
+    kept.find(fits)
+        .unwrap_or_else(|| shorten_outcome(&short[0], width))
 }
 
 /// Rows whose conditions and functions take at most `most` columns each.
-fn shortened(rows: &[Row], most: usize) -> Vec<Row> {
+fn shorten_rows(rows: &[Row], most: usize) -> Vec<Row> {
     let short = rows.iter().map(|row| match row {
         Row::Step(step) => Row::Step(Step {
             text: cut(&step.text, most),
@@ -305,9 +306,9 @@ fn whole_or_gone(note: &str, most: usize) -> String {
 }
 
 /// The outcome of a row, with as much of what it is the outcome of as `width` columns have room for.
-fn least(row: &Row, width: usize) -> String {
+fn shorten_outcome(row: &Row, width: usize) -> String {
     let Row::Step(step) = row else {
-        return cut(&row.folded(), width);
+        return cut(&row.fold_mark(), width);
     };
     let told = [
         format!("{} {} {}", step.place, step.text, step.outcome),
@@ -337,7 +338,7 @@ impl Row {
 
     /// The fewest columns in which a row shows its outcome, with a condition that is shortened.
     fn least_width(&self) -> usize {
-        let short = shortened(std::slice::from_ref(self), SHORTEST_TEXT);
+        let short = shorten_rows(std::slice::from_ref(self), SHORTEST_TEXT);
         display_width(&in_a_line(&[short[0].without_note()]))
     }
 }

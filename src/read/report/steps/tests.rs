@@ -64,7 +64,7 @@ fn rows(outcomes: &str) -> Vec<Row> {
 }
 
 /// The numbers of rows that are shown; `⋯ 4` for what is folded.
-fn shown(rows: &[Row]) -> String {
+fn shown_rows(rows: &[Row]) -> String {
     let of = |row: &Row| match row {
         Row::Step(step) => step.place.clone(),
         Row::More(n) => format!("⋯{n}"),
@@ -77,16 +77,27 @@ fn shown(rows: &[Row]) -> String {
 #[test]
 fn fold_hides_at_least_four_rows() {
     let all = |n: usize| rows(&"t".repeat(n));
-    assert_eq!(shown(&folded(&all(8), |_| false)), "0 1 2 3 4 5 6 7");
-    assert_eq!(shown(&folded(&all(9), |_| false)), "0 1 ⋯4 6 7 8");
-    assert_eq!(shown(&folded(&all(9), |i| i == 4)), "0 1 2 3 4 5 6 7 8");
-    assert_eq!(shown(&folded(&all(14), |i| i == 6)), "0 1 ⋯4 6 ⋯4 11 12 13");
-    assert_eq!(shown(&folded(&[], |_| false)), "");
-    let longest = (0..100).map(|n| folded(&all(n), |_| false).len()).max();
+    assert_eq!(
+        shown_rows(&fold_middle(&all(8), |_| false)),
+        "0 1 2 3 4 5 6 7"
+    );
+    assert_eq!(shown_rows(&fold_middle(&all(9), |_| false)), "0 1 ⋯4 6 7 8");
+    assert_eq!(
+        shown_rows(&fold_middle(&all(9), |i| i == 4)),
+        "0 1 2 3 4 5 6 7 8"
+    );
+    assert_eq!(
+        shown_rows(&fold_middle(&all(14), |i| i == 6)),
+        "0 1 ⋯4 6 ⋯4 11 12 13"
+    );
+    assert_eq!(shown_rows(&fold_middle(&[], |_| false)), "");
+    let longest = (0..100)
+        .map(|n| fold_middle(&all(n), |_| false).len())
+        .max();
     assert_eq!(longest, Some(8));
     for n in 0..30 {
         for kept in 0..n {
-            let some = folded(&all(n), |i| i == kept || i == 17);
+            let some = fold_middle(&all(n), |i| i == kept || i == 17);
             let hidden = some.iter().map(|r| match r {
                 Row::More(n) => *n,
                 _ => 1,

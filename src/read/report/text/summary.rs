@@ -31,7 +31,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
     let [exact, cut, skipped] = by_status;
     let functions = report.functions.iter();
     let ran = functions.filter(|f| profile.measured.distinct(**f) > 0);
-    let (paths, _) = report.selected();
+    let (paths, _) = report.sum_selected();
     let is_least = |f: &FuncId| !profile.entry(*f).at_least.is_empty();
     let bound = if report.functions.iter().any(is_least) {
         "at least "
@@ -85,7 +85,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
         let of_program = wrap_words(&describe_program(report), layout.width, 0);
         let _ = writeln!(out, "{of_program}");
     }
-    let mut warnings = inexact(report, steps, layout.full);
+    let mut warnings = list_inexact(report, steps, layout.full);
     warnings.extend(list_abandoned(report, steps, layout.full));
     warnings.extend(branchless(report));
     warnings.extend(without_lines(report));
@@ -109,7 +109,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
 
 /// What the selected functions are of the program.
 fn describe_program(report: &Report) -> String {
-    let (paths, instructions) = report.selected();
+    let (paths, instructions) = report.sum_selected();
     let share = |part: u128, all: u128| percent(part as f64 / all.max(1) as f64);
     // Of a selection, the program ran other paths besides, which nobody counted.
     let all = |noun| exact_number_of(report.total_paths, noun);
@@ -181,7 +181,7 @@ fn branchless(report: &Report) -> Option<String> {
 
 /// Which functions are not exact and why: one line for those that the user excluded, one for each of the first
 /// [`NAMED_FUNCTIONS`] others, and the number of the rest. `full`: a line for each of all.
-fn inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
+fn list_inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
     let profile = report.profile;
     let is_excluded =
         |f: &FuncId| profile.entry(*f).status == Status::Skipped(SkipReason::Excluded);

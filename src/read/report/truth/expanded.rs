@@ -30,7 +30,7 @@ type Matched<'d> = Vec<(&'d Decision, Option<bool>)>;
 
 /// Puts what calls of macros decide in the place of what the text at the call says. O(branches), and for each place
 /// with a call O(its expansion).
-pub(super) fn judge(around: &Surroundings, sources: &Sources, judged: &mut Branches) {
+pub(super) fn judge_expansions(around: &Surroundings, sources: &Sources, judged: &mut Branches) {
     let mut places: BTreeMap<PlaceKey, Vec<(BlockId, Decided)>> = BTreeMap::new();
     for choice in &around.entry.choices {
         let terminator = around.entry.terminators[choice.block];

@@ -68,7 +68,7 @@ impl<'a> Sample<'a> {
     ///
     /// Where points before the first that was counted are what is expected, so is the sum over all functions: the
     /// variance is that of a ratio of the two, to the first order.
-    fn begun(&self, f: FuncId) -> Estimate {
+    fn estimate_begun(&self, f: FuncId) -> Estimate {
         let (own, all) = (self.functions[&f].begun, self.all);
         let number = |p: Points| p.counted.saturating_add(p.missed);
         let share = number(own) as f64 / (number(all) as f64).max(1.0);
@@ -87,7 +87,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         )
     }
 
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Share, Sort::Size, Sort::Name]
     }
 
@@ -95,7 +95,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         "subpaths"
     }
 
-    fn distinct(&self, _: &[Function]) -> usize {
+    fn count_distinct(&self, _: &[Function]) -> usize {
         self.rows.len()
     }
 
@@ -104,7 +104,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
     }
 
     fn numbers(&self, f: &Function, _: u128, _: u128) -> Vec<String> {
-        let share = self.begun(f.f);
+        let share = self.estimate_begun(f.f);
         vec![
             group_digits(f.count),
             percent(share.count),
@@ -124,7 +124,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
 }
 
 /// The functions that sampled subpaths go through.
-pub(super) fn tell<'a>(profile: SampledProfile<'a>, steps: &Steps) -> Told<'a> {
+pub(super) fn list_functions<'a>(profile: SampledProfile<'a>, steps: &Steps) -> Told<'a> {
     let sample = Sample::new(profile);
     let function = |(&f, through): (&FuncId, &Through)| Function {
         f,
@@ -194,7 +194,7 @@ impl Items for Subpaths<'_> {
         self.sort
     }
 
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Share, Sort::Count, Sort::Size, Sort::Name]
     }
 
@@ -238,7 +238,7 @@ impl Items for Subpaths<'_> {
         Ok(self.texts(i).blocks)
     }
 
-    fn lit(&mut self, i: usize) -> Result<Lit> {
+    fn find_source_text(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.sample.profile.profile, self.sources);
         let places = &self.subpath(i).places;
         let (said, steps) = find_decisions(&self.steps, sources, places);
