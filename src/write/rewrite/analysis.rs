@@ -77,8 +77,8 @@ impl Analysis {
         clock: &mut Clock,
     ) -> Result<Analysis> {
         let chosen = LoadOptions {
-            include: options.include.clone(),
-            exclude: options.exclude.clone(),
+            include: options.functions.include.clone(),
+            exclude: options.functions.exclude.clone(),
         };
         let mut program = emit::load(inputs, parsed, &chosen)?;
         if options.scheme.strategy().method == Method::Shadow {
@@ -105,7 +105,7 @@ impl Analysis {
             });
             let (build, paths) = (Build::of_program(&program), &paths.raw);
             let expected = &mut expected;
-            if options.accept_unrelated {
+            if options.weights.accept_unrelated {
                 is_related = profile::weights::apply(profile, &build, functions, paths, expected)?;
             } else {
                 profile::weights::apply_known(profile, &build, functions, paths, expected)?;
@@ -270,7 +270,10 @@ fn check_filters(options: &Options, inputs: &[Admitted], program: &Program) -> R
             .or_else(|| inlined(inputs, matches))
             .or_else(|| outside(program, matches))
     };
-    for (filter, symbols) in [(&options.include, &profiled), (&options.function, &names)] {
+    for (filter, symbols) in [
+        (&options.functions.include, &profiled),
+        (&options.views.function, &names),
+    ] {
         if let Some(filter) = filter {
             filter.must_match(symbols, elsewhere)?;
         }

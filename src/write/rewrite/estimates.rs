@@ -11,7 +11,7 @@ use crate::estimates::subpath::emit::Sample;
 use crate::estimates::subpath::plan::{SampledFunction, Sequence};
 use crate::estimates::subpath::stats;
 use crate::write::emit::work::CopyWork;
-use crate::write::options::Options;
+use crate::write::options::ViewOptions;
 use std::borrow::Cow;
 
 /// What a copy does whose shadows count.
@@ -86,10 +86,10 @@ fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFuncti
 }
 
 /// How the selected functions are sampled, in all copies: for `--dump plan`.
-pub(super) fn dump(options: &Options, measured: Measured, settings: &Settings) -> String {
+pub(super) fn dump(views: &ViewOptions, measured: Measured, settings: &Settings) -> String {
     let name = |f: &SampledFunction| measured.program.functions[f.func].name.as_str();
     let functions = sampled(measured, settings).into_iter();
-    let selected = functions.filter(|f| options.selects(name(f)));
+    let selected = functions.filter(|f| views.selects_function(name(f)));
     selected.map(|f| f.plan().text(name(&f))).collect()
 }
 
