@@ -78,6 +78,7 @@ fn propagate_edges(
         entry,
         exits,
         blocks: blocks(dag, &counts, structure.cfg.len()),
+        // The law is used only where some edge is not counted.
         uncertain: if all { 0 } else { entry.saturating_sub(exits) },
         impossible: negative && entry <= exits,
         evidence: Evidence::Edges(counted),
@@ -201,6 +202,7 @@ pub fn by_edge<T: Copy + Default>(
         EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some((c, of[e])),
         _ => None,
     };
+    // Edges of the DAG are in topological order of their sources; those of the CFG are listed in order of the module.
     let mut known: Vec<(CfgEdge, T)> = dag.edge_ids().filter_map(real).collect();
     known.sort_by_key(|k| k.0);
     let mut known = known.into_iter().peekable();

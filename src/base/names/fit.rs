@@ -79,8 +79,8 @@ pub(crate) fn fitted_path(path: &str, width: usize) -> String {
     short.unwrap_or_else(|| fit_readable_name(path, width))
 }
 
-/// A readable name in at most `width` columns, among others that are shown beside it: where [`fit_readable_name`] would make it
-/// and one of these read alike, it shows what tells it from them. O(others, and length of those alike).
+/// A readable name in at most `width` columns, among others that are shown beside it: where [`fit_readable_name`] would
+/// make it and one of these read alike, it shows what tells it from them. O(others, and length of those alike).
 pub(crate) fn fitted_among<'a>(
     name: &str,
     others: impl Iterator<Item = &'a str>,
@@ -166,8 +166,8 @@ impl Beside {
         }
     }
 
-    /// [`fitted_path`], or [`Beside::fit_name`] if another of the names would read alike. O(names that read alike), and for
-    /// a width that is new O(names).
+    /// [`fitted_path`], or [`Beside::fit_name`] if another of the names would read alike. O(names that read alike), and
+    /// for a width that is new O(names).
     pub(crate) fn fit_path(&self, path: &str, width: usize) -> String {
         let fit = fitted_path(path, width);
         if fit == path {

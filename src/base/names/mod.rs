@@ -1,7 +1,8 @@
 //! Names from outside, of functions and of files, as people and other tools are to see them.
 //!
 //! A symbol may hold any byte but NUL, and so may the name of a file. What is stored and what JSON says is the
-//! name as it is; what is printed goes through [`escape_unprintable`], what a format cannot hold through [`escape_also`].
+//! name as it is; what is printed goes through [`escape_unprintable`], what a format cannot hold through
+//! [`escape_also`].
 
 mod brackets;
 mod brief;

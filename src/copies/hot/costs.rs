@@ -174,6 +174,8 @@ impl<'a> Program<'a> {
                 in_versions,
                 cost: costs.worth_of_hits(i, instructions),
                 may_be_hot,
+                // Of two copies each takes half of the instructions, and all of what versions take: less than before
+                // only then.
                 splits: may_be_hot && in_versions < instructions / 2.0,
                 may_have_versions,
                 size,

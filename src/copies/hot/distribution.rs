@@ -26,6 +26,8 @@ impl Program<'_> {
     /// The best distribution for `copies`, or fewer.
     pub(super) fn assign(&self, copies: u32) -> Assignment {
         let mut best = self.best_for(copies);
+        // Code that is split takes more in all, so the slowest of more copies may be slower. Fewer are tried only
+        // where even the counting alone, spread evenly, would leave them faster.
         for fewer in (1..copies).rev() {
             if self.least_load() / f64::from(fewer) < best.slowest_load() {
                 let other = self.best_for(fewer);
@@ -53,6 +55,7 @@ impl Program<'_> {
     fn best_for(&self, copies: u32) -> Candidate {
         let mut room = Room::new(self.size(), copies);
         let mut tasks = Tasks::new(self, copies);
+        // Before tasks are split: with room for hot paths that splitting would take.
         let whole_functions = self.try_distribution(&tasks, &mut room.clone(), copies);
         let split = tasks.split(self, &mut room);
         let split = split.then(|| self.try_distribution(&tasks, &mut room, copies));

@@ -14,9 +14,11 @@ pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<IdSet
     let mut tasks = Vec::new();
     for v in graph.vertices() {
         let prefixes = &walk.held[v];
+        // Prefixes that were extended by all ways out are covered by longer ones.
         if prefixes.is_empty() || !(v == dag.exit() || walk.has_uncovered(graph, v)) {
             continue;
         }
+        // What is beyond `v` is the same for each of its prefixes, so it is looked for once.
         let rest = walk.find_uncovered_beyond(dag, graph, v);
         tasks.extend(prefixes.iter().map(|&p| walk.task(dag, graph, &rest, p)));
     }
@@ -47,6 +49,7 @@ impl PrefixWalk {
         walk.held[dag.entry()].push(None);
         let mut total = 1;
         for v in graph.vertices().filter(|&v| v != dag.exit()) {
+            // Prefixes at `v` are extended by each edge out of it, and are no prefixes of their own any more.
             total -= walk.held[v].len();
             for e in graph.out_edges(v) {
                 total += walk.extend(dag, v, e);

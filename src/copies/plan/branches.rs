@@ -94,6 +94,7 @@ fn version_ways(
         return own_ways();
     };
     let mut ways = ways(block, cfg, &local.dag, weights);
+    // Paths of other copies leave the DAG here: of what arrives, the edges of the DAG do not account for them.
     if local.open.contains(v) {
         let arriving: f64 = local.dag.ins(v).iter().map(|e| weights[*e]).sum();
         let rest = (arriving - ways.iter().sum::<f64>()).max(0.0);

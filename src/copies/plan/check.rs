@@ -221,6 +221,8 @@ impl<'a> Proof<'a> {
     fn new(ground: &Ground<'a>, ids: &'a Ids, plan: &'a FunctionPlan) -> Self {
         let dag = ground.dag;
         let labels = &ids.numbering().labels;
+        // All of this is computed from definitions, not taken from what made the plan: an error there must not be
+        // repeated here.
         let wanted = find_edges_inside(dag, ground.interesting);
         let rest = sum_remaining_labels(dag, labels);
         let ends = ground.foreign_ends.iter().copied().chain(own_ends(dag));
@@ -242,6 +244,8 @@ impl<'a> Proof<'a> {
 
     fn run(mut self) -> Proved {
         let mut sites = self.check_starts()?;
+        // In topological order, so that all prefixes that lead to a vertex are joined before one goes on from there:
+        // paths are not enumerated, and the proof is linear.
         for v in self.dag.order().skip(1) {
             self.may_leave(v)?;
             for e in self.dag.out_edges(v) {
@@ -250,6 +254,7 @@ impl<'a> Proof<'a> {
                 sites += usize::from(!self.plan.ops(site).is_empty());
             }
         }
+        // Code elsewhere would run between the sites that were looked at, and was proved by none.
         if sites == self.plan.probes.len() {
             Ok(())
         } else {
@@ -298,6 +303,7 @@ impl<'a> Proof<'a> {
     fn take_edge(&mut self, v: VertexId, e: EdgeId) -> Proved {
         let mut prefixes = self.at[v];
         if !self.wanted.contains(e) {
+            // Behind an edge of no wanted path, what was wanted until here is foreign.
             prefixes.foreign = meet(prefixes.foreign, prefixes.wanted.take());
         }
         let site = site(self.dag, e).expect("only ENTRY has starts of paths");
@@ -318,6 +324,8 @@ impl<'a> Proof<'a> {
         let Some(last) = ops.iter().rposition(|op| op.counts()) else {
             return (&[], ops);
         };
+        // One list of code for two paths: the last count is of the path that ends, unless the next one is counted at
+        // its start, whose count is the last then.
         let of_next = self.counted_at_start.contains(next);
         ops.split_at(last + usize::from(!of_next))
     }
@@ -369,6 +377,8 @@ impl<'a> Proof<'a> {
             if op.counts() {
                 self.count(state, op, site, to)?;
                 state.counted = true;
+                // Emitted code may reuse the register from here on, so reading it again is a mistake even if the
+                // value is right.
                 state.register = Register::Unset;
             }
         }
@@ -383,6 +393,7 @@ impl<'a> Proof<'a> {
         let Some(rest) = self.rest[to] else {
             return mistake(site, "a path is counted before it is known which");
         };
+        // All labels behind are the same sum, so the ids of all paths with this prefix are in this range.
         let (least, most) = (state.least + rest, state.most + rest);
         let is_id = match (op, state.register) {
             (Op::CountConst(id), _) => least == id && most == id,

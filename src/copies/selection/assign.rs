@@ -278,8 +278,10 @@ impl Assigner<'_> {
         let costs: Vec<u64> = all
             .map(|(i, how)| how.as_ref().map_or(0, |how| self.cost(i, how)))
             .collect();
+        // A task above an even share would be the slowest copy whoever gets it: only those are divided.
         let even = costs.iter().sum::<u64>() / u64::from(self.copies.max(1));
         let tasks = how.into_par_iter().enumerate().flat_map_iter(|(i, how)| {
+            // Functions of one symbol are counted by one copy, since the linker chooses which body runs.
             let alone = members[self.functions[i].unit.index()] == 1;
             how.map_or(Vec::new(), |how| self.tasks(i, how, costs[i], alone, even))
         });

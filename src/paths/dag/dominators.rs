@@ -101,11 +101,14 @@ impl<'a> Tree<'a> {
         let mut above = vec![0; n];
         // By semidominator: the blocks that wait until all before it are linked.
         let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); n];
+        // Lengauer & Tarjan 1979: in reverse preorder everything below `w` in the tree is linked, so the first
+        // semidominator on the way to each predecessor is known.
         for w in (1..n).rev() {
             for &from in &preds[w] {
                 let first = self.first_semi(from);
                 self.semi[w] = self.semi[w].min(self.semi[first as usize]);
             }
+            // Its dominator is known when all between it and its semidominator is linked.
             waiting[self.semi[w] as usize].push(w as u32);
             let parent = self.parent[w];
             self.ancestor[w] = Some(parent);
@@ -116,6 +119,7 @@ impl<'a> Tree<'a> {
             }
         }
         for w in 1..n {
+            // Implicit until now: that of an earlier block, which is final since blocks are visited in preorder.
             if above[w] != self.semi[w] {
                 above[w] = above[above[w] as usize];
             }

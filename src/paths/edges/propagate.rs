@@ -23,6 +23,7 @@ pub(crate) fn propagate(
     counts: &TiSlice<EdgeId, u64>,
 ) -> Option<Propagated> {
     let mut flow = Propagation::new(dag, counted, counts)?;
+    // Edges that are not counted are a tree, and a tree has a leaf until nothing is left of it: no search is needed.
     let mut leaves: Vec<u32> = (0..dag.vertices() as u32)
         .filter(|&v| flow.unknown[v as usize].edges == 1)
         .collect();

@@ -138,8 +138,8 @@ impl Manifest {
         symbols.filter_map(|symbol| Some((symbol.as_str(), starter(symbol)?)))
     }
 
-    /// The functions outside the program that start processes which count in their parents' files, as far as its modules
-    /// show. O(functions) if there are any.
+    /// The functions outside the program that start processes which count in their parents' files, as far as its
+    /// modules show. O(functions) if there are any.
     pub fn unnoticed_forks(&self) -> Vec<&str> {
         let symbols = self.starters.iter().flatten();
         let found: Vec<&str> = symbols
@@ -246,7 +246,8 @@ pub struct FunctionEntry {
     pub instructions: TiVec<BlockId, u32>,
     /// The blocks that control may leave in the middle ([`crate::input::ir::Block::may_leave`]).
     pub may_leave: Vec<BlockId>,
-    /// The blocks with calls in tail position that may not return, ascending ([`crate::input::ir::Block::leaves_at_end`]).
+    /// The blocks with calls in tail position that may not return, ascending
+    /// ([`crate::input::ir::Block::leaves_at_end`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_at_end: Vec<BlockId>,
     /// The blocks with calls of functions that no input module defines, or through pointers, in which control may
@@ -263,7 +264,8 @@ pub struct FunctionEntry {
     /// The blocks whose `indirectbr` jumps to addresses that are all known ([`crate::input::ir::Block::known_labels`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_labels: Vec<BlockId>,
-    /// The blocks with more live values than registers, ascending, and how many more ([`crate::input::ir::Block::pressure`]).
+    /// The blocks with more live values than registers, ascending, and how many more
+    /// ([`crate::input::ir::Block::pressure`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pressure: Vec<(BlockId, u32)>,
     /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it

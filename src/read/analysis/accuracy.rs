@@ -123,6 +123,7 @@ fn take_greedily(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, 
     while let Some(first) = find_hottest_edge(dag.out_edges(dag.entry()), &edges) {
         let path = follow(dag, &edges, first);
         let least = path.iter().map(|e| edges[*e]).min().unwrap_or(0);
+        // Where paths were left in the middle, edges do not add up: what remains leads to no end.
         if least == 0 {
             break;
         }
@@ -139,6 +140,8 @@ fn definite_count(dag: &Dag, edges: &TiSlice<EdgeId, u64>, path: &[EdgeId]) -> u
             .map(|e| of(&e))
             .sum::<i128>()
     };
+    // Ball, Mataga & Sagiv 1998: at each inner vertex other paths take as much as goes through it and not along this
+    // one. The sum may be negative, and passes 64 bits before it is reduced.
     let flow: i128 = path.iter().map(of).sum();
     let inner: i128 = path.iter().skip(1).map(through).sum();
     u64::try_from(flow - inner).unwrap_or(0)

@@ -157,6 +157,7 @@ impl<'a> Contradictions<'a> {
             return impossible;
         }
         let dag = &paths.dag;
+        // Behind the last block that can contradict, all paths are possible: most of the DAG is not walked.
         let decides = dag.fold_from_exit(false, |v, behind: &TiSlice<VertexId, bool>| {
             let decides_itself = dag.block(v).is_some_and(|b| self.may_contradict(b));
             decides_itself || dag.out_edges(v).any(|e| behind[dag.edge(e).dst])
@@ -167,6 +168,7 @@ impl<'a> Contradictions<'a> {
             id: paths.numbering.labels[edge],
             known: Rc::default(),
         });
+        // Depth first, so that the stack holds one beginning for each way that is open, and not one for each path.
         let mut stack: Vec<Beginning> = starts.collect();
         while let Some(beginning) = stack.pop() {
             let Beginning {

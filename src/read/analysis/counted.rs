@@ -166,10 +166,11 @@ impl<'a> CountedFunction<'a> {
     }
 
     /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block
-    /// asked something: without those whose way followed from where control came from ([`FunctionEntry::implied_successor`]), and
-    /// without blocks to which the compiler added the choice. An edge to a block that is nothing but `unreachable`,
-    /// like the one on which a `throw` would return, is no way. Where a `switch` has cases that blocks behind its
-    /// default ask for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
+    /// asked something: without those whose way followed from where control came from
+    /// ([`FunctionEntry::implied_successor`]), and without blocks to which the compiler added the choice. An edge to a
+    /// block that is nothing but `unreachable`, like the one on which a `throw` would return, is no way. Where a
+    /// `switch` has cases that blocks behind its default ask for ([`FunctionEntry::tests_case`]), the ways out of these
+    /// are its own. O(edges).
     pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
         self.ways_of_choices(false)
     }

@@ -136,7 +136,8 @@ pub fn headline_and_steps(numbers: &str, steps: &Steps, line: &Line, layout: Lay
     headline(numbers, steps, line, layout) + &below
 }
 
-/// How many items there are and what they are, over `shown`, which has the first `top` of them; `how` to see the others.
+/// How many items there are and what they are, over `shown`, which has the first `top` of them; `how` to see the
+/// others.
 pub(super) fn section(
     (number, noun): (usize, &str),
     what: &str,

@@ -4,9 +4,9 @@
 //! statement (`while`, `for`, `switch`), or where the whole condition begins (`if`, `?:`), though the branch may be on
 //! its last part only. Clang 22 puts that last branch of an `if` at the operator that binds least instead: at the
 //! comparison, at the name of a called member, or at `&&` and `||`, where the branch on what stands before them is, too
-//! ([`Scanned::find_meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators tell
-//! the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it
-//! would not be.
+//! ([`Scanned::find_meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators
+//! tell the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where
+//! it would not be.
 
 use super::brackets::Tokens;
 use super::tokens::Kind;

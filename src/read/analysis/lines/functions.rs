@@ -79,6 +79,7 @@ pub(super) fn add<'a>(
         insert(sources, file, &f.entry.name, lines);
         homes.entry(&f.entry.name).or_default().insert(file);
     }
+    // A function that was inlined everywhere has no body of its own: it was entered where its code is.
     for (f, calls) in functions.iter().zip(inlined) {
         for (&call, code) in calls {
             let symbol = &profile.manifest.inlined[call as usize].function;

@@ -58,6 +58,7 @@ pub(super) fn cover(
     let is_generated = |b| entry.is_generated(b);
     if entry.status.is_skipped() {
         let dag = &crate::paths::function::Paths::new(&entry.cfg()).dag;
+        // Nothing was counted, but all its paths are possible: a function that is left out must not raise the rate.
         let through = Through::new(dag, blocks, excluded);
         return Ok(FunctionCoverage {
             f,

@@ -174,9 +174,8 @@ impl SourceSums {
     }
 
     /// The lines that did not run, then the other lines with branches that were not taken all ways, and those with
-    /// conditions that were never evaluated, which are `unasked`, and the lines that may have run: `: 12-14,20; branches
-    /// 31; never evaluated 31; may have run 40`.
-    /// Empty if nothing is missing.
+    /// conditions that were never evaluated, which are `unasked`, and the lines that may have run: `: 12-14,20;
+    /// branches 31; never evaluated 31; may have run 40`. Empty if nothing is missing.
     pub fn missing_text<'u>(&self, unasked: impl Iterator<Item = &'u Unasked>) -> String {
         let ran = |line: &u32| self.missing.binary_search(line).is_err();
         let branches = self.missing_branches.iter().copied();
