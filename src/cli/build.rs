@@ -67,7 +67,7 @@ impl CopiesArgs {
         self.selection.is_given()
     }
 
-    /// The same as options of `p3-rewrite`, but for the number of copies.
+    /// What is asked for as options of `p3-rewrite`, but for the number of copies.
     ///
     /// # Errors
     /// A selection or profile that cannot be read, a profile of estimates, or a scheme that takes no selection.
@@ -170,7 +170,7 @@ pub struct IntegrateArgs {
 /// Builds; the exit status is the command's, or 2 where it made programs and none of them has copies.
 ///
 /// # Errors
-/// See [`Build::run`].
+/// What keeps a build from running ([`Build::run`]).
 pub fn build(args: BuildArgs) -> Result<ExitCode> {
     let is_selective = args.copies.is_selective();
     let diffs = args.copies.selection.diffs()?;
@@ -355,7 +355,7 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
 /// Writes the files of build systems.
 ///
 /// # Errors
-/// See [`integrate`].
+/// Files that cannot be written ([`integrate`]).
 pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
     let names = integrate(&args.out, args.force.force)?;
     print_message(&format!(

@@ -114,7 +114,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     };
     let is_selective = build.flags.iter().any(|flag| flag == "--paths");
     remove_outdated(&out, &build.flags)?;
-    let command = cargo(args.verb, &args.arguments, &target, Step::Build);
+    let command = cargo(args.verb, &args.arguments, &target, CargoStep::Build);
     watch(OnSignal::PutInOrder);
     let built_programs = build.run(&command);
     end_if_interrupted();
@@ -138,7 +138,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     }
     let suite = Suite {
         folders: vec![out.clone()],
-        command: cargo(args.verb, &args.arguments, &target, Step::Run),
+        command: cargo(args.verb, &args.arguments, &target, CargoStep::Run),
         same_pids: SamePids::from_options(args.same_pids, args.no_same_pids),
         fixed_time: args.fixed_time,
         jobs: 1,
@@ -299,25 +299,25 @@ fn environment(target: &str, folder: &Path) -> Result<Variables> {
 
 /// What cargo is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum CargoStep {
     Build,
     Run,
 }
 
 /// The command line of a step. A target is named always, or what runs while building would be compiled as the program
 /// is.
-fn cargo(verb: Verb, arguments: &[String], target: &str, step: Step) -> Vec<String> {
+fn cargo(verb: Verb, arguments: &[String], target: &str, step: CargoStep) -> Vec<String> {
     let end = arguments.iter().position(|a| a == "--");
     let (ours, programs) = arguments.split_at(end.unwrap_or(arguments.len()));
     let (verb, more) = match (verb, step) {
-        (Verb::Nextest, Step::Build) => ("nextest", Some("--no-run")),
-        (Verb::Nextest, Step::Run) => ("nextest", None),
-        (Verb::Build, _) | (Verb::Run, Step::Build) => ("build", None),
-        (Verb::Run, Step::Run) => ("run", None),
-        (Verb::Test, Step::Build) => ("test", Some("--no-run")),
-        (Verb::Test, Step::Run) => ("test", None),
-        (Verb::Bench, Step::Build) => ("bench", Some("--no-run")),
-        (Verb::Bench, Step::Run) => ("bench", None),
+        (Verb::Nextest, CargoStep::Build) => ("nextest", Some("--no-run")),
+        (Verb::Nextest, CargoStep::Run) => ("nextest", None),
+        (Verb::Build, _) | (Verb::Run, CargoStep::Build) => ("build", None),
+        (Verb::Run, CargoStep::Run) => ("run", None),
+        (Verb::Test, CargoStep::Build) => ("test", Some("--no-run")),
+        (Verb::Test, CargoStep::Run) => ("test", None),
+        (Verb::Bench, CargoStep::Build) => ("bench", Some("--no-run")),
+        (Verb::Bench, CargoStep::Run) => ("bench", None),
     };
     let program = program().to_string_lossy().into_owned();
     let mut words = vec![program, verb.into()];
@@ -335,7 +335,7 @@ fn cargo(verb: Verb, arguments: &[String], target: &str, step: Step) -> Vec<Stri
         words.extend(["--target".into(), target.into()]);
     }
     words.extend(ours);
-    if step == Step::Run {
+    if step == CargoStep::Run {
         words.extend(programs.iter().cloned());
     }
     words

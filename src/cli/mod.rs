@@ -99,7 +99,7 @@ pub fn say_error(message: &str) {
     anstream::eprintln!("error: {}", one_line(message));
 }
 
-/// The same of what ended the command; returns exit status 2, or 1 if a check found something.
+/// Prints what ended the command as `error: …`. The exit status: 2, or 1 if a check found something.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
     say_error(&error.to_string());
     let known = error.downcast_ref::<crate::base::error::Error>();

@@ -14,7 +14,7 @@ use crate::profile::manifest::Manifest;
 use crate::profile::merge::{Merged, summary};
 use crate::project::path_from_here;
 use crate::project::record::{self, Record};
-use crate::project::suite::{Gathered, Progress, SamePids, Suite};
+use crate::project::suite::{Progress, SamePids, Suite, SuiteResult};
 use crate::project::systems::quote_path;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub struct SuiteArgs {
 /// Runs a suite; the exit status is 0 if that of each round was 0, else the first that was not.
 ///
 /// # Errors
-/// See [`Suite::run`].
+/// What keeps a suite from running ([`Suite::run`]).
 pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
     let suite = Suite {
         folders: args.out,
@@ -126,7 +126,7 @@ pub(super) fn report_progress(progress: Progress) {
 
 /// Tells of what was merged after a suite (unless `quiet`), of what is wrong with it, and what may help. The status of
 /// the rounds.
-pub(super) fn report_end(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
+pub(super) fn report_end(suite: &Suite, gathered: &SuiteResult, quiet: bool) -> i32 {
     let say = |line: &str| {
         if !quiet {
             print_message(line);
@@ -209,7 +209,7 @@ pub(super) fn report_end(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32
 
 /// The command that shows what a suite merged: of one program or without counts of paths, `show`; of several programs,
 /// `coverage`, which adds them up.
-fn command_for_profiles(suite: &Suite, gathered: &Gathered) -> Option<String> {
+fn command_for_profiles(suite: &Suite, gathered: &SuiteResult) -> Option<String> {
     let merged = |(program, merged): &(Record, Option<Merged>)| {
         let profile = &merged.as_ref()?.profile;
         Some((program.folder.clone(), profile.paths().is_ok()))

@@ -7,7 +7,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::llvm::{self, LINKED, VERSIONS};
 use crate::input::load::container;
-use crate::input::load::writer::{Writer, writer};
+use crate::input::load::writer::{Producer, writer};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, tee};
 use std::fs::File;
 use std::io::Read;
@@ -315,7 +315,7 @@ impl InputWriters {
             self.look_at_file(input)?;
         } else if meta.file_type().is_fifo() {
             match writer(&peek(input)?) {
-                Some(Writer::Llvm(major)) => self.note_version(major, input),
+                Some(Producer::Llvm(major)) => self.note_version(major, input),
                 _ => self.is_unknown_once = true,
             }
         }
@@ -368,10 +368,10 @@ impl InputWriters {
         writers.for_each(|w| self.note_writer(w, path));
     }
 
-    fn note_writer(&mut self, writer: Writer, path: &Path) {
+    fn note_writer(&mut self, writer: Producer, path: &Path) {
         match writer {
-            Writer::Llvm(major) => self.note_version(major, path),
-            Writer::Unknown => self.is_unknown = true,
+            Producer::Llvm(major) => self.note_version(major, path),
+            Producer::Unknown => self.is_unknown = true,
         }
     }
 

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 /// Whether something is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum CheckState {
     /// It is, and works.
     Ok,
     /// It is not, and only some features ask for it.
@@ -27,7 +27,7 @@ pub struct Check {
     /// What it is.
     pub what: &'static str,
     /// Whether it is there.
-    pub state: State,
+    pub state: CheckState,
     /// Where it is or which; or what it is for, and how to get it.
     pub told: String,
 }
@@ -160,11 +160,11 @@ fn engine_checks(engines: &[Engine], clang: &crate::base::error::Result<Compiler
         };
         let told = engine::choose(engines, &request);
         let told = told.map_or_else(|e| e.to_string(), |_| String::new());
-        return vec![check("LLVM", State::Missing, &told)];
+        return vec![check("LLVM", CheckState::Missing, &told)];
     }
     let one = |engine: &Engine| match version_of(engine) {
         Ok(version) => passed_check("LLVM", &describe_version(&version, Some(&engine.path))),
-        Err(why) => check("LLVM", State::Missing, &why),
+        Err(why) => check("LLVM", CheckState::Missing, &why),
     };
     engines.iter().map(one).collect()
 }
@@ -198,9 +198,9 @@ fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
             }
         };
         let state = if fitting.is_some() {
-            State::Ok
+            CheckState::Ok
         } else {
-            State::Without
+            CheckState::Without
         };
         check("clang too", state, &told)
     };
@@ -220,7 +220,7 @@ fn rustc(engines: &[Engine]) -> Option<Check> {
             let remedy = engine::remedy_for_writer(rustc.llvm);
             check(
                 "rustc",
-                State::Without,
+                CheckState::Without,
                 &format!("{told}, which no engine here is for: {remedy}"),
             )
         }
@@ -228,10 +228,10 @@ fn rustc(engines: &[Engine]) -> Option<Check> {
 }
 
 fn passed_check(what: &'static str, told: &str) -> Check {
-    check(what, State::Ok, told)
+    check(what, CheckState::Ok, told)
 }
 
-fn check(what: &'static str, state: State, told: &str) -> Check {
+fn check(what: &'static str, state: CheckState, told: &str) -> Check {
     Check {
         what,
         state,
@@ -256,12 +256,12 @@ fn compiler(
         Ok(compiler) => compiler,
         // What is wrong with the variable, no package mends.
         Err(e) if engine::wanted_version().is_err() => {
-            return check(what, State::Missing, &e.to_string());
+            return check(what, CheckState::Missing, &e.to_string());
         }
         Err(e) => {
             return check(
                 what,
-                State::Missing,
+                CheckState::Missing,
                 &format!("{e} (apt-get install {clang})"),
             );
         }
@@ -273,11 +273,11 @@ fn compiler(
         Some(major) if major <= newest || engines.is_empty() => passed_check(what, &told),
         Some(_) => {
             let remedy = format!("its bitcode is newer than every engine here: install {clang}");
-            check(what, State::Missing, &format!("{told}: {remedy}"))
+            check(what, CheckState::Missing, &format!("{told}: {remedy}"))
         }
         None => check(
             what,
-            State::Missing,
+            CheckState::Missing,
             &format!(
                 "{told}: it does not print a version of LLVM; name a clang by P3_CC and P3_CXX"
             ),
@@ -293,7 +293,7 @@ fn llvm_tool(what: &'static str, name: &str, is_for: &str, package: &str) -> Che
         Some(file) => passed_check(what, &file.display().to_string()),
         None => {
             let told = format!("for {is_for}: apt-get install {package}");
-            check(what, State::Without, &told)
+            check(what, CheckState::Without, &told)
         }
     }
 }
@@ -309,7 +309,7 @@ fn check_own_program(what: &'static str) -> Check {
         Some(file) => passed_check(what, &file.display().to_string()),
         None => check(
             what,
-            State::Missing,
+            CheckState::Missing,
             "install it beside p3-rewrite (cargo install does)",
         ),
     }
@@ -323,7 +323,7 @@ fn check_by_program(compiler: &Compiler) -> Vec<Check> {
             let told = format!(
                 "{why}; a linker and the C library's headers are missing: apt-get install gcc libc6-dev"
             );
-            return vec![check("C programs", State::Missing, &told)];
+            return vec![check("C programs", CheckState::Missing, &told)];
         }
     };
     let has = |word: &str| said.lines().any(|l| l == word);
@@ -331,7 +331,7 @@ fn check_by_program(compiler: &Compiler) -> Vec<Check> {
         if has(word) {
             passed_check(what, "for --scheme shadow")
         } else {
-            check(what, State::Without, without)
+            check(what, CheckState::Without, without)
         }
     };
     vec![
@@ -380,7 +380,7 @@ fn setarch() -> Check {
         return passed_check("setarch -R", "addresses are equal in all copies");
     }
     let told = "addresses differ between copies: apt-get install util-linux, or allow personality(2) in the container";
-    check("setarch -R", State::Without, told)
+    check("setarch -R", CheckState::Without, told)
 }
 
 fn namespaces() -> Check {
@@ -391,7 +391,7 @@ fn namespaces() -> Check {
     }
     check(
         "namespaces",
-        State::Without,
+        CheckState::Without,
         "unshare is refused: suite -j and --same-pids do not work here",
     )
 }
@@ -402,9 +402,9 @@ impl Tool {
             (Some(file), _) => passed_check(self.what, &file.display().to_string()),
             (None, needed) => {
                 let state = if needed {
-                    State::Missing
+                    CheckState::Missing
                 } else {
-                    State::Without
+                    CheckState::Without
                 };
                 let told = format!("for {}: apt-get install {}", self.is_for, self.package);
                 check(self.what, state, &told)

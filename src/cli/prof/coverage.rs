@@ -265,11 +265,11 @@ impl Request<'_> {
             _ => false,
         };
         let outcome = if has_notes {
-            outcome.about_apart_from_selection(profile)
+            outcome.with_verdict_alone(profile)
         } else {
             outcome.with_verdicts(&[profile])
         };
-        Ok(outcome.told_by(sources))
+        Ok(outcome.with_source_remarks(sources))
     }
 
     /// The sources in scope with executions.
@@ -283,7 +283,7 @@ impl Request<'_> {
         }
         Ok(Outcome::print(text)
             .with_verdicts(&[profile])
-            .told_by(sources))
+            .with_source_remarks(sources))
     }
 
     /// What ran only now, and what only in the earlier profile `base`.
@@ -302,7 +302,9 @@ impl Request<'_> {
             CoverageFormat::Github => versus::github(&found, sources),
             CoverageFormat::Markdown => versus::markdown(&found),
         });
-        Ok(outcome.with_verdicts(&[profile, &base]).told_by(sources))
+        Ok(outcome
+            .with_verdicts(&[profile, &base])
+            .with_source_remarks(sources))
     }
 }
 

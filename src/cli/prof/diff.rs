@@ -61,5 +61,5 @@ pub(super) fn run(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outco
         ..Outcome::default()
     }
     .with_verdicts(&[&a, &b])
-    .told_by(&of_b))
+    .with_source_remarks(&of_b))
 }

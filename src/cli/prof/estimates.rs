@@ -53,15 +53,15 @@ fn show_sampled(
     } else {
         Report::new(profile, selection)
     };
-    let report = report.told_by(request.sources.find(profile.profile));
+    let report = report.with_sources(request.sources.find(profile.profile));
     let printed = match request.format {
         Format::Text => text(&report, request.layout),
         Format::Json => json(&report),
         Format::Csv => csv(&report),
     };
     let printed = Outcome::print(printed);
-    let outcome = printed.about_unless_summarised(request.format, profile.profile);
-    Ok(outcome.told_by(&report.sources))
+    let outcome = printed.with_verdict_unless_summarised(request.format, profile.profile);
+    Ok(outcome.with_source_remarks(&report.sources))
 }
 
 fn show_bursts(
@@ -77,7 +77,7 @@ fn show_bursts(
         Format::Csv => shadow::csv(bursts, selection),
     };
     let printed = Outcome::print(printed?);
-    Ok(printed.about_unless_summarised(request.format, profile))
+    Ok(printed.with_verdict_unless_summarised(request.format, profile))
 }
 
 /// Whether formats of a profile are written by [`export`], and not as those of exact profiles.

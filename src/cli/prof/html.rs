@@ -84,7 +84,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     let profiles: Vec<_> = std::iter::once(&profile).chain(&baseline).collect();
     let mut outcome = Outcome::print(text)
         .with_verdicts(&profiles)
-        .told_by(&sources);
+        .with_source_remarks(&sources);
     outcome
         .warnings
         .extend(libraries_left_out(&profile, "the page"));

@@ -26,22 +26,27 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The same, with the verdict on each profile that is not ok.
+    /// This outcome, with the verdict on each profile that is not ok.
     pub(super) fn with_verdicts(mut self, profiles: &[&Profile]) -> Outcome {
         self.add_verdicts(profiles);
         self
     }
 
-    /// The same for a report whose text has the verdict in its summary.
-    pub(super) fn about_unless_summarised(self, format: Format, profile: &Profile) -> Outcome {
+    /// This outcome, with the verdict on `profile` unless its text has that in a summary.
+    pub(super) fn with_verdict_unless_summarised(
+        self,
+        format: Format,
+        profile: &Profile,
+    ) -> Outcome {
         match format {
             Format::Text => self,
             Format::Json | Format::Csv => self.with_verdicts(&[profile]),
         }
     }
 
-    /// The same where the selection needs no line: the text has it, or is about new paths alone.
-    pub(super) fn about_apart_from_selection(mut self, profile: &Profile) -> Outcome {
+    /// This outcome, with the verdict on `profile`, and no line on its selection: the text has that, or is about new
+    /// paths alone.
+    pub(super) fn with_verdict_alone(mut self, profile: &Profile) -> Outcome {
         let of = |line: String| format!("{}: {line}", profile.path.display());
         self.warnings.extend(profile.said().map(of));
         self
@@ -57,7 +62,7 @@ impl Outcome {
     }
 
     /// Adds which source files have changed or are missing, and what is odd of their markers.
-    pub(super) fn told_by(mut self, sources: &Sources) -> Outcome {
+    pub(super) fn with_source_remarks(mut self, sources: &Sources) -> Outcome {
         self.warnings.extend(sources.remarks_on_markers());
         self.warnings.extend(sources.list_changed());
         self.warnings.extend(sources.missing_line());

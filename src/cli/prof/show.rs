@@ -187,7 +187,9 @@ impl<'a> Request<'a> {
         let profile = &self.profile;
         let report = Report::new(profile.paths()?, &self.selection)?;
         let (time, remarks) = samples::time(args.perf.as_deref(), profile)?;
-        let mut report = report.told_by(args.sources.find(profile)).timed_by(time);
+        let mut report = report
+            .with_sources(args.sources.find(profile))
+            .with_time(time);
         if args.by == Some(ByArg::Loop) {
             report = report.with_loops(profile.paths()?)?;
         }
@@ -197,13 +199,13 @@ impl<'a> Request<'a> {
             Format::Csv => csv::render(&report),
         };
         let printed = Outcome::print(printed);
-        let mut outcome = printed.about_unless_summarised(args.format, profile);
+        let mut outcome = printed.with_verdict_unless_summarised(args.format, profile);
         if args.format == Format::Text && !self.parts.is_empty() {
             outcome.text += "\n";
             outcome.text += &programs::text(&self.parts, self.layout)?;
         }
         outcome.warnings.extend(remarks);
         outcome.warnings.extend(self.notes);
-        Ok(outcome.told_by(&report.sources))
+        Ok(outcome.with_source_remarks(&report.sources))
     }
 }

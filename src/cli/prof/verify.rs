@@ -26,7 +26,7 @@ const CAUSES: &str = "Copies that run alike leave no violations. Likely causes, 
   uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it
 ";
 
-/// The same where one copy counts everything.
+/// Likely causes of violations where one copy counts everything.
 const CAUSES_IN_ONE: &str = "Counts of one process agree with each other. Likely causes, and what helps:
   children that share its memory and go on       vfork and clone: end the child by _exit or exec, or use fork
 ";

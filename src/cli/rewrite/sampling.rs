@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
-use crate::estimates::data::{Asked, Settings};
+use crate::estimates::data::{SamplingRequest, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
 use clap::{Args, ValueEnum};
 
@@ -94,7 +94,7 @@ impl SamplingArgs {
         };
         check(&lengths)?;
         let bias = self.bias.unwrap_or(1.0);
-        let settings = Settings::new(Asked {
+        let settings = Settings::new(SamplingRequest {
             period: self.period.unwrap_or(PERIOD),
             lengths: &lengths,
             bias,

@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What a program on the screen does about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum KeyOutcome {
     /// Goes on.
     On,
     /// Ends.

@@ -1,6 +1,6 @@
 //! Distributions of tasks over copies, and which is the best.
 
-use super::costs::Program;
+use super::costs::ProgramCosts;
 use super::room::Room;
 use super::selection::make_hot;
 use super::tasks::Tasks;
@@ -22,7 +22,7 @@ impl Candidate {
     }
 }
 
-impl Program<'_> {
+impl ProgramCosts<'_> {
     /// The best distribution for `copies`, or fewer.
     pub(super) fn assign(&self, copies: u32) -> Assignment {
         let mut best = self.best_for(copies);

@@ -12,7 +12,7 @@ const MAX_PREFIXES: usize = 4096;
 
 /// The flow through prefixes of the paths of one function: of paths that ran where that is known, and what weights of
 /// edges expect beside them.
-pub(super) struct Flow<'a> {
+pub(super) struct PrefixFlow<'a> {
     paths: &'a Measuring,
     /// Of the paths that ran, before the i-th one by id.
     sums: Vec<f64>,
@@ -30,14 +30,14 @@ pub(super) struct Prefix {
     guessed: f64,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> PrefixFlow<'a> {
     /// From counts of paths as far as they are known, else from weights of edges.
     pub(super) fn new(paths: &'a Measuring) -> Self {
         let counts = paths.ran.iter().scan(0.0, |sum, r| {
             *sum += r.count as f64;
             Some(*sum)
         });
-        Flow {
+        PrefixFlow {
             paths,
             sums: std::iter::once(0.0).chain(counts).collect(),
         }

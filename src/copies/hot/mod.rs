@@ -26,7 +26,7 @@ mod tests;
 
 use crate::copies::partition::{Assignment, Costs, Units, assign_by_halves, to_the_first};
 pub(crate) use costs::instructions_in_versions;
-use costs::{Program, Splitting};
+use costs::{ProgramCosts, Splitting};
 use room::Room;
 use selection::make_hot;
 
@@ -34,7 +34,7 @@ use selection::make_hot;
 /// functions: splitting at guesses costs more than it evens. Their likeliest paths are hot, the
 /// same ones with any number of copies: a function takes as much in all of them.
 pub(crate) fn ranges(units: &Units) -> Assignment {
-    let program = Program::new(units, Splitting::WhereItPays);
+    let program = ProgramCosts::new(units, Splitting::WhereItPays);
     if units.costs.are_measured() {
         return program.with_warm_edges_found().assign(units.copies);
     }
@@ -49,6 +49,6 @@ pub(crate) fn ranges(units: &Units) -> Assignment {
 
 /// The assignment as if versions cost nothing: whatever can be split is, for tests of what splitting makes.
 pub(crate) fn ranges_everywhere(units: &Units) -> Assignment {
-    let program = Program::new(units, Splitting::Everywhere);
+    let program = ProgramCosts::new(units, Splitting::Everywhere);
     program.with_warm_edges_found().assign(units.copies)
 }

@@ -2,7 +2,7 @@
 //! than pbl or than fewer copies.
 
 use super::costs::Splitting;
-use super::flow::Flow;
+use super::flow::PrefixFlow;
 use super::{ranges, ranges_everywhere};
 use crate::base::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::copies::partition::{Assignment, Costs, Local, Part, Share, Units, WHOLE};
@@ -327,7 +327,7 @@ proptest! {
             prop_assume!(!counts.is_empty());
             measure(&mut paths, &counts);
         }
-        let flow = Flow::new(&paths);
+        let flow = PrefixFlow::new(&paths);
         let mut open = vec![flow.all_paths()];
         let mut single = BTreeMap::new();
         while let Some(prefix) = open.pop() {

@@ -1,8 +1,8 @@
 //! The kinds of estimates: the only place that names all of them.
 
 use super::bursts::{self, Burst, Bursts, ShadowsOfProcess};
-use super::interface::{Kind, Overflow, Place, Program, Refused, Size};
-use super::subpaths::merge::{Part, union};
+use super::interface::{EstimatedProgram, Kind, Overflow, Place, Refused, Size};
+use super::subpaths::merge::{SamplePart, union};
 use super::subpaths::{self, Subpaths};
 use crate::base::error::Error;
 use crate::base::index::{CopyId, FuncId};
@@ -143,8 +143,8 @@ impl InRaw {
 /// What files hold of one program.
 #[derive(Default)]
 pub(crate) struct Gathered {
-    samples: Vec<Part>,
-    bursts: BTreeMap<CopyId, bursts::merge::Gathered>,
+    samples: Vec<SamplePart>,
+    bursts: BTreeMap<CopyId, bursts::merge::GatheredBursts>,
     /// Those of merged profiles, with the files.
     merged: Vec<(PathBuf, Bursts)>,
 }
@@ -162,7 +162,7 @@ impl Gathered {
     ) -> Result<(), Overflow> {
         let bursts = self.bursts.entry(copy).or_default();
         bursts.add(&raw.bursts, &raw.shadows)?;
-        let sample = raw.sample.map(|sample| Part { unique, sample });
+        let sample = raw.sample.map(|sample| SamplePart { unique, sample });
         self.samples.extend(sample);
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Gathered {
     /// it.
     pub(crate) fn add_merged(&mut self, file: &Path, unique: [u8; 16], estimated: &mut Estimated) {
         match estimated {
-            Estimated::Sampled(sample) => self.samples.push(Part {
+            Estimated::Sampled(sample) => self.samples.push(SamplePart {
                 unique,
                 sample: std::mem::take(sample),
             }),
@@ -186,7 +186,7 @@ impl Gathered {
     ///
     /// # Errors
     /// What is of another program, was taken in another way, or overflows.
-    pub(crate) fn finish(self, program: &Program) -> Result<Estimated, Refused> {
+    pub(crate) fn finish(self, program: &EstimatedProgram) -> Result<Estimated, Refused> {
         match program.kind {
             Kind::Subpaths => {
                 let sample = union(self.samples).map_err(|e| Refused::Foreign(e.to_string()))?;
@@ -197,7 +197,7 @@ impl Gathered {
         }
     }
 
-    fn finish_bursts(self, program: &Program) -> Result<Bursts, Refused> {
+    fn finish_bursts(self, program: &EstimatedProgram) -> Result<Bursts, Refused> {
         let functions = program.size.functions;
         let mut all = Bursts::empty(functions);
         let mut add = |more: &Bursts, file: &Path| {

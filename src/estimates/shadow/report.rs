@@ -72,7 +72,7 @@ pub(crate) fn text(
     layout: Layout,
 ) -> Result<String> {
     let counted = counted_profile(of);
-    let report = Report::new(counted.paths()?, selection)?.told_by(sources);
+    let report = Report::new(counted.paths()?, selection)?.with_sources(sources);
     let lines = summary(of, report.distinct);
     let lines = lines.lines().map(|l| wrap_words(l, layout.width, 0) + "\n");
     let mut out: String = lines.collect();

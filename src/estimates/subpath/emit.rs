@@ -114,17 +114,32 @@ fn instrument<'ctx>(
     match two {
         Some((outlining, outlined)) => {
             let sampling = draft.sampling(&outlining);
-            carry_out(edit, outlined.function, sampling, Part::Sampling(&outlined));
+            carry_out(
+                edit,
+                outlined.function,
+                sampling,
+                ActivationPart::Sampling(&outlined),
+            );
             let skipping = draft.skipping_plan(&outlining);
-            carry_out(edit, function, skipping, Part::Skipping(&outlined));
+            carry_out(
+                edit,
+                function,
+                skipping,
+                ActivationPart::Skipping(&outlined),
+            );
         }
-        None => carry_out(edit, function, draft.plan_in_one_function(), Part::Whole),
+        None => carry_out(
+            edit,
+            function,
+            draft.plan_in_one_function(),
+            ActivationPart::Whole,
+        ),
     }
 }
 
 /// What of an activation runs in a function.
 #[derive(Clone, Copy)]
-enum Part<'a, 'ctx> {
+enum ActivationPart<'a, 'ctx> {
     /// All of it.
     Whole,
     /// What is not sampled: the rest is left for the other function.
@@ -138,7 +153,7 @@ fn carry_out<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     plan: SubpathPlan,
-    part: Part<'_, 'ctx>,
+    part: ActivationPart<'_, 'ctx>,
 ) {
     let (context, plan) = (edit.context, &plan);
     let own = llvm::blocks(function);
@@ -156,8 +171,10 @@ fn carry_out<'ctx>(
         versions::copy_blocks_of(context, function, shape.blocks, &plan.cfg, &plan.versions);
     // What is left for another function has no frame of its own.
     let frame = match part {
-        Part::Skipping(_) => None,
-        Part::Whole | Part::Sampling(_) => Some(frame(context, &builder, blocks[BlockId(0)])),
+        ActivationPart::Skipping(_) => None,
+        ActivationPart::Whole | ActivationPart::Sampling(_) => {
+            Some(frame(context, &builder, blocks[BlockId(0)]))
+        }
     };
     let emitter = Emitter {
         context,
@@ -299,7 +316,7 @@ struct Emitter<'a, 'ctx> {
     /// Those of the versions.
     blocks: Blocks<'ctx>,
     frame: Option<PointerValue<'ctx>>,
-    part: Part<'a, 'ctx>,
+    part: ActivationPart<'a, 'ctx>,
     /// What stands for the function's φs.
     renewed: FxHashMap<Value, Value>,
 }
@@ -397,8 +414,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn outlined_parts(&self) -> &Outlined<'ctx> {
         match self.part {
-            Part::Skipping(outlined) | Part::Sampling(outlined) => outlined,
-            Part::Whole => unreachable!("the plan is of one function"),
+            ActivationPart::Skipping(outlined) | ActivationPart::Sampling(outlined) => outlined,
+            ActivationPart::Whole => unreachable!("the plan is of one function"),
         }
     }
 

@@ -172,8 +172,8 @@ impl FunctionEntry {
         self.find_beginning(|_| true)
     }
 
-    /// The same, without code that was inlined: nothing for a function without a line of its own, like one that
-    /// initialises the variables of a module.
+    /// Where its own code begins, without code that was inlined; `None` for a function without a line of its own, like
+    /// one that initialises the variables of a module.
     pub fn find_own_beginning(&self) -> Option<Loc> {
         self.find_beginning(|span| span.inlined.is_none())
     }

@@ -96,7 +96,7 @@ pub struct ModuleEntry {
 pub enum Status {
     /// Every path of every activation is counted.
     Exact,
-    /// Likewise, but paths also end and start at cut edges.
+    /// Every path of every activation is counted, and paths also end and start at cut edges.
     Cut,
     /// It is not profiled.
     Skipped(SkipReason),

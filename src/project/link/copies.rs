@@ -1,7 +1,7 @@
 //! The copies of a program that was linked: rewritten, compiled, and linked by its command.
 
 use super::modules::{self, LinkedModules, Module};
-use super::runtime::{CLibrary, Runtime, Target};
+use super::runtime::{CLibrary, Runtime, RuntimeTarget};
 use super::trace::{self, Linked};
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
@@ -76,10 +76,10 @@ impl Link<'_> {
     }
 
     /// What the runtime is compiled for.
-    fn target(&self, manifest: &Manifest) -> Target<'_> {
+    fn target(&self, manifest: &Manifest) -> RuntimeTarget<'_> {
         let mut modules = self.found.modules.iter();
         let out = self.settings.out.as_ref();
-        Target {
+        RuntimeTarget {
             compiler: self.compiler,
             folder: &self.folder,
             scheme: manifest.scheme,

@@ -291,11 +291,11 @@ struct KnownValues<'a> {
     /// By number: the value's possible numbers, and the blocks that store another one.
     values: FxHashMap<u32, (Set, &'a Variable)>,
     /// Orders of two values, the lower number first, without and with signs.
-    orders: FxHashMap<(u32, u32), [Order; 2]>,
+    orders: FxHashMap<(u32, u32), [PossibleOrders; 2]>,
 }
 
 /// Which of less, equal and greater are possible.
-type Order = u8;
+type PossibleOrders = u8;
 
 const LESS: u8 = 1;
 const EQUAL: u8 = 2;
@@ -455,7 +455,7 @@ impl<'a> KnownValues<'a> {
 }
 
 /// The orders that a predicate allows, and whether it looks at signs, where that matters.
-fn order_of(predicate: Predicate) -> (Order, Option<bool>) {
+fn order_of(predicate: Predicate) -> (PossibleOrders, Option<bool>) {
     match predicate {
         Predicate::Eq => (EQUAL, None),
         Predicate::Ne => (LESS | GREATER, None),

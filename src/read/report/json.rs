@@ -19,10 +19,10 @@ use std::collections::HashMap;
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    program: Totals<'a>,
+    program: TotalsJson<'a>,
     /// Source files that `lines` refer to.
     files: &'a [String],
-    functions: Vec<Function<'a>>,
+    functions: Vec<FunctionJson<'a>>,
     /// With --by loop: those that went round, those with most instructions first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loops: Vec<Record>,
@@ -42,7 +42,7 @@ struct Timed<'a> {
 
 /// The whole profile, whatever was selected.
 #[derive(Serialize)]
-struct Totals<'a> {
+struct TotalsJson<'a> {
     paths: u128,
     distinct: usize,
     /// Executed instructions, of completed paths.
@@ -89,7 +89,7 @@ struct Contradiction<'a> {
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct FunctionJson<'a> {
     module: &'a str,
     name: &'a str,
     /// Its name as the source has it.
@@ -165,7 +165,7 @@ pub fn render(report: &Report) -> String {
     let profile = report.profile;
     let left: HashMap<FuncId, u64> = report.left.iter().copied().collect();
     let table = function_table(report, 0);
-    let function = |&f: &FuncId| Function {
+    let function = |&f: &FuncId| FunctionJson {
         module: profile.module(f),
         name: &profile.entry(f).name,
         readable: readable_name(&profile.entry(f).name).into_owned(),
@@ -226,8 +226,8 @@ fn branchless(profile: &Profile, f: FuncId) -> Vec<(u32, u32, u32)> {
     sites.map(|s| (s.loc.file, s.loc.line, s.column)).collect()
 }
 
-fn program<'a>(report: &Report<'a>) -> Totals<'a> {
-    Totals {
+fn program<'a>(report: &Report<'a>) -> TotalsJson<'a> {
+    TotalsJson {
         paths: report.total_paths,
         distinct: report.total_distinct,
         instructions: report.total_instructions,

@@ -100,7 +100,7 @@ pub enum To {
 }
 
 /// A block of a path.
-pub struct Step<'a> {
+pub struct BlockStep<'a> {
     /// The block.
     pub block: BlockId,
     /// Its last source position.
@@ -111,10 +111,10 @@ pub struct Step<'a> {
 
 impl Line {
     /// The blocks along the path, in `profile`.
-    pub fn steps<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = Step<'a>> {
+    pub fn steps<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = BlockStep<'a>> {
         let entry = profile.entry(self.func);
         let mut decisions = self.decisions.iter().peekable();
-        self.path.blocks.iter().map(move |&block| Step {
+        self.path.blocks.iter().map(move |&block| BlockStep {
             block,
             loc: entry.spans(block).next_back().map(|s| s.loc),
             taken: decisions
@@ -197,19 +197,19 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The same, with the loops of the selected functions.
+    /// This report, with the loops of the selected functions.
     pub fn with_loops(self, paths: PathProfile) -> Result<Report<'a>> {
         let loops = loops::collect(paths, &self.functions)?;
         Ok(Report { loops, ..self })
     }
 
-    /// The same, with decisions told by the texts of `sources`.
-    pub fn told_by(self, sources: Sources) -> Report<'a> {
+    /// This report, with decisions in the words of `sources`.
+    pub fn with_sources(self, sources: Sources) -> Report<'a> {
         Report { sources, ..self }
     }
 
-    /// The same, with the time that samples show beside instructions.
-    pub fn timed_by(self, time: Option<Time>) -> Report<'a> {
+    /// This report, with the time that samples show beside instructions.
+    pub fn with_time(self, time: Option<Time>) -> Report<'a> {
         Report { time, ..self }
     }
 

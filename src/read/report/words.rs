@@ -135,7 +135,7 @@ impl<'a> Words<'a> {
         let fails = self.profile.manifest.failing_check(f, d.block);
         let generated = entry.is_generated(d.block);
         let (asked, way) = if generated {
-            (Asked::default(), None)
+            (Question::default(), None)
         } else {
             let way = self.name_way(entry, d, decided.as_ref());
             (self.find_question(f, d, decided.as_ref(), site), way)
@@ -260,30 +260,30 @@ impl<'a> Words<'a> {
         d: &Decision,
         decided: Option<&Decided>,
         site: Option<Site>,
-    ) -> Asked {
+    ) -> Question {
         let entry = self.profile.entry(f);
         let terminator = entry.terminators[d.block];
         let asks = matches!(terminator, Terminator::Branch | Terminator::Switch);
         let catches = decided.is_some_and(|d| d.by.catches.is_some());
         let Some(site) = site.filter(|_| asks && !catches) else {
-            return Asked::default();
+            return Question::default();
         };
         let Some(text) = self.sources.text(site.loc.file) else {
-            return Asked::default();
+            return Question::default();
         };
         let known = decided.is_some_and(|d| d.site.is_some());
         if !known {
             // Optimised, a `switch` has no position of its own.
             let over = (terminator == Terminator::Switch).then(|| text.switch(site.loc.line));
             let over = over.flatten();
-            return Asked {
+            return Question {
                 is_switch: over.is_some(),
-                ..Asked::with_condition(over)
+                ..Question::with_condition(over)
             };
         }
         let branches = self.branches(f);
         let Some(judged) = branches.get(&d.block) else {
-            return Asked::with_condition(text.line_of(site.loc.line, site.column));
+            return Question::with_condition(text.line_of(site.loc.line, site.column));
         };
         let (condition, first_is_true) = (&judged.condition, judged.first_is_true);
         let to = entry.succs[d.block][d.succ as usize];
@@ -291,7 +291,7 @@ impl<'a> Words<'a> {
         let is_final = !(whole && asks_on(entry, &branches, d.block, site, to));
         let outcome = first_is_true.map(|first| first == (d.succ == 0));
         let outcome = outcome.filter(|_| is_final);
-        Asked {
+        Question {
             at: Some(text.position(condition.bytes.start)),
             condition: Some(condition.text.clone()),
             arms: judged.arms.clone(),
@@ -454,7 +454,7 @@ fn shares_label(
 
 /// What a decision asks.
 #[derive(Default)]
-struct Asked {
+struct Question {
     /// The words of the source.
     condition: Option<String>,
     /// Where they begin.
@@ -476,11 +476,11 @@ impl Said {
     }
 }
 
-impl Asked {
-    fn with_condition(condition: Option<String>) -> Asked {
-        Asked {
+impl Question {
+    fn with_condition(condition: Option<String>) -> Question {
+        Question {
             condition,
-            ..Asked::default()
+            ..Question::default()
         }
     }
 }

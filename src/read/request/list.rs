@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// The selected paths of one function.
-struct Row {
+struct FunctionRow {
     f: FuncId,
     /// How many are selected, and how many there are.
     number: u64,
@@ -30,13 +30,13 @@ struct Row {
 /// A selected path.
 struct Shown {
     line: Line,
-    state: State,
+    state: KnownState,
 }
 
 /// What a profile knows of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum State {
+enum KnownState {
     Ran,
     /// It ran, and not every run counted it.
     RanAtLeast,
@@ -47,7 +47,7 @@ enum State {
 /// What was asked for, and what the profile knows of it.
 pub(crate) struct Listed<'a> {
     profile: &'a Profile,
-    rows: Vec<Row>,
+    rows: Vec<FunctionRow>,
 }
 
 /// Lists what is `asked` for of `profile`, whose functions are `target`; of each function at most `top` paths.
@@ -69,7 +69,7 @@ pub(crate) fn list<'a>(
         let number = selection.number(paths);
         if number > 0 {
             let ids = first_ids(selection, paths, top);
-            rows.push(Row {
+            rows.push(FunctionRow {
                 f,
                 number,
                 total: paths.numbering.total(),
@@ -137,10 +137,10 @@ fn look_up_paths(profile: PathProfile, f: FuncId, ids: &[PathId]) -> Result<Vec<
     let state = |line: &Line| {
         let is_least = || profile.entry(f).at_least.binary_search(&line.id).is_ok();
         match line.count {
-            0 if counted.contain_id(&structure.paths, line.id) => State::DidNotRun,
-            0 => State::NotSelected,
-            _ if is_least() => State::RanAtLeast,
-            _ => State::Ran,
+            0 if counted.contain_id(&structure.paths, line.id) => KnownState::DidNotRun,
+            0 => KnownState::NotSelected,
+            _ if is_least() => KnownState::RanAtLeast,
+            _ => KnownState::Ran,
         }
     };
     let lines = lines(&profile, &wanted)?.into_iter();
@@ -169,10 +169,10 @@ pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String
         let _ = writeln!(out, "\n{BOLD}{name}{BOLD:#}: {number} of {of}");
         for Shown { line, state } in &row.lines {
             let numbers = match state {
-                State::Ran => format!("  {} ×  ", group_all_digits(line.count)),
-                State::RanAtLeast => format!("  ≥ {} ×  ", group_all_digits(line.count)),
-                State::DidNotRun => "  did not run  ".to_string(),
-                State::NotSelected => "  not selected before  ".to_string(),
+                KnownState::Ran => format!("  {} ×  ", group_all_digits(line.count)),
+                KnownState::RanAtLeast => format!("  ≥ {} ×  ", group_all_digits(line.count)),
+                KnownState::DidNotRun => "  did not run  ".to_string(),
+                KnownState::NotSelected => "  not selected before  ".to_string(),
             };
             out += &headline_and_steps(&numbers, &steps, line, layout);
         }
@@ -185,7 +185,7 @@ pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct SelectionJson<'a> {
     /// Exceeds what JSON numbers hold exactly in many readers.
     paths: String,
     functions: Vec<JsonFunction<'a>>,
@@ -198,20 +198,20 @@ struct JsonFunction<'a> {
     readable: String,
     selected: String,
     of: String,
-    paths: Vec<JsonPath<'a>>,
+    paths: Vec<SelectedPathJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct JsonPath<'a> {
+struct SelectedPathJson<'a> {
     id: String,
     count: u64,
-    state: State,
+    state: KnownState,
     blocks: &'a [BlockId],
 }
 
-fn json_path(shown: &Shown) -> JsonPath<'_> {
+fn json_path(shown: &Shown) -> SelectedPathJson<'_> {
     let Shown { line, state } = shown;
-    JsonPath {
+    SelectedPathJson {
         id: line.id.to_string(),
         count: line.count,
         state: *state,
@@ -222,12 +222,12 @@ fn json_path(shown: &Shown) -> JsonPath<'_> {
 /// For other programs.
 pub(crate) fn json(listed: &Listed) -> String {
     let function = |row| {
-        let Row {
+        let FunctionRow {
             f,
             number,
             total,
             lines,
-        }: &Row = row;
+        }: &FunctionRow = row;
         let name = &listed.profile.entry(*f).name;
         JsonFunction {
             module: listed.profile.module(*f),
@@ -238,7 +238,7 @@ pub(crate) fn json(listed: &Listed) -> String {
             paths: lines.iter().map(json_path).collect(),
         }
     };
-    let json = Json {
+    let json = SelectionJson {
         paths: listed.number().to_string(),
         functions: listed.rows.iter().map(function).collect(),
     };
@@ -252,10 +252,10 @@ pub(crate) fn csv(listed: &Listed) -> String {
         .csv("id", |r| r.line.id.to_string())
         .csv("count", |r| r.line.count)
         .csv("state", |r| match r.state {
-            State::Ran => "ran",
-            State::RanAtLeast => "ran-at-least",
-            State::DidNotRun => "did-not-run",
-            State::NotSelected => "not-selected",
+            KnownState::Ran => "ran",
+            KnownState::RanAtLeast => "ran-at-least",
+            KnownState::DidNotRun => "did-not-run",
+            KnownState::NotSelected => "not-selected",
         })
         .to_csv(rows)
 }

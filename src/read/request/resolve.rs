@@ -3,7 +3,7 @@
 use super::earlier::EarlierProfile;
 use super::resolved::{Resolved, no_function, refusal};
 use super::spec::Spec;
-use super::target::{Function, Target};
+use super::target::{Target, TargetFunction};
 use super::{Earlier, places, ranking};
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
@@ -67,7 +67,7 @@ pub(super) fn match_functions(target: &Target, profile: EarlierProfile) -> TiVec
     } else {
         Index::of_any_program(&profile, &target.build)
     };
-    let find = |f: &Function| {
+    let find = |f: &TargetFunction| {
         let Some(paths) = f.paths.as_deref() else {
             return Match::Unknown;
         };

@@ -1,7 +1,7 @@
 //! What was asked for of a program, and why it cannot be had.
 
 use super::spec::Spec;
-use super::target::{Function, Target};
+use super::target::{Target, TargetFunction};
 use crate::base::error::Error;
 use crate::base::index::{FuncId, TiVec, ti_vec};
 use crate::base::names::{TypedNames, escape_unprintable, nearest_names};
@@ -31,7 +31,7 @@ impl Resolved {
 
     /// How many paths of each function are selected. O(V + E).
     pub(crate) fn numbers(&self, target: &Target) -> TiVec<FuncId, u64> {
-        let number = |(selection, f): (&Selection, &Function)| {
+        let number = |(selection, f): (&Selection, &TargetFunction)| {
             let paths = f.paths.as_deref();
             paths.map_or(0, |paths| selection.number(paths))
         };

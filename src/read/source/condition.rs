@@ -9,7 +9,7 @@
 //! it would not be.
 
 use super::brackets::Tokens;
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 
 /// A text and its tokens.
 pub(super) struct Scanned<'a> {
@@ -117,7 +117,7 @@ impl<'a> Scanned<'a> {
     /// the name of the member that is called.
     fn is_operator_of(&self, at: usize, whole: &Range) -> bool {
         let is_member = matches!(self.word(at - 1), "." | "->" | "::");
-        let is_operator = self.tokens[at].kind == Kind::Punctuation && self.word(at) != "?";
+        let is_operator = self.tokens[at].kind == TokenKind::Punctuation && self.word(at) != "?";
         (is_member || is_operator) && self.find_last_join(whole.clone()).is_none()
     }
 
@@ -152,7 +152,9 @@ impl<'a> Scanned<'a> {
     pub(super) fn is_negation_at(&self, at: usize) -> bool {
         let is_of_name = || {
             let name = at.checked_sub(1).map(|before| &self.tokens[before]);
-            name.is_some_and(|name| name.kind == Kind::Word && name.end == self.tokens[at].start)
+            name.is_some_and(|name| {
+                name.kind == TokenKind::Word && name.end == self.tokens[at].start
+            })
         };
         is_negation(self.word(at)) && !(self.word(at) == "!" && is_of_name())
     }
@@ -217,7 +219,7 @@ impl<'a> Scanned<'a> {
         let is_while = open > 0 && self.word(open - 1) == "while";
         let is_type = |i: usize| {
             let word = self.word(i);
-            self.tokens[i].kind == Kind::Word && !is_negation(word)
+            self.tokens[i].kind == TokenKind::Word && !is_negation(word)
                 || matches!(word, "*" | "&" | "::")
         };
         let is_declared = is_while && self.word(at + 1) == "=" && at > open + 1;
@@ -241,7 +243,8 @@ impl<'a> Scanned<'a> {
     fn is_after_operand(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map(|i| &self.tokens[i]);
         before.is_some_and(|t| {
-            t.kind != Kind::Punctuation || matches!(&self.text[t.start..t.end], ")" | "]" | "?")
+            t.kind != TokenKind::Punctuation
+                || matches!(&self.text[t.start..t.end], ")" | "]" | "?")
         })
     }
 
@@ -294,7 +297,7 @@ impl<'a> Scanned<'a> {
         let mut first = at;
         while first > 0 {
             let word = self.word(first - 1);
-            let directive = self.tokens[first - 1].kind == Kind::Directive;
+            let directive = self.tokens[first - 1].kind == TokenKind::Directive;
             if matches!(word, ")" | "]") {
                 match self.opening_of(first - 1) {
                     Some(open) => first = open,
@@ -334,7 +337,7 @@ impl<'a> Scanned<'a> {
                 "?" => {
                     question.get_or_insert(end);
                 }
-                _ if self.tokens[end].kind == Kind::Directive => return None,
+                _ if self.tokens[end].kind == TokenKind::Directive => return None,
                 _ => {}
             }
             end += 1;
@@ -365,7 +368,10 @@ impl<'a> Scanned<'a> {
         name.is_some_and(|t| {
             let word = &self.text[t.start..t.end];
             let is_statement = matches!(word, "if" | "while" | "for" | "switch" | "constexpr");
-            t.kind == Kind::Word && !is_statement && !STOPS.contains(&word) && !is_negation(word)
+            t.kind == TokenKind::Word
+                && !is_statement
+                && !STOPS.contains(&word)
+                && !is_negation(word)
         })
     }
 
@@ -373,7 +379,7 @@ impl<'a> Scanned<'a> {
     fn macro_end(&self, at: usize) -> Option<usize> {
         let close = (self.word(at + 1) == "(").then(|| self.closing_of(at + 1))??;
         let next = self.tokens.get(close + 1)?;
-        (next.kind == Kind::Word || self.word(close + 1) == "}").then_some(close + 1)
+        (next.kind == TokenKind::Word || self.word(close + 1) == "}").then_some(close + 1)
     }
 
     /// The part of a condition that is looked at last.

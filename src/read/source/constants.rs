@@ -5,7 +5,7 @@ use super::headers::Header;
 use super::literals::literal;
 use super::macros::Macros;
 use super::text::Text;
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -25,7 +25,8 @@ struct Enumerators(HashMap<String, Option<i128>>);
 
 /// The enumerations that a text defines: their names, and the tokens between their braces. O(tokens).
 pub(super) fn find_enums(scanned: &Scanned) -> Vec<(Option<String>, Range)> {
-    let is_enum = |&at: &usize| scanned.word(at) == "enum" && scanned.tokens[at].kind == Kind::Word;
+    let is_enum =
+        |&at: &usize| scanned.word(at) == "enum" && scanned.tokens[at].kind == TokenKind::Word;
     let ends = |&i: &usize| {
         matches!(
             scanned.word(i),
@@ -120,7 +121,7 @@ impl Enumerators {
     /// The value of a name, in scopes or not.
     fn find(&self, scanned: &Scanned, range: Range) -> Option<i128> {
         let is_scoped = range.clone().all(|i| {
-            let is_word = scanned.tokens[i].kind == Kind::Word;
+            let is_word = scanned.tokens[i].kind == TokenKind::Word;
             is_word || scanned.word(i) == "::"
         });
         let last = range.end.checked_sub(1).filter(|_| is_scoped)?;

@@ -7,7 +7,7 @@
 use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
 use super::extent::{extend, statement_end};
 use super::literals::literal;
-use super::tokens::{Kind, Token};
+use super::tokens::{Token, TokenKind};
 use std::collections::HashSet;
 
 /// Bytes of a text.
@@ -198,10 +198,11 @@ fn call(scanned: &Scanned, range: Range) -> Option<String> {
         .filter(|&o| o > range.start)?;
     let name = open - 1;
     let reached = scanned.tokens_outside_brackets(range.start..name).all(|i| {
-        scanned.tokens[i].kind == Kind::Word
+        scanned.tokens[i].kind == TokenKind::Word
             || matches!(scanned.word(i), "." | "->" | "::" | "*" | "&")
     });
-    (reached && scanned.tokens[name].kind == Kind::Word).then(|| scanned.word(name).to_string())
+    (reached && scanned.tokens[name].kind == TokenKind::Word)
+        .then(|| scanned.word(name).to_string())
 }
 
 /// Whether a range is one name, or a call of one, that is written as macros are, or that the file defines.
@@ -243,7 +244,10 @@ fn is_assertion(scanned: &Scanned, range: &Range) -> bool {
 
 /// The names of the macros that directives of the text define.
 pub(super) fn defined_macros(scanned: &Scanned) -> HashSet<String> {
-    let directives = scanned.tokens.iter().filter(|t| t.kind == Kind::Directive);
+    let directives = scanned
+        .tokens
+        .iter()
+        .filter(|t| t.kind == TokenKind::Directive);
     let name = |t: &Token| {
         let rest = scanned.text[t.start + 1..t.end].trim_start();
         let defined = rest.strip_prefix("define")?.trim_start();

@@ -3,7 +3,7 @@
 use super::condition::{Range, Scanned};
 use super::constants::Definitions;
 use super::text::Text;
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 
 /// Labels of cases have at most so many tokens.
 const LONGEST_LABEL: usize = 16;
@@ -210,7 +210,7 @@ impl Scanned<'_> {
     /// closing bracket it is.
     fn label_up_to(&self, last: usize) -> Option<Range> {
         let next = self.tokens.get(last + 1)?;
-        let is_followed = next.kind == Kind::Word || self.word(last + 1) == "{";
+        let is_followed = next.kind == TokenKind::Word || self.word(last + 1) == "{";
         let end = match self.word(last) {
             ":" => last,
             ")" if is_followed => last + 1,
@@ -220,18 +220,21 @@ impl Scanned<'_> {
             close if self.word(close) == ")" => self.opening_of(close)?.checked_sub(1)?,
             word => word,
         };
-        (self.tokens[first].kind == Kind::Word).then_some(first..end)
+        (self.tokens[first].kind == TokenKind::Word).then_some(first..end)
     }
 
     /// Whether a statement begins with the word at token `first`, which is none of the language's that a colon or
     /// brackets follow.
     fn is_label(&self, first: usize) -> bool {
         let begins = first.checked_sub(1).is_none_or(|before| {
-            let is_directive = self.tokens[before].kind == Kind::Directive;
+            let is_directive = self.tokens[before].kind == TokenKind::Directive;
             is_directive || matches!(self.word(before), ";" | "{" | "}" | ":")
         });
         let word = self.word(first);
-        let is_word = self.tokens.get(first).is_some_and(|t| t.kind == Kind::Word);
+        let is_word = self
+            .tokens
+            .get(first)
+            .is_some_and(|t| t.kind == TokenKind::Word);
         begins && is_word && word != "default" && !KEYWORDS.contains(&word)
     }
 }

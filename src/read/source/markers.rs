@@ -12,7 +12,7 @@
 //! of the same word with `END` or `STOP`. A marker is a word of its own, wherever it stands, like for lcov; one in a
 //! string is reported.
 
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, TokenKind, tokens};
 use crate::input::ir::{Loc, Span};
 use std::collections::BTreeSet;
 
@@ -196,7 +196,7 @@ fn find_functions(text: &str, lines: &[u32]) -> Vec<(u32, u32)> {
         let mut depth = 0u32;
         for token in tokens[begin..]
             .iter()
-            .filter(|t| t.kind == Kind::Punctuation)
+            .filter(|t| t.kind == TokenKind::Punctuation)
         {
             match (&text[token.start..token.end], depth) {
                 ("{", _) => depth += 1,
@@ -218,7 +218,7 @@ fn find_strings(text: &str) -> Vec<(usize, usize)> {
     let is_string = |t: &Token| {
         let content = &text[t.start..t.end];
         let is_raw = content.starts_with(['R', 'r']) || content.starts_with("br");
-        t.kind == Kind::Literal && content.contains('"') && (is_raw || !content.contains('\n'))
+        t.kind == TokenKind::Literal && content.contains('"') && (is_raw || !content.contains('\n'))
     };
     let strings = tokens(text).into_iter().filter(is_string);
     strings.map(|t| (t.start, t.end)).collect()

@@ -165,7 +165,7 @@ impl Text {
     /// The names of headers that it includes by quotes.
     pub(super) fn included_names(&self) -> impl Iterator<Item = String> + '_ {
         let tokens = self.as_scanned().tokens.iter();
-        let directives = tokens.filter(|t| t.kind == tokens::Kind::Directive);
+        let directives = tokens.filter(|t| t.kind == tokens::TokenKind::Directive);
         let name = |t: &Token| {
             let rest = self.text[t.start + 1..t.end].trim_start();
             let rest = rest
@@ -199,7 +199,7 @@ impl Text {
         let found = scanned.tokens.partition_point(|t| t.end <= offset);
         let token = scanned.tokens.get(found)?;
         // Inside a directive there is none: a macro's text is at its place.
-        let begins = token.start == offset || token.kind == tokens::Kind::Directive;
+        let begins = token.start == offset || token.kind == tokens::TokenKind::Directive;
         whole.filter(|_| begins)
     }
 
@@ -229,7 +229,7 @@ impl Text {
         let first = tokens.partition_point(|t| t.start < range.start);
         let leads_on = |t: &Token| {
             let word = &self.text[t.start..t.end];
-            t.kind != tokens::Kind::Directive && !TURNS.contains(&word)
+            t.kind != tokens::TokenKind::Directive && !TURNS.contains(&word)
         };
         let mut inside = tokens[first..].iter().take_while(|t| t.start < range.end);
         inside.all(leads_on)

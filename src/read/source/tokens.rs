@@ -2,7 +2,7 @@
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A word: an identifier or a keyword.
     Word,
     /// A number, a string or a character.
@@ -16,7 +16,7 @@ pub(super) enum Kind {
 /// A token: bytes `start..end` of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: usize,
     pub end: usize,
 }
@@ -103,7 +103,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// To the end of the line, and of those that continue it.
-    fn directive(&mut self) -> Kind {
+    fn directive(&mut self) -> TokenKind {
         while let Some(n) = self.remaining_text().find('\n') {
             let line = self.remaining_text()[..n].trim_end_matches('\r');
             let continues = line.ends_with('\\');
@@ -111,15 +111,15 @@ impl<'a> Lexer<'a> {
             if !continues {
                 self.line_begins = true;
                 self.at -= 1;
-                return Kind::Directive;
+                return TokenKind::Directive;
             }
         }
         self.at = self.text.len();
-        Kind::Directive
+        TokenKind::Directive
     }
 
     /// Up to a quote that no backslash precedes; at most to the end of the line, unless Rust's strings go on.
-    fn read_quoted(&mut self, quote: char) -> Kind {
+    fn read_quoted(&mut self, quote: char) -> TokenKind {
         let mut escaped = false;
         let mut end = self.text.len();
         for (i, c) in self.remaining_text().char_indices().skip(1) {
@@ -136,7 +136,7 @@ impl<'a> Lexer<'a> {
             }
         }
         self.at = end;
-        Kind::Literal
+        TokenKind::Literal
     }
 
     /// Rust's `'a`, which no quote ends.
@@ -149,7 +149,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         let mut before = ' ';
         let mut length = 0;
         for c in self.remaining_text().chars() {
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a> {
             before = c;
         }
         self.at += length;
-        Kind::Literal
+        TokenKind::Literal
     }
 
     /// Whether `e` is a digit of the number here, and no exponent.
@@ -173,19 +173,19 @@ impl<'a> Lexer<'a> {
     }
 
     /// A word, or a literal that begins with one: `L"…"`, `R"(…)"`, `b'…'`.
-    fn word(&mut self) -> Kind {
+    fn word(&mut self) -> TokenKind {
         let rest = self.remaining_text();
         let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(length);
         let raw = word.ends_with('R') || ["r", "br", "cr"].contains(&word);
         if raw && word.len() < 4 && behind.starts_with(['"', '#']) && self.raw(length) {
-            return Kind::Literal;
+            return TokenKind::Literal;
         }
         let prefix = ["L", "u", "U", "u8", "b", "c"].contains(&word);
         self.at += length;
         match behind.chars().next() {
             Some(quote @ ('"' | '\'')) if prefix => self.read_quoted(quote),
-            _ => Kind::Word,
+            _ => TokenKind::Word,
         }
     }
 
@@ -212,11 +212,11 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    fn punctuation(&mut self, first: char) -> Kind {
+    fn punctuation(&mut self, first: char) -> TokenKind {
         let rest = self.remaining_text();
         let long = OPERATORS.iter().find(|o| rest.starts_with(**o));
         self.at += long.map_or(first.len_utf8(), |o| o.len());
-        Kind::Punctuation
+        TokenKind::Punctuation
     }
 }
 
@@ -253,8 +253,8 @@ mod tests {
             assert_eq!(texts(text).join(" "), expected, "{text}");
         }
         let directives = tokens("#if (\\\n x\nif # y\n  #endif");
-        let kinds: Vec<Kind> = directives.iter().map(|t| t.kind).collect();
-        use Kind::*;
+        let kinds: Vec<TokenKind> = directives.iter().map(|t| t.kind).collect();
+        use TokenKind::*;
         assert_eq!(kinds, [Directive, Word, Punctuation, Word, Directive]);
     }
 

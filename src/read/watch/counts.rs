@@ -15,7 +15,7 @@ pub(super) type Shares<'a> = Box<dyn Fn(FuncId, PathId) -> [f64; 2] + 'a>;
 
 /// What is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum CountKey {
     Path(FuncId, PathId),
     /// Blocks of any functions.
     Subpath(Vec<(FuncId, BlockId)>),
@@ -23,7 +23,7 @@ pub(super) enum Key {
 
 #[derive(Clone, Debug)]
 pub(super) struct Count {
-    pub(super) key: Key,
+    pub(super) key: CountKey,
     pub(super) count: f64,
     pub(super) error: Option<f64>,
     pub(super) share: f64,
@@ -69,7 +69,7 @@ impl Counts {
         }
         // Estimates go down as well.
         let exact = self.all.iter().filter(|c| c.error.is_none());
-        let later: HashMap<&Key, f64> = later.all.iter().map(|c| (&c.key, c.count)).collect();
+        let later: HashMap<&CountKey, f64> = later.all.iter().map(|c| (&c.key, c.count)).collect();
         exact
             .into_iter()
             .all(|c| later.get(&c.key).is_some_and(|n| *n >= c.count))
@@ -81,7 +81,7 @@ impl Counts {
             return;
         };
         let seconds = over.as_secs_f64();
-        let before: HashMap<&Key, f64> = base.all.iter().map(|c| (&c.key, c.count)).collect();
+        let before: HashMap<&CountKey, f64> = base.all.iter().map(|c| (&c.key, c.count)).collect();
         for c in &mut self.all {
             let was = before.get(&c.key).copied().unwrap_or(0.0);
             c.rate = Some((c.count - was).max(0.0) / seconds);

@@ -1,6 +1,6 @@
 //! A look as text.
 
-use super::{Kind, Row, View};
+use super::{RowKind, View, WatchRow};
 use crate::base::names::escape_unprintable;
 use crate::base::style::{BOLD, DIM, WARN};
 use crate::base::table::{
@@ -9,17 +9,17 @@ use crate::base::table::{
 use std::fmt::Write;
 
 /// The names of the columns.
-pub(crate) fn heading(kind: Kind) -> Vec<&'static str> {
+pub(crate) fn heading(kind: RowKind) -> Vec<&'static str> {
     match kind {
-        Kind::Paths => vec![
+        RowKind::Paths => vec![
             "count",
             "a second",
             "share",
             "blocks",
             "function, start and id",
         ],
-        Kind::Subpaths => vec!["count", "±", "a second", "share", "blocks", "subpath"],
-        Kind::Bursts => vec![
+        RowKind::Subpaths => vec!["count", "±", "a second", "share", "blocks", "subpath"],
+        RowKind::Bursts => vec![
             "in bursts",
             "a second",
             "share",
@@ -31,22 +31,22 @@ pub(crate) fn heading(kind: Kind) -> Vec<&'static str> {
 }
 
 /// What a row has in all columns but the last.
-pub(crate) fn cells(kind: Kind, row: &Row) -> Vec<String> {
+pub(crate) fn cells(kind: RowKind, row: &WatchRow) -> Vec<String> {
     let number = |n: f64| group_digits(n.round().max(0.0) as u128);
     let rate = row.rate.map_or_else(|| "–".into(), number);
     let (count, blocks) = (number(row.count), group_all_digits(row.blocks as u64));
     let share = percent(row.share);
     let error = row.error.unwrap_or(0.0);
     match kind {
-        Kind::Paths => vec![count, rate, share, blocks],
-        Kind::Subpaths => vec![
+        RowKind::Paths => vec![count, rate, share, blocks],
+        RowKind::Subpaths => vec![
             count,
             group_digits(error.ceil() as u128),
             rate,
             share,
             blocks,
         ],
-        Kind::Bursts => vec![count, rate, share, percent(error), blocks],
+        RowKind::Bursts => vec![count, rate, share, percent(error), blocks],
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn text(view: &View, layout: Layout) -> String {
         escape_unprintable(&view.title),
         view.totals
     );
-    if view.kind == Kind::Subpaths {
+    if view.kind == RowKind::Subpaths {
         let _ = writeln!(
             out,
             "{DIM}counts are estimates: ± half of the 95 % interval{DIM:#}"

@@ -31,7 +31,7 @@ pub(super) fn sample<'a>(
     })
 }
 
-/// The same, of which `analysis` keeps no control flow and no paths.
+/// Sampled functions, of which `analysis` keeps no control flow and no paths.
 pub(super) fn take_sample(
     analysis: &mut Analysis,
     settings: Option<&Settings>,
@@ -93,7 +93,7 @@ pub(super) fn dump(views: &ViewOptions, measured: Measured, settings: &Settings)
     selected.map(|f| f.plan().text(name(&f))).collect()
 }
 
-/// The same for `--stats`, of the functions that `selects` admits.
+/// The table of `--stats`, of the functions that `selects` admits.
 pub(super) fn table(
     measured: Measured,
     settings: &Settings,

@@ -78,7 +78,7 @@ impl Summary {
 /// modules in parallel.
 ///
 /// # Errors
-/// See [`Error`]; the folder then has no manifest.
+/// Any [`Error`]; the folder then has no manifest.
 pub fn rewrite(options: &Options) -> Result<Summary> {
     options.scheme.must_be_built()?;
     let pool = threads(options.jobs)?;

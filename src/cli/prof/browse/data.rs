@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// A function that ran.
-pub(super) struct Function {
+pub(super) struct BrowsedFunction {
     pub(super) f: FuncId,
     /// Its short name.
     pub(super) name: String,
@@ -46,7 +46,7 @@ pub(super) trait Evidence<'a> {
         "paths"
     }
 
-    fn count_distinct(&self, functions: &[Function]) -> usize {
+    fn count_distinct(&self, functions: &[BrowsedFunction]) -> usize {
         functions.iter().map(|f| f.distinct).sum()
     }
 
@@ -59,7 +59,7 @@ pub(super) trait Evidence<'a> {
     }
 
     /// The numbers of a function, where all have `total` of what is counted and `weight`.
-    fn numbers(&self, f: &Function, total: u128, weight: u128) -> Vec<String> {
+    fn numbers(&self, f: &BrowsedFunction, total: u128, weight: u128) -> Vec<String> {
         vec![
             group_digits(f.count),
             share(f.count, total),
@@ -91,7 +91,7 @@ pub(super) struct Tour<'a> {
     evidence: Box<dyn Evidence<'a> + 'a>,
     pub(super) sources: &'a Sources,
     pub(super) steps: Rc<Steps<'a>>,
-    functions: Vec<Function>,
+    functions: Vec<BrowsedFunction>,
     /// Those in the list, in order.
     shown: Vec<usize>,
     sort: Sort,
@@ -131,7 +131,7 @@ impl<'a> Tour<'a> {
     }
 
     /// A function of the list.
-    pub(super) fn function(&self, i: usize) -> Option<&Function> {
+    pub(super) fn function(&self, i: usize) -> Option<&BrowsedFunction> {
         self.shown.get(i).map(|&i| &self.functions[i])
     }
 
@@ -232,7 +232,7 @@ impl<'a> Tour<'a> {
 }
 
 /// What tells of functions, and what it tells of.
-pub(super) type Told<'a> = (Box<dyn Evidence<'a> + 'a>, Vec<Function>);
+pub(super) type Told<'a> = (Box<dyn Evidence<'a> + 'a>, Vec<BrowsedFunction>);
 
 impl<'a> Evidence<'a> for PathProfile<'a> {
     fn title(&self, functions: &str, total: u128, distinct: &str) -> String {
@@ -260,14 +260,14 @@ pub(super) fn tell_paths<'a>(paths: PathProfile<'a>, steps: &Steps) -> Result<To
         ..Selection::default()
     };
     let report = Report::new(paths, &none)?;
-    let function = |(&f, totals): (&FuncId, &Totals)| Function {
+    let function = |(&f, totals): (&FuncId, &Totals)| BrowsedFunction {
         f,
         name: steps.name(f),
         count: totals.paths,
         weight: totals.instructions,
         distinct: paths.counts(f).len(),
     };
-    let mut functions: Vec<Function> = report.by_function.iter().map(function).collect();
+    let mut functions: Vec<BrowsedFunction> = report.by_function.iter().map(function).collect();
     functions.sort_by_key(|f| f.f);
     Ok((Box::new(paths), functions))
 }

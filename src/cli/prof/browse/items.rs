@@ -7,7 +7,7 @@
 use super::lit::Lit;
 use crate::base::error::Result;
 use crate::base::table::{display_width, percent};
-use crate::read::report::steps::{Row, fit_in_a_line, least_width};
+use crate::read::report::steps::{StepRow, fit_in_a_line, least_width};
 
 /// What comes first in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) enum Described {
     /// A path: what it may be called, the longest first, and steps of it.
     Path {
         names: Vec<String>,
-        steps: Vec<Row>,
+        steps: Vec<StepRow>,
     },
 }
 

@@ -5,7 +5,7 @@ use crate::base::table::display_width;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::read::report::positions::base_name;
-use crate::read::report::steps::Row;
+use crate::read::report::steps::StepRow;
 use crate::read::report::words::Said;
 use crate::read::source::Sources;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ pub(super) fn files(
 pub(super) struct Lit {
     /// The files that it goes through, in the order in which it comes to them.
     pub(super) files: Vec<LitFile>,
-    pub(super) steps: Vec<Row>,
+    pub(super) steps: Vec<StepRow>,
     pub(super) blocks: Vec<String>,
 }
 

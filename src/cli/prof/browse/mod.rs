@@ -12,7 +12,7 @@ mod view;
 use super::Outcome;
 use super::sources::SourceArgs;
 use crate::base::error::Result;
-use crate::cli::screen::{Flow, Input, Screen};
+use crate::cli::screen::{Input, KeyOutcome, Screen};
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
@@ -48,14 +48,14 @@ pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
         let input = screen.input(Duration::from_secs(1))?;
         changed = !matches!(input, Input::None);
         match input {
-            Input::Key(key) if browser.key(key)? == Flow::End => break,
+            Input::Key(key) if browser.key(key)? == KeyOutcome::End => break,
             _ => {}
         }
     }
     drop(screen);
     Ok(Outcome::default()
         .with_verdicts(&[&profile])
-        .told_by(&sources))
+        .with_source_remarks(&sources))
 }
 
 /// What is to be seen of `profile`.

@@ -44,7 +44,7 @@ fn draw_text(browser: &mut Browser, width: u16, height: u16) -> String {
 
 fn keys(browser: &mut Browser, keys: &[KeyCode]) {
     for key in keys {
-        assert_eq!(browser.key((*key).into()).unwrap(), Flow::On);
+        assert_eq!(browser.key((*key).into()).unwrap(), KeyOutcome::On);
     }
 }
 
@@ -232,7 +232,7 @@ fn lit_lines() {
     }
 }
 
-/// The same program, by a sample: `main` in a loop, through `work()` by both of its ways, `plain`.
+/// The program of these tests, by a sample: `main` in a loop, through `work()` by both of its ways, `plain`.
 fn sampled_profile(list: HotList) -> Profile {
     let mut p = views::profile();
     let length = |blocks| Length {

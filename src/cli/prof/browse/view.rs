@@ -5,7 +5,7 @@ use super::items::{Described, Items};
 use super::lit::{Lit, LitFile};
 use crate::base::error::Result;
 use crate::base::table::{Layout, wrap_words};
-use crate::cli::screen::{Flow, List, Table, clip, move_selection, name_line};
+use crate::cli::screen::{KeyOutcome, List, Table, clip, move_selection, name_line};
 use crate::read::report::steps;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -93,13 +93,13 @@ impl<'a> Browser<'a> {
         }
     }
 
-    pub(super) fn key(&mut self, key: KeyEvent) -> Result<Flow> {
+    pub(super) fn key(&mut self, key: KeyEvent) -> Result<KeyOutcome> {
         if self.typed.is_some() {
             self.type_key(key);
-            return Ok(Flow::On);
+            return Ok(KeyOutcome::On);
         }
         if key.code == KeyCode::Char('q') {
-            return Ok(Flow::End);
+            return Ok(KeyOutcome::End);
         }
         if self.lit.is_some() {
             self.source_key(key)?;
@@ -108,7 +108,7 @@ impl<'a> Browser<'a> {
         } else {
             self.function_key(key)?;
         }
-        Ok(Flow::On)
+        Ok(KeyOutcome::On)
     }
 
     /// The filter follows what is typed, as far as it is an expression.

@@ -39,7 +39,9 @@ impl Request<'_> {
         });
         judge_new_paths(self.args, &found, &mut outcome);
         outcome.warnings.extend(notes);
-        Ok(outcome.about_apart_from_selection(profile).told_by(sources))
+        Ok(outcome
+            .with_verdict_alone(profile)
+            .with_source_remarks(sources))
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct GatheredBursts {
     /// All but the counts.
     sum: Bursts,
     counts: BTreeMap<FuncId, BTreeMap<u64, InBursts>>,
@@ -72,7 +72,7 @@ impl Paces {
     }
 }
 
-impl Gathered {
+impl GatheredBursts {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
     pub(crate) fn add(
         &mut self,
@@ -266,7 +266,7 @@ mod tests {
             timed: false,
             ..burst(50, 40, [0, 0])
         };
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredBursts::default();
         for burst in [&untimed, &empty, &timed] {
             gathered.add(std::slice::from_ref(burst), &[]).unwrap();
         }

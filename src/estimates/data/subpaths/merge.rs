@@ -7,7 +7,7 @@ use super::{HotList, Subpaths};
 
 /// A sample, and what is unique to what it was taken from: thinning it is random, and must not depend on the order of
 /// files.
-pub struct Part {
+pub struct SamplePart {
     /// Of the raw profile, or of a merged one a digest of them.
     pub unique: [u8; 16],
     /// The sample.
@@ -23,7 +23,7 @@ pub struct SampledOtherwise;
 ///
 /// # Errors
 /// Samples that were taken in different ways.
-pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
+pub fn union(mut parts: Vec<SamplePart>) -> Result<Subpaths, SampledOtherwise> {
     parts.retain(|p| p.sample.sampling.is_some());
     parts.sort_by_key(|p| p.unique);
     let mut all = Subpaths {
@@ -49,8 +49,8 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
 
 /// A sample at a threshold that is doubled so often: each point of a concise one stays with the probability by which
 /// that makes points rarer.
-fn raise_threshold(part: Part, doublings: u32) -> Subpaths {
-    let Part { unique, mut sample } = part;
+fn raise_threshold(part: SamplePart, doublings: u32) -> Subpaths {
+    let SamplePart { unique, mut sample } = part;
     let list = sample.sampling.as_ref().map(|s| s.list);
     if list == Some(HotList::Counting) {
         return sample;
@@ -97,11 +97,11 @@ mod tests {
     use crate::estimates::data::subpaths::{Length, Points, Sampling, Subpath};
     use std::collections::BTreeMap;
 
-    fn part_of_points(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
+    fn part_of_points(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> SamplePart {
         part_of(HotList::Concise, unique, doublings, points)
     }
 
-    fn part_of(list: HotList, unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
+    fn part_of(list: HotList, unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> SamplePart {
         let length = Length {
             blocks: 2,
             chance: 1 << 32,
@@ -113,7 +113,7 @@ mod tests {
             list,
         };
         let listed = |(s, n): &(&[u32], u64)| (s.to_vec(), Points::from_list(list, *n, doublings));
-        Part {
+        SamplePart {
             unique: [unique; 16],
             sample: Subpaths {
                 sampling: Some(sampling),

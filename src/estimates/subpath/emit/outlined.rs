@@ -37,13 +37,13 @@ pub(super) struct Outlined<'ctx> {
     headers: Vec<Header<'ctx>>,
     words: Words,
     entries: Entries<'ctx>,
-    returns: Returns,
+    returns: ReturnBlocks,
 }
 
 /// The blocks that go on where the other function came back to, by the loops around: each has a φ of what was told.
 /// Places of a loop are many, and headers would have an entry for each of them.
 #[derive(Default)]
-struct Returns(RefCell<FxHashMap<Vec<u32>, Inst>>);
+struct ReturnBlocks(RefCell<FxHashMap<Vec<u32>, Inst>>);
 
 /// The entries of the φs that were asked for, by φ and block: many ways may leave for one block, and
 /// its φs would be read for each of them.
@@ -159,7 +159,7 @@ impl<'ctx> Outlined<'ctx> {
             headers,
             words,
             entries: Entries::default(),
-            returns: Returns::default(),
+            returns: ReturnBlocks::default(),
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {

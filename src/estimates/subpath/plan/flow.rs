@@ -29,7 +29,7 @@ const AGAIN: f64 = 0.5;
 
 /// The control flow of a function with short loops several times over.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub struct SampledFlow {
     /// Its blocks, which lead back to the function's; in an order of their own, in which a loop that is there several
     /// times has one back edge where it had one.
     pub versions: Versions,
@@ -42,26 +42,26 @@ pub struct Flow {
 /// Which iteration of a loop it is, and of which: behind the first one, 0, by turns those that are there.
 type Iteration = Option<(BlockId, u32)>;
 
-impl Flow {
+impl SampledFlow {
     /// That of the function itself. O(V + E).
-    pub fn function_flow(own: &Cfg, paths: &Measuring) -> Flow {
-        Flow::with_iterations(own, paths, &ShortLoops::default())
+    pub fn function_flow(own: &Cfg, paths: &Measuring) -> SampledFlow {
+        SampledFlow::with_iterations(own, paths, &ShortLoops::default())
     }
 
     /// With loops that hold no other ones several times over, where they are short. O(V + E) of the result.
     ///
     /// Of a function that [`can_be_sampled`], which also this can be.
-    pub fn new(own: &Cfg, paths: &Measuring) -> Flow {
-        let flow = Flow::with_iterations(own, paths, &ShortLoops::find(own, paths));
+    pub fn new(own: &Cfg, paths: &Measuring) -> SampledFlow {
+        let flow = SampledFlow::with_iterations(own, paths, &ShortLoops::find(own, paths));
         // What retreats in a loop with several entries is up to the order.
         if can_be_sampled(&flow.versions.cfg, &flow.versions.order) {
             flow
         } else {
-            Flow::function_flow(own, paths)
+            SampledFlow::function_flow(own, paths)
         }
     }
 
-    fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
+    fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> SampledFlow {
         let next = |now, e| loops.iteration_behind(now, e, own.target(e));
         let product = Versions::product(&bare_flow(own), &paths.shape.order, None, next);
         let first_backs = first_backs(&product);
@@ -71,7 +71,7 @@ impl Flow {
             ..product.versions
         };
         let chances = |b: &BlockId| branch_probabilities(own, paths, *b);
-        Flow {
+        SampledFlow {
             chances: versions.origin.iter().map(chances).collect(),
             first_backs,
             versions,

@@ -7,8 +7,8 @@ use crate::paths::function::Measuring;
 use crate::paths::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 
-fn plain_flow(own: &Cfg) -> Flow {
-    Flow::function_flow(own, &Measuring::from_cfg(own))
+fn plain_flow(own: &Cfg) -> SampledFlow {
+    SampledFlow::function_flow(own, &Measuring::from_cfg(own))
 }
 
 /// With every loop once.
@@ -18,7 +18,7 @@ fn plan(own: &Cfg, of: Sequence) -> SubpathPlan {
 
 /// With loops several times.
 fn plan_of_iterations(own: &Cfg) -> SubpathPlan {
-    let flow = Flow::new(own, &Measuring::from_cfg(own));
+    let flow = SampledFlow::new(own, &Measuring::from_cfg(own));
     SubpathPlan::new(FuncId(0), 0, flow, Sequence::Activation)
 }
 
@@ -85,7 +85,7 @@ proptest! {
     /// behind.
     #[test]
     fn segments_are_paid_for(graph in any_cfg(30)) {
-        let flow = Flow::new(&graph, &Measuring::from_cfg(&graph));
+        let flow = SampledFlow::new(&graph, &Measuring::from_cfg(&graph));
         let segments = Segments::new(&flow);
         let Versions { cfg: graph, order, .. } = &flow.versions;
         for &b in &order.rpo {
@@ -246,7 +246,7 @@ proptest! {
     ) {
         let callee = if calls { Callee::Indirect } else { Callee::Asm };
         let graph = with_calls(graph, &callee);
-        let flow = Flow::new(&graph, &Measuring::from_cfg(&graph));
+        let flow = SampledFlow::new(&graph, &Measuring::from_cfg(&graph));
         let plan = SubpathPlan::new(FuncId(0), 0, flow, Sequence::Thread);
         let apart = plan.apart.as_deref().expect("there are no landing pads");
         prop_assert!(apart.skipping.modes.iter().flatten().all(|m| *m == Mode::Skipping));
@@ -367,7 +367,7 @@ fn nests_are_numbered_from_outside() {
 }
 
 /// The blocks of the function that a flow has, by how often.
-fn times(own: &Cfg, flow: &Flow) -> Vec<usize> {
+fn times(own: &Cfg, flow: &SampledFlow) -> Vec<usize> {
     let mut times = own.by_block(0);
     for b in &flow.versions.order.rpo {
         times[flow.versions.origin[*b]] += 1;
@@ -385,7 +385,7 @@ fn with_code(succs: &[&[u32]], block: u32, instructions: u32) -> Cfg {
 /// left for what is behind it.
 #[test]
 fn a_short_loop() {
-    let times = |graph: &Cfg| times(graph, &Flow::new(graph, &Measuring::from_cfg(graph)));
+    let times = |graph: &Cfg| times(graph, &SampledFlow::new(graph, &Measuring::from_cfg(graph)));
     let of = |code| times(&with_code(&[&[1], &[1, 2], &[]], 1, code));
     assert_eq!(of(1), [1, 5, 1]);
     assert_eq!(of(64), [1, 5, 1]);
@@ -404,7 +404,10 @@ fn a_short_loop() {
 fn loops_that_are_there_once() {
     let times = |succs: &[&[u32]]| {
         let graph = cfg(succs);
-        times(&graph, &Flow::new(&graph, &Measuring::from_cfg(&graph)))
+        times(
+            &graph,
+            &SampledFlow::new(&graph, &Measuring::from_cfg(&graph)),
+        )
     };
     assert_eq!(times(&[&[1], &[2], &[2, 3], &[1, 4], &[]]), [1, 1, 5, 1, 1]);
     assert_eq!(times(&[&[1, 2], &[2], &[1, 3], &[]]), [1, 1, 1, 1]);
@@ -423,7 +426,7 @@ fn loops_that_do_not_go_round() {
                 _ => out,
             };
         }
-        times(&graph, &Flow::new(&graph, paths))
+        times(&graph, &SampledFlow::new(&graph, paths))
     };
     assert_eq!(weigh(&mut paths, 1.0, 1.0), [1, 5, 1]);
     assert_eq!(weigh(&mut paths, 1.0, 2.0), [1, 1, 1]);
@@ -435,7 +438,7 @@ proptest! {
     #[test]
     fn back_edges_stay(graph in any_cfg(20)) {
         let paths = Measuring::from_cfg(&graph);
-        let flow = Flow::new(&graph, &paths);
+        let flow = SampledFlow::new(&graph, &paths);
         let Versions { cfg, origin, order } = &flow.versions;
         let of = |(e, _): (CfgEdge, BlockId)| flow.versions.origin_of(e);
         let mut backs: Vec<CfgEdge> = order.back_edges(cfg).map(of).collect();

@@ -2,7 +2,7 @@
 
 use super::folded::{Piece, fold};
 use super::groups::{Folded, fold_rotations, longest_short};
-use super::{ProgramBlock, Report, Row, decisions, locs, phrase_decisions};
+use super::{ProgramBlock, Report, SubpathRow, decisions, locs, phrase_decisions};
 use crate::base::names::escape_unprintable;
 use crate::base::style::{BOLD, DIM, NAME, WARN};
 use crate::base::table::{
@@ -57,7 +57,7 @@ fn groups<'a>(report: &'a Report) -> Vec<(String, Vec<Folded<'a>>)> {
     let all = || report.rows.iter().chain(&report.rest);
     let sampling = report.profile.sample.sampling.as_ref();
     let short = sampling.map_or(0, longest_short);
-    let is_short = |row: &&Row| row.places.len() <= short;
+    let is_short = |row: &&SubpathRow| row.places.len() <= short;
     let joined = all().any(|row| row.joined > 1);
     if joined || all().all(|r| is_short(&r)) || !all().any(|r| is_short(&r)) {
         return vec![(String::new(), fold_rotations(all()))];
@@ -163,7 +163,7 @@ fn describe_rotation(rotations: usize) -> String {
     }
 }
 
-fn describe_joined(row: &Row) -> String {
+fn describe_joined(row: &SubpathRow) -> String {
     match row.joined {
         1 => String::new(),
         n => format!(" {DIM}(joined of {n}){DIM:#}"),
@@ -251,7 +251,7 @@ pub fn find_decisions(
     steps: &Steps,
     sources: &Sources,
     places: &[ProgramBlock],
-) -> (Vec<Said>, Vec<steps::Row>) {
+) -> (Vec<Said>, Vec<steps::StepRow>) {
     let taken = decisions(steps.words().profile(), sources, places);
     let several = places.iter().any(|p| p.func != places[0].func);
     let mut rows = Vec::new();
@@ -259,17 +259,17 @@ pub fn find_decisions(
         let said: Vec<Said> = run.iter().map(|(_, said)| said.clone()).collect();
         let mut own = steps.decision_rows(run[0].0, &said);
         for row in &mut own {
-            if let (true, steps::Row::Step(step)) = (several, row) {
+            if let (true, steps::StepRow::Step(step)) = (several, row) {
                 step.within.get_or_insert_with(|| steps.name(run[0].0));
             }
         }
         rows.extend(own);
     }
-    let piece = |piece: Piece<steps::Row>| match piece {
+    let piece = |piece: Piece<steps::StepRow>| match piece {
         Piece::Once(run) => run.to_vec(),
         Piece::Times(run, times) => {
             let mut run = run.to_vec();
-            if let Some(steps::Row::Step(step)) = run.last_mut() {
+            if let Some(steps::StepRow::Step(step)) = run.last_mut() {
                 step.note = format!("all ×{times}");
             }
             run

@@ -158,7 +158,7 @@ fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView
     let numbers = numbers.map(|(i, b)| (&b.name, BlockId::new(i))).collect();
     let naked = function.function_attributes.contains(&Attr::Naked);
     let blocks = function.basic_blocks.iter();
-    let mut returns = Returns::new();
+    let mut returns = BlockReturns::new();
     FunctionView {
         name: Cow::from(function.name.as_str()),
         linkage: linkage(function.linkage),
@@ -183,7 +183,7 @@ fn block<'a>(
     block: &'a BasicBlock,
     all: &'a [BasicBlock],
     numbers: &HashMap<&Name, BlockId>,
-    returns: &mut Returns<'a>,
+    returns: &mut BlockReturns<'a>,
 ) -> BlockView<'a> {
     let (terminator, succs) = terminator(&block.term, numbers);
     let code = block
@@ -216,7 +216,7 @@ fn block<'a>(
 }
 
 /// What blocks return that do nothing else, by their name, as far as blocks before them asked.
-type Returns<'a> = HashMap<&'a Name, Option<Returned<&'a Name, &'a Operand>>>;
+type BlockReturns<'a> = HashMap<&'a Name, Option<Returned<&'a Name, &'a Operand>>>;
 
 /// What `block` returns; `None` if it does something else too.
 fn find_returned(block: &BasicBlock) -> Option<Returned<&Name, &Operand>> {
@@ -247,7 +247,7 @@ fn find_tail_call<'a>(
     block: &'a BasicBlock,
     code: impl Iterator<Item = &'a Instruction>,
     jumps_to: Option<&'a BasicBlock>,
-    returns: &mut Returns<'a>,
+    returns: &mut BlockReturns<'a>,
 ) -> Option<usize> {
     let code: Vec<&Instruction> = code.collect();
     let last = code.iter().rposition(|i| !may_follow(i))?;

@@ -7,7 +7,7 @@ use super::{LineEvidence, SourceFile, UnusedBodies};
 use crate::base::index::FuncId;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
-use crate::read::analysis::counted::{CountedFunction, Returns};
+use crate::read::analysis::counted::{CountedFunction, KnownReturns};
 use crate::read::source::markers::Markers;
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +20,7 @@ pub fn by_function(
     markers: &Markers,
 ) -> BTreeMap<FuncId, SourceFile> {
     let owners = Owners::new(profile, functions);
-    let returns = Returns::find(profile, functions);
+    let returns = KnownReturns::find(profile, functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
     let evidence = LineEvidence {
         profile,

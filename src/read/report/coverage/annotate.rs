@@ -94,7 +94,7 @@ pub fn annotate_sources(
         let number = number.expect("a file of the manifest") as u32;
         let is_told = scope.tells_unknown(profile);
         let unknown = lines.unknown_lines().filter(|_| is_told).collect();
-        let page = Page {
+        let page = FilePage {
             name,
             text: sources.text(number),
             lines,
@@ -115,31 +115,31 @@ pub fn annotate_sources(
 /// By file and line: what never came up there, in words.
 type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
 /// A condition: its file, line and column, its words, and what it is.
-pub(super) type Condition<'a> = (&'a str, u32, Option<u32>, String, Kind);
+pub(super) type Condition<'a> = (&'a str, u32, Option<u32>, String, ChoiceKind);
 
 /// What has several outcomes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum ChoiceKind {
     Condition,
     Call,
     /// Whether an exception is of the type with this symbol. All clauses of a `try` are at one position.
     Catch(String),
 }
 
-impl Kind {
-    fn new(entry: &FunctionEntry, block: BlockId) -> Kind {
+impl ChoiceKind {
+    fn new(entry: &FunctionEntry, block: BlockId) -> ChoiceKind {
         let choice = entry.choice(block);
         match choice.and_then(|c| c.by.catches) {
-            Some((symbol, _)) => Kind::Catch(symbol),
-            None if entry.terminators[block] == Terminator::Invoke => Kind::Call,
-            None => Kind::Condition,
+            Some((symbol, _)) => ChoiceKind::Catch(symbol),
+            None if entry.terminators[block] == Terminator::Invoke => ChoiceKind::Call,
+            None => ChoiceKind::Condition,
         }
     }
 
     /// An outcome in the words that follow `never`.
     fn outcome(&self, said: String) -> String {
         match said.strip_prefix("no ") {
-            Some(ty) if matches!(self, Kind::Catch(_)) => format!("{OTHER}{ty}"),
+            Some(ty) if matches!(self, ChoiceKind::Catch(_)) => format!("{OTHER}{ty}"),
             _ => said,
         }
     }
@@ -147,10 +147,10 @@ impl Kind {
     /// What stands for it where the source has no words.
     fn name(&self, column: u32) -> String {
         match self {
-            Kind::Condition => format!("the condition at column {column}"),
-            Kind::Call => format!("the call at column {column}"),
+            ChoiceKind::Condition => format!("the condition at column {column}"),
+            ChoiceKind::Call => format!("the call at column {column}"),
             // The outcome names the type.
-            Kind::Catch(_) => String::new(),
+            ChoiceKind::Catch(_) => String::new(),
         }
     }
 }
@@ -194,7 +194,7 @@ pub(super) fn conditions<'a>(
             if hidden || !scope.admits_file(name) || !asked {
                 continue;
             }
-            let kind = Kind::new(f.entry, block);
+            let kind = ChoiceKind::new(f.entry, block);
             let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
             for (e, range) in &edges {
                 let CfgEdge { block, succ } = e.edge;
@@ -369,7 +369,7 @@ struct Missing {
 }
 
 /// One file.
-struct Page<'a> {
+struct FilePage<'a> {
     name: &'a str,
     text: Option<&'a Text>,
     lines: SourceFile,
@@ -383,7 +383,7 @@ struct Page<'a> {
     touched: Option<BTreeSet<u32>>,
 }
 
-impl Page<'_> {
+impl FilePage<'_> {
     fn render(&self, wanted: Annotate, layout: Layout) -> String {
         let of = match &self.touched {
             None => {

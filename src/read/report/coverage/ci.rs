@@ -93,7 +93,7 @@ fn escape_data(text: &str) -> String {
         .replace('\n', "%0A")
 }
 
-/// Likewise in a property.
+/// Text as properties of workflow commands have it.
 fn escape_property(text: &str) -> String {
     escape_data(&escape_unprintable(text))
         .replace(':', "%3A")

@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// A function, and which of its paths count.
-struct Function<'a> {
+struct CoveredFunction<'a> {
     profile: PathProfile<'a>,
     f: FuncId,
     entry: &'a FunctionEntry,
@@ -72,7 +72,7 @@ pub(super) fn cover(
     let dag = &structure.paths.dag;
     let counted = Counted::new(profile, f, structure)?;
     let is_everything = blocks.is_none() && excluded.iter().next().is_none() && counted.are_all();
-    let function = Function {
+    let function = CoveredFunction {
         profile,
         f,
         entry,
@@ -124,7 +124,7 @@ fn count_excluded(dag: &Dag, blocks: Option<&IdSet<BlockId>>, excluded: &IdSet<B
     all.number() - Through::new(dag, blocks, excluded).number()
 }
 
-impl Function<'_> {
+impl CoveredFunction<'_> {
     fn paths(&self) -> &Measuring {
         &self.structure.paths
     }

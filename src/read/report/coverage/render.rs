@@ -15,9 +15,9 @@ use crate::input::ir::Loc;
 use crate::paths::dag::PathStart;
 use crate::profile::Profile;
 use crate::read::report::positions::base_name;
-use crate::read::report::steps::{Row, Steps, text as text_of_rows};
+use crate::read::report::steps::{StepRow, Steps, text as text_of_rows};
 use crate::read::report::words::{Said, Words};
-use crate::read::report::{Line, Step};
+use crate::read::report::{BlockStep, Line};
 use crate::read::report::{function_columns, is_zero};
 use crate::read::source::Sources;
 use anstyle::Style;
@@ -304,7 +304,7 @@ pub(super) fn describe_patch(
 pub(super) fn explain_uncovered(
     steps: &Steps,
     uncovered: &Uncovered,
-    rows: &[Row],
+    rows: &[StepRow],
     layout: Layout,
 ) -> Vec<String> {
     let line = &uncovered.path;
@@ -349,12 +349,12 @@ fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
     let line = &uncovered.path;
     let entry = profile.entry(line.func);
     let home = entry.find_start();
-    let place = |step: Step| place(profile, home, &step);
+    let place = |step: BlockStep| place(profile, home, &step);
     line.steps(profile).map(place).collect()
 }
 
 /// Where a step is, and the way taken; the file is named where it is not that of `home`.
-fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
+fn place(profile: &Profile, home: Option<Loc>, step: &BlockStep) -> String {
     let place = match step.loc {
         None => format!("b{}", step.block),
         Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
@@ -370,7 +370,7 @@ fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct CoverageJson<'a> {
     functions: Vec<JsonFunction<'a>>,
     files: Vec<JsonFile<'a>>,
     total: Record,
@@ -462,7 +462,7 @@ struct JsonFunction<'a> {
     /// How many of these are near those that ran; of functions with more than 4,096 paths, only these are found.
     #[serde(skip_serializing_if = "is_zero")]
     contradictory_near: u64,
-    uncovered: Vec<JsonPath<'a>>,
+    uncovered: Vec<UncoveredJson<'a>>,
     /// How many paths near those that ran are not among these, where some are asked for.
     #[serde(skip_serializing_if = "is_zero")]
     more_uncovered: u64,
@@ -474,7 +474,7 @@ struct JsonFunction<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonPath<'a> {
+struct UncoveredJson<'a> {
     id: String,
     blocks: &'a [BlockId],
     /// Of each block the file and the line of its last code, where these are known.
@@ -510,7 +510,7 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
         own: coverage.lines.files.get(file).map(JsonLines::new),
         details: details.find_file(file),
     });
-    let json = Json {
+    let json = CoverageJson {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
         total: columns.record(&Sums::new(&coverage.total, &coverage.total_pairs, None)),
@@ -555,14 +555,14 @@ fn json_function<'a>(
     }
 }
 
-fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> JsonPath<'a> {
+fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> UncoveredJson<'a> {
     let path = &uncovered.path.path;
     let profile = words.profile();
-    let position = |step: Step| {
+    let position = |step: BlockStep| {
         let loc = step.loc?;
         Some((profile.manifest.files[loc.file as usize].as_str(), loc.line))
     };
-    JsonPath {
+    UncoveredJson {
         id: uncovered.path.id.to_string(),
         blocks: &path.blocks,
         positions: uncovered.path.steps(profile).map(position).collect(),

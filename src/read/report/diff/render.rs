@@ -86,12 +86,12 @@ fn numbers(change: &Change) -> String {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct DiffJson<'a> {
     /// How many paths shares are of.
-    totals: Totals,
-    appeared: Vec<JsonPath<'a>>,
-    vanished: Vec<JsonPath<'a>>,
-    changed: Vec<JsonPath<'a>>,
+    totals: DiffTotals,
+    appeared: Vec<DiffPathJson<'a>>,
+    vanished: Vec<DiffPathJson<'a>>,
+    changed: Vec<DiffPathJson<'a>>,
     steady: usize,
     /// Paths that were not selected in one of the two: present where a profile counts some paths only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,13 +105,13 @@ struct Json<'a> {
 }
 
 #[derive(Serialize)]
-struct Totals {
+struct DiffTotals {
     before: u128,
     after: u128,
 }
 
 #[derive(Serialize)]
-struct JsonPath<'a> {
+struct DiffPathJson<'a> {
     module: &'a str,
     name: &'a str,
     readable: String,
@@ -125,8 +125,8 @@ struct JsonPath<'a> {
 /// For other programs.
 pub fn json(diff: &Diff) -> String {
     let [before, after] = diff.totals;
-    let json = Json {
-        totals: Totals { before, after },
+    let json = DiffJson {
+        totals: DiffTotals { before, after },
         appeared: paths(diff.after, &diff.appeared),
         vanished: paths(diff.before, &diff.vanished),
         changed: paths(diff.after, &diff.changed),
@@ -141,12 +141,12 @@ pub fn json(diff: &Diff) -> String {
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
 
-fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<JsonPath<'a>> {
+fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<DiffPathJson<'a>> {
     changes.iter().map(|c| path(profile, c)).collect()
 }
 
-fn path<'a>(profile: &'a Profile, c: &'a Change) -> JsonPath<'a> {
-    JsonPath {
+fn path<'a>(profile: &'a Profile, c: &'a Change) -> DiffPathJson<'a> {
+    DiffPathJson {
         module: profile.module(c.line.func),
         name: &profile.entry(c.line.func).name,
         readable: readable_name(&profile.entry(c.line.func).name).into_owned(),

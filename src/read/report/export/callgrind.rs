@@ -16,7 +16,7 @@ use crate::read::analysis::counted::CountedFunction;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// See [`Export::ABOUT`].
+/// Instructions by line and calls, for callgrind_annotate and KCachegrind.
 pub(super) struct Callgrind;
 
 impl Export for Callgrind {
@@ -55,13 +55,13 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> String {
         env!("CARGO_PKG_VERSION"),
         escape_unprintable(&profile.path.to_string_lossy()),
     );
-    let mut writer = Writer {
+    let mut writer = CallgrindWriter {
         profile,
         functions,
         each: &each,
         out: &mut out,
-        files: Names::default(),
-        symbols: Names::default(),
+        files: NameNumbers::default(),
+        symbols: NameNumbers::default(),
     };
     for (i, costs) in costs.iter().enumerate() {
         if !costs.own.is_empty() {
@@ -147,9 +147,9 @@ fn cost_of_a_call(functions: &[CountedFunction], costs: &[Costs]) -> Each {
 /// The numbers that stand for names: `(1) name` where it is first used, `(1)` from then on. What looks like a
 /// number in a name is thus never taken for one.
 #[derive(Default)]
-struct Names(HashMap<String, usize>);
+struct NameNumbers(HashMap<String, usize>);
 
-impl Names {
+impl NameNumbers {
     fn compress_name(&mut self, name: &str) -> String {
         if let Some(number) = self.0.get(name) {
             return format!("({number})");
@@ -160,16 +160,16 @@ impl Names {
     }
 }
 
-struct Writer<'a> {
+struct CallgrindWriter<'a> {
     profile: &'a Profile,
     functions: &'a [CountedFunction<'a>],
     each: &'a Each,
     out: &'a mut String,
-    files: Names,
-    symbols: Names,
+    files: NameNumbers,
+    symbols: NameNumbers,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> CallgrindWriter<'a> {
     fn file(&self, loc: Option<Loc>) -> &'a str {
         let files = &self.profile.manifest.files;
         let name = loc.and_then(|l| files.get(l.file as usize));

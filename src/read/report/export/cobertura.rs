@@ -17,7 +17,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
 use std::io;
 
-/// See [`Export::ABOUT`].
+/// Lines and branches that ran, as Cobertura has them.
 pub(super) struct Cobertura;
 
 impl Export for Cobertura {

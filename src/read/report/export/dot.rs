@@ -16,7 +16,7 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
 use std::collections::HashSet;
 
-/// See [`Export::ABOUT`].
+/// Control flow with counts of edges, for Graphviz.
 pub(super) struct Graphviz;
 
 impl Export for Graphviz {

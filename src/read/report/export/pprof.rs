@@ -21,7 +21,7 @@ use prost::Message;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
-/// See [`Export::ABOUT`].
+/// Paths and instructions by line, for pprof.
 pub(super) struct Pprof;
 
 impl Export for Pprof {
@@ -37,7 +37,7 @@ impl Export for Pprof {
 }
 
 /// A source position, and the inlined call that it is in.
-type Place = (Loc, Option<u32>);
+type InlinedLoc = (Loc, Option<u32>);
 
 /// The file in the making; ids are positions counted from 1.
 #[derive(Default)]
@@ -45,7 +45,7 @@ struct Tables {
     file: File,
     strings: HashMap<String, i64>,
     functions: HashMap<(String, Option<u32>), u64>,
-    locations: HashMap<(FuncId, Option<Place>), u64>,
+    locations: HashMap<(FuncId, Option<InlinedLoc>), u64>,
     frames: HashMap<Frame, u64>,
 }
 
@@ -120,8 +120,8 @@ impl Tables {
         let entry = report.profile.entry(line.func);
         let spans = line.path.blocks.iter().flat_map(|b| entry.spans(*b));
         // Positions in order of their first instruction, with the instructions at each.
-        let mut order: BTreeMap<usize, (Option<Place>, u64)> = BTreeMap::new();
-        let mut first: HashMap<Place, usize> = HashMap::new();
+        let mut order: BTreeMap<usize, (Option<InlinedLoc>, u64)> = BTreeMap::new();
+        let mut first: HashMap<InlinedLoc, usize> = HashMap::new();
         for span in spans {
             let at = (span.loc, span.inlined);
             let place = *first.entry(at).or_insert(order.len());
@@ -184,7 +184,7 @@ impl Tables {
     }
 
     /// The location of a place in function `f`: a line of each function that it was inlined from, the innermost first.
-    fn location(&mut self, profile: &Profile, f: FuncId, place: Option<Place>) -> u64 {
+    fn location(&mut self, profile: &Profile, f: FuncId, place: Option<InlinedLoc>) -> u64 {
         if let Some(&id) = self.locations.get(&(f, place)) {
             return id;
         }

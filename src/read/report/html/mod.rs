@@ -35,7 +35,7 @@ const SCRIPT: &str = concat!(
 pub const CONTENT: Content = Content::text(PAGE_MARK);
 /// What says in `page.html` that a page is ours.
 const PAGE_MARK: Mark = Mark::Head("<meta name=\"generator\" content=\"p3-prof html\">");
-/// The same of its parts, which are in comments.
+/// What says that the other files of a page are ours.
 const PART_MARK: Mark = Mark::Start(b"/* Written by p3-prof html */");
 /// What a folder with a page holds.
 pub const PARTS: [&str; 4] = ["data.js", "index.html", "page.js", "style.css"];

@@ -4,7 +4,7 @@ use super::files::Files;
 use crate::base::index::BlockId;
 use crate::paths::dag::{PathEnd, PathStart};
 use crate::read::report::coverage::{Near, Uncovered};
-use crate::read::report::steps::{Row, Steps};
+use crate::read::report::steps::{StepRow, Steps};
 use crate::read::report::words::Said;
 use crate::read::report::{Decision, Line, To};
 use serde::Serialize;
@@ -99,15 +99,15 @@ struct NearData {
 }
 
 /// A decision, by all that its words depend on.
-type Key = (Vec<BlockId>, BlockId, u32, bool, BlockId);
+type DecisionKey = (Vec<BlockId>, BlockId, u32, bool, BlockId);
 
 /// Words the paths of one function; every distinct row is kept once.
 pub(super) struct Teller<'a> {
     steps: &'a Steps<'a>,
     files: &'a Files,
-    numbers: HashMap<Row, u32>,
+    numbers: HashMap<StepRow, u32>,
     rows: Vec<RowData>,
-    said: HashMap<Key, Said>,
+    said: HashMap<DecisionKey, Said>,
 }
 
 impl<'a> Teller<'a> {
@@ -179,13 +179,13 @@ impl<'a> Teller<'a> {
             .clone()
     }
 
-    fn number(&mut self, row: Row) -> u32 {
+    fn number(&mut self, row: StepRow) -> u32 {
         if let Some(number) = self.numbers.get(&row) {
             return *number;
         }
         let number = self.rows.len() as u32;
         self.rows.push(match row.clone() {
-            Row::Step(step) => {
+            StepRow::Step(step) => {
                 let file = step.line.as_ref().and_then(|l| self.files.number(&l.0));
                 RowData::Step(StepData {
                     file,
@@ -198,12 +198,12 @@ impl<'a> Teller<'a> {
                     times: step.times,
                 })
             }
-            Row::Library(fold) => RowData::Library {
+            StepRow::Library(fold) => RowData::Library {
                 library: fold.steps,
                 names: fold.names,
                 note: fold.note,
             },
-            Row::More(_) | Row::Differs(_) => unreachable!("no row was left out"),
+            StepRow::More(_) | StepRow::Differs(_) => unreachable!("no row was left out"),
         });
         self.numbers.insert(row, number);
         number

@@ -7,7 +7,7 @@ use crate::profile::made;
 use crate::profile::manifest::{ShareEntry, encode_set};
 use crate::profile::tests::views;
 use crate::read::report::Report;
-use crate::read::report::steps::{Row, Steps};
+use crate::read::report::steps::{StepRow, Steps};
 use serde_json::Value;
 
 fn page(profile: &Profile) -> Page {
@@ -45,14 +45,14 @@ fn rows_of_paths_are_those_of_reports() {
         for (n, row) in numbers.iter().zip(&expected) {
             let sent = &f["rows"][n.as_u64().unwrap() as usize];
             match row {
-                Row::Step(step) => {
+                StepRow::Step(step) => {
                     assert_eq!(sent["place"], step.place);
                     assert_eq!(sent["text"], step.text);
                     assert_eq!(sent["outcome"], step.outcome);
                     assert_eq!(sent["note"].as_str().unwrap_or(""), step.note);
                 }
-                Row::Library(fold) => assert_eq!(sent["library"], fold.steps),
-                Row::More(_) | Row::Differs(_) => unreachable!(),
+                StepRow::Library(fold) => assert_eq!(sent["library"], fold.steps),
+                StepRow::More(_) | StepRow::Differs(_) => unreachable!(),
             }
         }
     }

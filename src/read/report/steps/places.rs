@@ -49,7 +49,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The same without the inlined function.
+    /// Where a path begins, if that is not the function's entry, without the inlined function.
     pub fn start_in_short(&self, line: &Line) -> String {
         match line.path.start {
             PathStart::Entry => String::new(),

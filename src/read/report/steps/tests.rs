@@ -45,8 +45,8 @@ fn full_rows_of_different_paths_differ() {
     assert!(looked_at > 1000, "{looked_at}");
 }
 
-fn row(place: usize, outcome: &str) -> Row {
-    Row::Step(Step {
+fn row(place: usize, outcome: &str) -> StepRow {
+    StepRow::Step(Step {
         place: place.to_string(),
         line: None,
         within: None,
@@ -57,17 +57,17 @@ fn row(place: usize, outcome: &str) -> Row {
     })
 }
 
-fn rows(outcomes: &str) -> Vec<Row> {
+fn rows(outcomes: &str) -> Vec<StepRow> {
     let outcome = |c| if c == 't' { "true" } else { "false" };
     let rows = outcomes.chars().enumerate();
     rows.map(|(i, c)| row(i, outcome(c))).collect()
 }
 
 /// The numbers of rows that are shown; `⋯ 4` for what is folded.
-fn shown_rows(rows: &[Row]) -> String {
-    let of = |row: &Row| match row {
-        Row::Step(step) => step.place.clone(),
-        Row::More(n) => format!("⋯{n}"),
+fn shown_rows(rows: &[StepRow]) -> String {
+    let of = |row: &StepRow| match row {
+        StepRow::Step(step) => step.place.clone(),
+        StepRow::More(n) => format!("⋯{n}"),
         _ => panic!("{row:?}"),
     };
     rows.iter().map(of).collect::<Vec<_>>().join(" ")
@@ -99,11 +99,11 @@ fn fold_hides_at_least_four_rows() {
         for kept in 0..n {
             let some = fold_middle(&all(n), |i| i == kept || i == 17);
             let hidden = some.iter().map(|r| match r {
-                Row::More(n) => *n,
+                StepRow::More(n) => *n,
                 _ => 1,
             });
             assert_eq!(hidden.sum::<usize>(), n);
-            assert!(!some.iter().any(|r| matches!(r, Row::More(0..=3))));
+            assert!(!some.iter().any(|r| matches!(r, StepRow::More(0..=3))));
             assert!(some.contains(&row(kept, "true")));
         }
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const MOST_MAYBE: usize = 8;
 
 /// The branches at one place.
-struct Place<'a> {
+struct BranchPlace<'a> {
     around: &'a Surroundings<'a>,
     /// The byte.
     offset: usize,
@@ -65,7 +65,7 @@ pub(super) fn judge_expansions(around: &Surroundings, sources: &Sources, judged:
         if branches.iter().any(held) {
             continue;
         }
-        let place = Place {
+        let place = BranchPlace {
             around,
             offset,
             branches,
@@ -110,7 +110,7 @@ fn is_same(a: &Matched, b: &Matched) -> bool {
     told(a) == told(b)
 }
 
-impl Place<'_> {
+impl BranchPlace<'_> {
     /// Each way in which the branches are the decisions that may be here, by the rules of each compiler.
     fn match_all<'d>(&self, decisions: &'d [Decision]) -> Vec<Matched<'d>> {
         let by_rules = |rules: usize| {

@@ -3,13 +3,13 @@
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
 use crate::base::table::{group_all_digits, group_digits, number_of, percent};
-use crate::cli::prof::browse::data::{Evidence, Function, Told, Tour};
+use crate::cli::prof::browse::data::{BrowsedFunction, Evidence, Told, Tour};
 use crate::cli::prof::browse::items::{Described, Items, Sort};
 use crate::cli::prof::browse::lit::{Lit, files};
 use crate::estimates::data::Estimate;
 use crate::estimates::data::subpaths::Points;
 use crate::estimates::subpath::profile::SampledProfile;
-use crate::estimates::subpath::report::{Numbers, Report, Row, Texts, find_decisions, locs};
+use crate::estimates::subpath::report::{Numbers, Report, SubpathRow, Texts, find_decisions, locs};
 use crate::profile::filter::Selection;
 use crate::read::report::steps::Steps;
 use crate::read::source::Sources;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 struct Sample<'a> {
     profile: SampledProfile<'a>,
     /// All subpaths, those first that cover most for sure.
-    rows: Vec<Row>,
+    rows: Vec<SubpathRow>,
     functions: BTreeMap<FuncId, Through>,
     /// Of all of them.
     all: Points,
@@ -95,7 +95,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         "subpaths"
     }
 
-    fn count_distinct(&self, _: &[Function]) -> usize {
+    fn count_distinct(&self, _: &[BrowsedFunction]) -> usize {
         self.rows.len()
     }
 
@@ -103,7 +103,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         (vec!["begin", "blocks", "±", "subpaths", "function"], 1)
     }
 
-    fn numbers(&self, f: &Function, _: u128, _: u128) -> Vec<String> {
+    fn numbers(&self, f: &BrowsedFunction, _: u128, _: u128) -> Vec<String> {
         let share = self.estimate_begun(f.f);
         vec![
             group_digits(f.count),
@@ -126,7 +126,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
 /// The functions that sampled subpaths go through.
 pub(super) fn list_functions<'a>(profile: SampledProfile<'a>, steps: &Steps) -> Told<'a> {
     let sample = Sample::new(profile);
-    let function = |(&f, through): (&FuncId, &Through)| Function {
+    let function = |(&f, through): (&FuncId, &Through)| BrowsedFunction {
         f,
         name: steps.name(f),
         count: through.begun.counted.into(),
@@ -165,7 +165,7 @@ impl<'a> Subpaths<'a> {
     }
 
     /// One of the list.
-    fn subpath(&self, i: usize) -> &Row {
+    fn subpath(&self, i: usize) -> &SubpathRow {
         &self.sample.rows[self.shown[i]]
     }
 

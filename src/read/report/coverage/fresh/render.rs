@@ -218,7 +218,7 @@ pub fn markdown(fresh: &Fresh) -> String {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct FreshJson<'a> {
     new: Vec<JsonNewPath<'a>>,
     /// How many paths ran that are known.
     #[serde(rename = "known")]
@@ -253,7 +253,7 @@ struct JsonNear {
 pub fn json(fresh: &Fresh, sources: &Sources) -> String {
     let words = Words::new(fresh.profile, sources);
     let new = fresh.paths.iter().map(|new| json_path(words, new));
-    let json = Json {
+    let json = FreshJson {
         new: new.collect(),
         again: fresh.again,
         new_pairs: fresh.pairs,

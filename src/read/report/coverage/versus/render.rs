@@ -110,7 +110,7 @@ pub fn markdown(versus: &Diff) -> String {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct VersusJson<'a> {
     gained: Vec<JsonPath<'a>>,
     lost: Vec<JsonPath<'a>>,
     #[serde(rename = "in_both")]
@@ -125,7 +125,7 @@ struct Json<'a> {
 /// For other programs.
 pub fn json(versus: &Diff, sources: &Sources) -> String {
     let words = Words::new(versus.after, sources);
-    let json = Json {
+    let json = VersusJson {
         gained: paths(words, &versus.appeared),
         lost: paths(words, &versus.vanished),
         both: versus.count_in_both(),
