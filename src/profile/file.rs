@@ -183,6 +183,7 @@ impl Profile {
             forked: payload.forked,
             forks: payload.forks,
         };
+        // Files of earlier versions store no forked functions: which ones they are follows from the manifest.
         if bytes[7] < WITH_FORKED {
             profile.forked = find_forked(&profile);
         }

@@ -338,6 +338,7 @@ impl<'a> Steps<'a> {
             // It is part of where the way goes.
             Some(Disambiguation::ToColumn(_)) | None => {}
         }
+        // There is no question to quote: the compiler added the choice, or the way before it decides.
         if !s.is_asked() {
             return Step {
                 place,

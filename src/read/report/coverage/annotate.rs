@@ -58,6 +58,7 @@ pub fn annotate_sources(
     wanted: Annotate,
     layout: Layout,
 ) -> Result<String> {
+    // Of all functions: a line's count is that of all code on it, selected or not.
     let counted = CountedFunction::find_selected(profile, &Selection::default())?;
     let selected: BTreeSet<FuncId> = selection.functions(profile).into_iter().collect();
     let of_selected: Vec<&CountedFunction> =

@@ -74,6 +74,8 @@ pub(super) fn judge_expansions(around: &Surroundings, sources: &Sources, judged:
         let all = alternatives
             .iter()
             .flat_map(|decisions| place.match_all(decisions));
+        // A macro may have several definitions, by what was defined when it was compiled. An answer counts if all
+        // give it.
         let is_unique = all.into_iter().all(|matched| match &found {
             Some(known) => is_same(known, &matched),
             None => {
