@@ -77,6 +77,9 @@ pub mod runtime;
 pub mod write;
 
 pub use base::error::{Error, Result};
-pub use write::options::{Options, Select, Setting, Training, WeightsFrom};
+pub use write::options::{
+    FunctionOptions, InputOptions, Options, OutputOptions, Select, Setting, Training, ViewOptions,
+    WeightOptions, WeightsFrom,
+};
 #[cfg(feature = "llvm")]
 pub use write::rewrite::{Summary, rewrite};

@@ -156,7 +156,7 @@ impl Error {
     }
 
     /// An input that this LLVM cannot read.
-    pub fn unreadable(
+    pub fn unreadable_input(
         path: impl Into<PathBuf>,
         problem: impl Into<String>,
         remedy: impl Into<String>,

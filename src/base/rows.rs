@@ -2,7 +2,7 @@
 //! and JSON.
 
 use super::style::BOLD;
-use super::table::{self, Align, Columns, grouped, percent, roughly};
+use super::table::{self, Align, Columns, group_digits, percent, roughly};
 use serde::{Serialize, Serializer};
 use std::borrow::Borrow;
 
@@ -32,7 +32,7 @@ impl Cell {
     /// The cell for people.
     fn words(&self) -> String {
         match self {
-            Cell::Count(n) => grouped(*n),
+            Cell::Count(n) => group_digits(*n),
             Cell::Possible(n) => roughly(*n),
             Cell::Share(share) => percent(*share),
             _ => self.field(),
@@ -190,7 +190,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// On which side cells of text stand, like those of the first row.
-    fn aligns<Q: Borrow<R>>(&self, rows: &[Q]) -> Vec<Align> {
+    fn cell_alignments<Q: Borrow<R>>(&self, rows: &[Q]) -> Vec<Align> {
         let first = rows.first().map(Borrow::borrow);
         let align = |c: &Column<R>| first.map_or(Align::Right, |row| (c.cell)(row).align());
         self.columns_of(TEXT).map(|(_, c)| align(c)).collect()
@@ -198,7 +198,7 @@ impl<'a, R: 'a> Table<'a, R> {
 
     /// The heading of text over `rows`, whose column `last`, if there is one, has names.
     fn begin_like<Q: Borrow<R>>(&self, rows: &[Q], last: Option<&str>) -> Columns {
-        let (mut aligns, mut headings) = (self.aligns(rows), self.headings(TEXT));
+        let (mut aligns, mut headings) = (self.cell_alignments(rows), self.headings(TEXT));
         aligns.extend(last.map(|_| Align::Left));
         let mut columns = Columns::new(aligns);
         columns.heading(BOLD, &headings.drain(..).chain(last).collect::<Vec<_>>());
@@ -206,7 +206,7 @@ impl<'a, R: 'a> Table<'a, R> {
     }
 
     /// The heading of text over rows of numbers and a name, which is the column `last`.
-    pub(crate) fn begin(&self, last: &str) -> Columns {
+    pub(crate) fn begin_columns(&self, last: &str) -> Columns {
         self.begin_like::<R>(&[], Some(last))
     }
 
@@ -226,7 +226,7 @@ impl<'a, R: 'a> Table<'a, R> {
     ) -> Columns {
         let mut columns = self.begin_like(rows, Some(last));
         for row in rows.iter().map(Borrow::borrow) {
-            columns.named(self.cells(row), name(row), String::new());
+            columns.add_named_row(self.cells(row), name(row), String::new());
         }
         columns
     }
@@ -234,7 +234,7 @@ impl<'a, R: 'a> Table<'a, R> {
     /// A table of Markdown.
     pub(crate) fn markdown<Q: Borrow<R>>(&self, rows: &[Q]) -> String {
         let rule = |align| if align == Align::Left { "---" } else { "---:" };
-        let rules: Vec<&str> = self.aligns(rows).into_iter().map(rule).collect();
+        let rules: Vec<&str> = self.cell_alignments(rows).into_iter().map(rule).collect();
         let headings = self.headings(TEXT).join(" | ");
         let mut out = format!("| {headings} |\n|{}|\n", rules.join("|"));
         for row in rows {

@@ -1,6 +1,6 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::base::names::{Beside, first_columns, last_columns, printable};
+use crate::base::names::{Beside, escape_unprintable, first_columns, last_columns};
 use crate::base::style::NAME;
 use anstyle::Style;
 use comfy_table::{CellAlignment, Table, presets};
@@ -69,7 +69,7 @@ enum Name {
 }
 
 impl Name {
-    fn whole(&self) -> &str {
+    fn full_name(&self) -> &str {
         match self {
             Name::Any(name) | Name::File(name) => name,
         }
@@ -84,13 +84,13 @@ impl Name {
                 (display_width("…") + display_width(last)).max(NARROWEST)
             }
         };
-        display_width(self.whole()).min(least)
+        display_width(self.full_name()).min(least)
     }
 
     /// As much as `width` columns have room for, and tells it from the names `beside` it.
-    fn fitted(&self, beside: &Beside, width: usize) -> String {
+    fn shorten_beside(&self, beside: &Beside, width: usize) -> String {
         match self {
-            Name::Any(name) => beside.fit(name, width),
+            Name::Any(name) => beside.fit_name(name, width),
             Name::File(path) => beside.fit_path(path, width),
         }
     }
@@ -109,11 +109,11 @@ enum Rest {
 
 impl Rest {
     /// As much as a name leaves of `room` columns.
-    fn fitted(&self, name: &Name, room: usize) -> Cow<'_, str> {
+    fn shorten_to(&self, name: &Name, room: usize) -> Cow<'_, str> {
         match self {
             Rest::Whole(text) => text.into(),
             Rest::Below(_, text) => {
-                let used = display_width(name.whole()) + display_width(text);
+                let used = display_width(name.full_name()) + display_width(text);
                 if used <= room { text.into() } else { "".into() }
             }
             Rest::List(text) => {
@@ -121,7 +121,7 @@ impl Rest {
                 let is_list = text.contains([',', ';']);
                 let half = if is_list { room / 2 } else { 0 };
                 let most = half.max(name.least_width());
-                let name = display_width(name.whole()).min(most);
+                let name = display_width(name.full_name()).min(most);
                 first_items(text, room.saturating_sub(name))
             }
         }
@@ -138,7 +138,7 @@ impl Rest {
         }
     }
 
-    fn whole(&self) -> &str {
+    fn full_text(&self) -> &str {
         match self {
             Rest::Whole(text) | Rest::List(text) | Rest::Below(_, text) => text,
         }
@@ -190,7 +190,7 @@ impl Columns {
     }
 
     /// Adds a row of which the last cell is a name, which is shortened where room is scarce, and what follows it.
-    pub fn named(&mut self, cells: impl Into<Vec<String>>, name: String, rest: String) {
+    pub fn add_named_row(&mut self, cells: impl Into<Vec<String>>, name: String, rest: String) {
         self.add(cells.into(), Name::Any(name), Rest::Whole(rest));
     }
 
@@ -218,7 +218,7 @@ impl Columns {
     }
 
     /// Adds running text, indented by so many columns.
-    pub fn note(&mut self, columns: usize, style: Style, text: impl Into<String>) {
+    pub fn add_text(&mut self, columns: usize, style: Style, text: impl Into<String>) {
         self.rows.push(TableRow::Note(columns, style, text.into()));
     }
 
@@ -266,7 +266,7 @@ impl Columns {
         }
         let beside = Beside::new(names.iter().map(|name| name.to_string()).collect());
         for name in names {
-            *name = beside.fit(name, room);
+            *name = beside.fit_name(name, room);
         }
         table.render(layout)
     }
@@ -279,7 +279,7 @@ impl Columns {
         let mut next = || lines.next().unwrap_or_default();
         let mut out = String::new();
         let names = self.rows.iter().filter_map(|row| match row {
-            TableRow::Named(_, name, _) => Some(name.whole().to_string()),
+            TableRow::Named(_, name, _) => Some(name.full_name().to_string()),
             _ => None,
         });
         let names = Beside::new(names.collect());
@@ -296,10 +296,10 @@ impl Columns {
                     let front = next();
                     let mut below = None;
                     let (name, rest) = if layout.full {
-                        (name.whole().to_string(), rest.whole().to_string())
+                        (name.full_name().to_string(), rest.full_text().to_string())
                     } else {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
-                        let beside = rest.fitted(name, room);
+                        let beside = rest.shorten_to(name, room);
                         below = rest.text_below(&beside, layout.width);
                         fit_name(name, &names, &beside, room)
                     };
@@ -310,7 +310,7 @@ impl Columns {
                 TableRow::Note(columns, style, text) => {
                     let indent = widths.iter().take(*columns);
                     let indent: usize = indent.map(|w| usize::from(*w) + GAP).sum();
-                    (*style, wrapped(text, layout.width, indent))
+                    (*style, wrap_words(text, layout.width, indent))
                 }
             };
             for line in line.lines().chain(line.is_empty().then_some("")) {
@@ -325,7 +325,7 @@ impl Columns {
 /// be told.
 fn fit_name(name: &Name, others: &Beside, rest: &str, room: usize) -> (String, String) {
     let rest = cut(rest, room.saturating_sub(name.least_width()).max(GAP + 1));
-    let name = name.fitted(others, room.saturating_sub(display_width(&rest)));
+    let name = name.shorten_beside(others, room.saturating_sub(display_width(&rest)));
     (name, rest)
 }
 
@@ -337,9 +337,9 @@ fn break_last_cell(front: String, last: &str, layout: Layout) -> String {
         return join_last_cell(front, last);
     }
     if column + NARROWEST > layout.width {
-        return format!("{front}\n{}", wrapped(last, layout.width, GAP));
+        return format!("{front}\n{}", wrap_words(last, layout.width, GAP));
     }
-    join_last_cell(front, wrapped(last, layout.width, column).trim_start())
+    join_last_cell(front, wrap_words(last, layout.width, column).trim_start())
 }
 
 fn join_last_cell(front: String, last: &str) -> String {
@@ -401,7 +401,7 @@ pub fn in_columns<const N: usize>(
 
 /// `text` in lines of at most `width` columns where words allow it, each indented by so many blanks. What an arrow
 /// leads to may stand on the next line.
-pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
+pub fn wrap_words(text: &str, width: usize, indent: usize) -> String {
     let indent = " ".repeat(indent);
     let options = Options::new(width.max(indent.len() + 20))
         .initial_indent(&indent)
@@ -429,12 +429,12 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
 }
 
 /// A number with its digits in groups of three; from a million millions on with two digits, `4.8e16`.
-pub fn grouped(n: impl Into<u128>) -> String {
+pub fn group_digits(n: impl Into<u128>) -> String {
     let n = n.into();
     if n >= 1_000_000_000_000 {
         return format!("{:.1e}", n as f64);
     }
-    exactly(n)
+    group_all_digits(n)
 }
 
 /// A number with its digits in groups of three; from a million on with two digits, `4.8e6`: for columns of what is only
@@ -444,19 +444,19 @@ pub fn roughly(n: impl Into<u128>) -> String {
     if n >= 1_000_000 {
         return format!("{:.1e}", n as f64);
     }
-    exactly(n)
+    group_all_digits(n)
 }
 
 /// `1 burst`, `2,000 bursts`, `3 copies`, `4 branches`: what the last word of `noun` names is counted.
 pub fn number_of(n: impl Into<u128>, noun: &str) -> String {
     let n = n.into();
-    format!("{} {}", grouped(n), plural(n, noun))
+    format!("{} {}", group_digits(n), plural(n, noun))
 }
 
 /// [`number_of`], with all digits of the number, however large it is.
 pub fn exact_number_of(n: impl Into<u128>, noun: &str) -> String {
     let n = n.into();
-    format!("{} {}", exactly(n), plural(n, noun))
+    format!("{} {}", group_all_digits(n), plural(n, noun))
 }
 
 /// `noun` as it stands behind the number `n`, of which its last word has the plural if there is not one.
@@ -477,12 +477,12 @@ pub fn plural(n: impl Into<u128>, noun: &str) -> String {
 pub fn times(n: u64) -> String {
     match n {
         1 => "once".into(),
-        n => format!("{} times", exactly(n)),
+        n => format!("{} times", group_all_digits(n)),
     }
 }
 
 /// A number with its digits in groups of three, all of them.
-pub fn exactly(n: impl Into<u128>) -> String {
+pub fn group_all_digits(n: impl Into<u128>) -> String {
     let digits = n.into().to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {
@@ -509,7 +509,7 @@ pub fn csv<R: IntoIterator<Item = String>>(
     out.write_record(heading).expect("memory takes everything");
     for record in records {
         let fields: Vec<String> = record.into_iter().collect();
-        let fields = fields.iter().map(|f| printable(f).into_owned());
+        let fields = fields.iter().map(|f| escape_unprintable(f).into_owned());
         out.write_record(fields.collect::<Vec<_>>())
             .expect("memory takes everything");
     }
@@ -521,7 +521,7 @@ pub fn csv<R: IntoIterator<Item = String>>(
 mod tests {
     use super::*;
 
-    fn plain(text: &str) -> String {
+    fn remove_styles(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
     }
 
@@ -588,11 +588,11 @@ mod tests {
         let mut table = Columns::new([Left, Right, Left]);
         table.heading(Style::new().bold(), &["what", "n", "rest"]);
         table.row(["äpfel".into(), "1000".into(), "a long rest".into()]);
-        table.note(0, Style::new(), "as long as it likes, this is the end");
-        table.note(1, Style::new(), "x");
-        table.note(0, Style::new(), "");
+        table.add_text(0, Style::new(), "as long as it likes, this is the end");
+        table.add_text(1, Style::new(), "x");
+        table.add_text(0, Style::new(), "");
         assert_eq!(
-            plain(&table.to_string()),
+            remove_styles(&table.to_string()),
             "what      n  rest\näpfel  1000  a long rest\nas long as it likes, this is the end\n       x\n\n"
         );
         let mut numbers = Columns::new([Right, Right]);
@@ -605,18 +605,18 @@ mod tests {
     fn names_and_notes_in_little_room() {
         let mut table = Columns::new([Align::Right, Align::Left]);
         let name = "std::vector<int, std::allocator<int> >::at(unsigned long)";
-        table.named(["7".into()], name.into(), " #12".into());
-        table.note(1, Style::new(), "f.c:1→2→3→4→5→6→7→8→9→10→11, 12:3 a → 4");
+        table.add_named_row(["7".into()], name.into(), " #12".into());
+        table.add_text(1, Style::new(), "f.c:1→2→3→4→5→6→7→8→9→10→11, 12:3 a → 4");
         let narrow = Layout {
             width: 30,
             full: false,
         };
-        let text = plain(&table.render(narrow));
+        let text = remove_styles(&table.render(narrow));
         assert_eq!(
             text,
             "7  std::vector<…>::at(…) #12\n   f.c:1→2→3→4→5→6→7→8→9→10→\n   11, 12:3 a → 4\n"
         );
-        assert!(plain(&table.to_string()).starts_with(&format!("7  {name} #12\n")));
+        assert!(remove_styles(&table.to_string()).starts_with(&format!("7  {name} #12\n")));
     }
 
     /// What there is no room for beside a name stands below it.
@@ -628,7 +628,7 @@ mod tests {
             let name = "Document::ParseAttributes";
             table.named_over_list(["7".into()], name.into(), 4, list.into());
             table.named_over_list(["7".into()], "f".into(), 4, "  a.c".into());
-            plain(&table.render(Layout { width, full: false }))
+            remove_styles(&table.render(Layout { width, full: false }))
         };
         let whole = "7  Document::ParseAttributes  a.c: 12-14,20; branches 31\n7  f  a.c\n";
         assert_eq!(render(80), whole);
@@ -661,7 +661,7 @@ mod tests {
                 String::new(),
             );
             let layout = Layout { width, full: false };
-            let text = plain(&table.render(layout));
+            let text = remove_styles(&table.render(layout));
             assert!(text.lines().all(|l| display_width(l) <= width), "{text}");
             text
         };
@@ -680,11 +680,11 @@ mod tests {
 
     #[test]
     fn numbers() {
-        assert_eq!(grouped(999_999_999_999u64), "999,999,999,999");
+        assert_eq!(group_digits(999_999_999_999u64), "999,999,999,999");
         let rough = [999_999u64, 1_233_958].map(roughly);
         assert_eq!(rough, ["999,999", "1.2e6"]);
-        assert_eq!(grouped(48_123_456_789_012_345u64), "4.8e16");
-        assert_eq!(exactly(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(group_digits(48_123_456_789_012_345u64), "4.8e16");
+        assert_eq!(group_all_digits(u64::MAX), "18,446,744,073,709,551,615");
         let counted = [0u64, 1, 2].map(|n| exact_number_of(n, "more copy"));
         assert_eq!(counted, ["0 more copies", "1 more copy", "2 more copies"]);
         let many = exact_number_of(1_000_000_000_000u64, "path");
@@ -694,7 +694,7 @@ mod tests {
             ("branch".into(), "branches".into())
         );
         assert_eq!(
-            (grouped(0u64), grouped(1000u32)),
+            (group_digits(0u64), group_digits(1000u32)),
             ("0".into(), "1,000".into())
         );
     }

@@ -6,14 +6,14 @@ use anyhow::Result;
 use clap::CommandFactory;
 use p3_rewrite::base::error::Error;
 use p3_rewrite::cli::cargo::CargoArgs;
-use p3_rewrite::cli::rewrite::{Args, Command, meant};
+use p3_rewrite::cli::rewrite::{Args, Command, suggest_command};
 use p3_rewrite::cli::{build, doctor, manual, print, prof, suite};
 use p3_rewrite::input::engine::{self, Request};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let word = std::env::args().nth(1).unwrap_or_default();
-    if let Some(command) = meant(&word) {
+    if let Some(command) = suggest_command(&word) {
         let message =
             format!("{word}: no such file or command; a similar command exists: {command}");
         p3_rewrite::cli::say_error(&message);

@@ -5,7 +5,7 @@ use super::selection::{
     SelectionArgs, find_outdated, refuse_unknown, report_files_of_no_program, report_outdated,
     report_selection, report_threads, report_warnings,
 };
-use super::{ForceArgs, exit_code_of, say, warn};
+use super::{ForceArgs, exit_code_of, print_message, warn};
 use crate::base::error::{Error, Result};
 use crate::base::table::number_of;
 use crate::copies::strategy::Scheme;
@@ -67,7 +67,7 @@ impl CopiesArgs {
         self.selection.is_given()
     }
 
-    /// The same as options of `p3-rewrite`, but for the number of copies.
+    /// What is asked for as options of `p3-rewrite`, but for the number of copies.
     ///
     /// # Errors
     /// A selection or profile that cannot be read, a profile of estimates, or a scheme that takes no selection.
@@ -170,7 +170,7 @@ pub struct IntegrateArgs {
 /// Builds; the exit status is the command's, or 2 where it made programs and none of them has copies.
 ///
 /// # Errors
-/// See [`Build::run`].
+/// What keeps a build from running ([`Build::run`]).
 pub fn build(args: BuildArgs) -> Result<ExitCode> {
     let is_selective = args.copies.is_selective();
     let diffs = args.copies.selection.diffs()?;
@@ -210,7 +210,10 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         }
     }
     if !args.quiet {
-        built.programs.iter().for_each(|p| say(&described(p)));
+        built
+            .programs
+            .iter()
+            .for_each(|p| print_message(&describe_program(p)));
         report_warnings(&built.programs);
         report_threads(&built.programs);
         if let Some(diffs) = &diffs {
@@ -218,7 +221,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
             report_files_of_no_program(diffs, programs)?;
         }
         if built.lines_added && !built.programs.is_empty() {
-            say(
+            print_message(
                 "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they \
                  were",
             );
@@ -228,7 +231,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
             let next = build.only.map(|c| format!("make check runs copy {c}"));
             say_what_is_next(&built, build.out.as_deref(), next);
         } else {
-            say(&format!("the build ended with status {}", built.status));
+            print_message(&format!("the build ended with status {}", built.status));
         }
     }
     finish(&built)
@@ -249,7 +252,7 @@ fn report_unlinked(unlinked: &Unlinked) {
     if number > 0 {
         let verb = if number == 1 { "was" } else { "were" };
         let number = number_of(number, "source");
-        say(&format!(
+        print_message(&format!(
             "{number} {verb} compiled but never linked: p3-prof coverage reports uncovered code there"
         ));
     }
@@ -261,7 +264,7 @@ fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
         ([], []) => return,
         ([], earlier) => {
             let n = number_of(earlier.len() as u64, "program");
-            say(&format!(
+            print_message(&format!(
                 "no program was linked: {n} of an earlier build can be used"
             ));
             earlier
@@ -272,7 +275,7 @@ fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
         let out = out.map_or(String::new(), |o| format!("-o {} ", quote_path(o)));
         format!("p3-rewrite suite {out}-- {}", test_command(programs))
     };
-    say(&format!("next: {}", next.unwrap_or_else(suite)));
+    print_message(&format!("next: {}", next.unwrap_or_else(suite)));
 }
 
 /// What is wrong with a build whose programs were all linked without copies.
@@ -344,7 +347,7 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
             copy if copy < program.copies => format!("copy {copy}"),
             _ => "native, it has fewer copies".into(),
         };
-        say(&format!("{}: {what}", path_from_here(&program.program)));
+        print_message(&format!("{}: {what}", path_from_here(&program.program)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -352,10 +355,10 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
 /// Writes the files of build systems.
 ///
 /// # Errors
-/// See [`integrate`].
+/// Files that cannot be written ([`integrate`]).
 pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
     let names = integrate(&args.out, args.force.force)?;
-    say(&format!(
+    print_message(&format!(
         "{}: {}",
         path_from_here(&args.out),
         names.join(", ")
@@ -364,7 +367,7 @@ pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
 }
 
 /// What was built of a program, in a line.
-pub(super) fn described(program: &Record) -> String {
+pub(super) fn describe_program(program: &Record) -> String {
     let why = || format!("{}/record.json says why", path_from_here(&program.folder));
     let left = match program.left.len() {
         0 => String::new(),

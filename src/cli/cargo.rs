@@ -1,11 +1,11 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
-use super::build::{CopiesArgs, NONE_HAS_COPIES, described, report_failures};
+use super::build::{CopiesArgs, NONE_HAS_COPIES, describe_program, report_failures};
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::{find_outdated, refuse_unknown, report_selection, report_threads};
-use super::suite::{ended, report_progress};
-use super::{exit_code_of, say};
+use super::suite::{report_end, report_progress};
+use super::{exit_code_of, print_message};
 use crate::base::error::{Error, Result};
 use crate::input::engine;
 use crate::project::record;
@@ -95,7 +95,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     if let Some(out) = &args.out {
         check_folder(out)?;
     }
-    let rustc = Rustc::ask(Stdio::inherit())?;
+    let rustc = Rustc::query(Stdio::inherit())?;
     check_engine(&rustc)?;
     let folder = target_folder(&args.arguments)?.join("p3");
     let out = args.out.clone().unwrap_or(folder.join("copies"));
@@ -114,7 +114,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     };
     let is_selective = build.flags.iter().any(|flag| flag == "--paths");
     remove_outdated(&out, &build.flags)?;
-    let command = cargo(args.verb, &args.arguments, &target, Step::Build);
+    let command = cargo(args.verb, &args.arguments, &target, CargoStep::Build);
     watch(OnSignal::PutInOrder);
     let built_programs = build.run(&command);
     end_if_interrupted();
@@ -126,7 +126,9 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         report_selection(programs);
     }
     if status != 0 || args.verb == Verb::Build {
-        programs.iter().for_each(|p| say(&described(p)));
+        programs
+            .iter()
+            .for_each(|p| print_message(&describe_program(p)));
         report_failures(&built.failures);
         let has_programs = !(programs.is_empty() && built.earlier.is_empty());
         if status == 0 && !has_programs && !built.failures.is_empty() {
@@ -136,7 +138,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     }
     let suite = Suite {
         folders: vec![out.clone()],
-        command: cargo(args.verb, &args.arguments, &target, Step::Run),
+        command: cargo(args.verb, &args.arguments, &target, CargoStep::Run),
         same_pids: SamePids::from_options(args.same_pids, args.no_same_pids),
         fixed_time: args.fixed_time,
         jobs: 1,
@@ -145,8 +147,8 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     };
     let gathered = suite.run(report_progress);
     end_if_interrupted();
-    let status = ended(&suite, &gathered?, false);
-    say(&format!(
+    let status = report_end(&suite, &gathered?, false);
+    print_message(&format!(
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names \
          it",
         path_from_here(&out)
@@ -241,7 +243,7 @@ fn target(arguments: &[String], rustc: &Rustc) -> Result<String> {
             return Ok(target);
         }
     }
-    match configured("build.target") {
+    match configured_value("build.target") {
         Some(serde_json::Value::String(target)) => Ok(target),
         Some(serde_json::Value::Array(targets)) => match &targets[..] {
             [serde_json::Value::String(target)] => Ok(target.clone()),
@@ -254,7 +256,7 @@ fn target(arguments: &[String], rustc: &Rustc) -> Result<String> {
 }
 
 /// A value of cargo's configuration, from its files and the environment.
-fn configured(key: &str) -> Option<serde_json::Value> {
+fn configured_value(key: &str) -> Option<serde_json::Value> {
     // The command is not stable, and asked for nevertheless: nobody else knows how the files are joined.
     let mut asked = Command::new(program());
     asked.args([
@@ -277,7 +279,7 @@ fn environment(target: &str, folder: &Path) -> Result<Variables> {
     let us = std::env::current_exe().map_err(|e| Error::read("/proc/self/exe", e))?;
     // The wrapper of rustc names it.
     our_program("p3-cc")?;
-    let wrapper = || Some(configured("build.rustc-wrapper")?.as_str()?.into());
+    let wrapper = || Some(configured_value("build.rustc-wrapper")?.as_str()?.into());
     let other = std::env::var_os("RUSTC_WRAPPER").or_else(wrapper);
     let other = other.unwrap_or_default();
     let mut environment: Variables = vec![
@@ -297,25 +299,25 @@ fn environment(target: &str, folder: &Path) -> Result<Variables> {
 
 /// What cargo is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum CargoStep {
     Build,
     Run,
 }
 
 /// The command line of a step. A target is named always, or what runs while building would be compiled as the program
 /// is.
-fn cargo(verb: Verb, arguments: &[String], target: &str, step: Step) -> Vec<String> {
+fn cargo(verb: Verb, arguments: &[String], target: &str, step: CargoStep) -> Vec<String> {
     let end = arguments.iter().position(|a| a == "--");
     let (ours, programs) = arguments.split_at(end.unwrap_or(arguments.len()));
     let (verb, more) = match (verb, step) {
-        (Verb::Nextest, Step::Build) => ("nextest", Some("--no-run")),
-        (Verb::Nextest, Step::Run) => ("nextest", None),
-        (Verb::Build, _) | (Verb::Run, Step::Build) => ("build", None),
-        (Verb::Run, Step::Run) => ("run", None),
-        (Verb::Test, Step::Build) => ("test", Some("--no-run")),
-        (Verb::Test, Step::Run) => ("test", None),
-        (Verb::Bench, Step::Build) => ("bench", Some("--no-run")),
-        (Verb::Bench, Step::Run) => ("bench", None),
+        (Verb::Nextest, CargoStep::Build) => ("nextest", Some("--no-run")),
+        (Verb::Nextest, CargoStep::Run) => ("nextest", None),
+        (Verb::Build, _) | (Verb::Run, CargoStep::Build) => ("build", None),
+        (Verb::Run, CargoStep::Run) => ("run", None),
+        (Verb::Test, CargoStep::Build) => ("test", Some("--no-run")),
+        (Verb::Test, CargoStep::Run) => ("test", None),
+        (Verb::Bench, CargoStep::Build) => ("bench", Some("--no-run")),
+        (Verb::Bench, CargoStep::Run) => ("bench", None),
     };
     let program = program().to_string_lossy().into_owned();
     let mut words = vec![program, verb.into()];
@@ -333,7 +335,7 @@ fn cargo(verb: Verb, arguments: &[String], target: &str, step: Step) -> Vec<Stri
         words.extend(["--target".into(), target.into()]);
     }
     words.extend(ours);
-    if step == Step::Run {
+    if step == CargoStep::Run {
         words.extend(programs.iter().cloned());
     }
     words

@@ -1,8 +1,8 @@
 //! `doctor`, of `p3-rewrite` and of `p3-prof`.
 
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::{Align, Columns};
-use crate::project::doctor::{State, checks};
+use crate::project::doctor::{CheckState, checks};
 use anstyle::AnsiColor;
 
 /// Says of everything that may be called whether it is there; whether something is missing without which nothing works.
@@ -11,17 +11,20 @@ pub fn report() -> (String, bool) {
     let mut table = Columns::new([Align::Left, Align::Left, Align::Left]);
     for check in &checks {
         let state = match check.state {
-            State::Ok => "ok",
-            State::Without => "without",
-            State::Missing => "MISSING",
+            CheckState::Ok => "ok",
+            CheckState::Without => "without",
+            CheckState::Missing => "MISSING",
         };
         table.row([
             state.to_string(),
             check.what.to_string(),
-            printable(&check.told).into_owned(),
+            escape_unprintable(&check.told).into_owned(),
         ]);
     }
-    let missing = checks.iter().filter(|c| c.state == State::Missing).count();
+    let missing = checks
+        .iter()
+        .filter(|c| c.state == CheckState::Missing)
+        .count();
     let (color, said) = match missing {
         0 => (AnsiColor::Green, "all that is needed is here".to_string()),
         n => (AnsiColor::Red, format!("{n} missing, of what is needed")),

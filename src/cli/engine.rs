@@ -58,7 +58,7 @@ fn annotate(args: &AnnotateArgs) -> Result<()> {
     let done = pgo::annotate(&args.inputs, &profile, &args.out, args.force.force)?;
     let out = args.out.display();
     let all = number_of(done.functions as u64, "function");
-    say(
+    print_done(
         &done,
         args.quiet,
         &format!("{out}: {} of {all} annotated", done.annotated),
@@ -75,12 +75,12 @@ fn proftext(args: &ProftextArgs) -> Result<()> {
     at.write(text.as_bytes())?;
     let next = format!("{}: next: llvm-profdata merge", args.out.display());
     let line = if at.is_stdout() { "" } else { next.as_str() };
-    say(&done, args.quiet, line);
+    print_done(&done, args.quiet, line);
     Ok(())
 }
 
 /// Warnings, and what was done, on standard error.
-fn say(done: &Done, quiet: bool, line: &str) {
+fn print_done(done: &Done, quiet: bool, line: &str) {
     if !quiet {
         warn(&done.warnings);
         if !line.is_empty() {

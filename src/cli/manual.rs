@@ -71,7 +71,7 @@ fn write(args: &ManualArgs, files: &Files) -> Result<String> {
 }
 
 fn line(out: &Path) -> String {
-    let out = crate::base::names::printable(&out.display().to_string()).into_owned();
+    let out = crate::base::names::escape_unprintable(&out.display().to_string()).into_owned();
     format!("{out}: man pages, and completions of bash, zsh and fish")
 }
 

@@ -16,7 +16,7 @@ mod selection;
 pub mod suite;
 mod values;
 
-use crate::base::names::{REGEX_PROBLEM, describe_regex_problem, printable};
+use crate::base::names::{REGEX_PROBLEM, describe_regex_problem, escape_unprintable};
 use crate::base::table::Layout;
 use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -76,7 +76,7 @@ pub fn print(mut out: impl Write, bytes: &[u8]) -> std::io::Result<()> {
 /// A message in one line, without control characters that names in it may hold.
 pub fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().collect();
-    printable(&lines.join(" ")).into_owned()
+    escape_unprintable(&lines.join(" ")).into_owned()
 }
 
 /// Prints `warning: …` in one line on stderr.
@@ -90,7 +90,7 @@ fn exit_code_of(status: i32) -> ExitCode {
 }
 
 /// Prints `p3: …` in one line on stderr.
-fn say(line: &str) {
+fn print_message(line: &str) {
     anstream::eprintln!("p3: {}", one_line(line));
 }
 
@@ -99,7 +99,7 @@ pub fn say_error(message: &str) {
     anstream::eprintln!("error: {}", one_line(message));
 }
 
-/// The same of what ended the command; returns exit status 2, or 1 if a check found something.
+/// Prints what ended the command as `error: …`. The exit status: 2, or 1 if a check found something.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
     say_error(&error.to_string());
     let known = error.downcast_ref::<crate::base::error::Error>();
@@ -119,7 +119,7 @@ pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
             Some(corrected) => format!("put -- before the command, as in {corrected}"),
             None => "see --help".into(),
         };
-        anstream::eprintln!("{}", printable(&format!("{said}; {remedy}")));
+        anstream::eprintln!("{}", escape_unprintable(&format!("{said}; {remedy}")));
         std::process::ExitCode::from(2)
     })
 }

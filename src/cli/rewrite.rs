@@ -21,7 +21,10 @@ use crate::profile::verdict::Trust;
 use crate::read::request::{Empty, Request, Target};
 use crate::read::source::{Search, Sources};
 use crate::write::dump::View;
-use crate::write::options::{Options, Select, Setting, Training, WeightsFrom};
+use crate::write::options::{
+    FunctionOptions, InputOptions, Options, OutputOptions, Select, Setting, Training, ViewOptions,
+    WeightOptions, WeightsFrom,
+};
 use crate::write::output::check_folder;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -277,7 +280,7 @@ pub(super) fn print_llvm_version(llvm: &str) {
 }
 
 /// The command that the first word was meant for, where it names no file and is much like one.
-pub fn meant(word: &str) -> Option<String> {
+pub fn suggest_command(word: &str) -> Option<String> {
     let likeness = |name: &str| strsim::jaro_winkler(word, name);
     let command = <Args as clap::CommandFactory>::command();
     let names = command.get_subcommands().map(|c| c.get_name().to_string());
@@ -490,31 +493,41 @@ impl Args {
             (Some(file), _) => Some(Select::from_file(file)),
             (None, request) => request.map(|r| select(r, self.quiet)),
         };
-        let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
+        let views = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {
+            inputs: InputOptions {
+                files: self.inputs,
+                optimize: self.optimize,
+                mlir: self.mlir_pipeline,
+            },
+            output: OutputOptions {
+                folder: out,
+                bitcode: self.emit.contains(&ModuleFormat::Bc),
+                text: self.emit.contains(&ModuleFormat::Ll),
+            },
+            weights: WeightOptions {
+                from: weights_from(self.profile, self.train, self.train_for, self.train_with),
+                accept_unrelated: self.accept_unrelated_profile,
+                trust: Trust::strict(self.strict),
+            },
             copies: number_of_copies(scheme, self.copies),
             sampling: self.sampling.resolve(scheme)?,
             scheme,
-            bitcode: self.emit.contains(&ModuleFormat::Bc),
-            text: self.emit.contains(&ModuleFormat::Ll),
             paths,
-            include: Filter::parse("--include", &self.include)?,
-            exclude: Filter::parse("--exclude", &self.exclude)?,
-            function: Filter::parse("--function", self.function.as_slice())?,
-            inputs: self.inputs,
-            mlir: self.mlir_pipeline,
-            optimize: self.optimize,
-            out,
-            weights: weights_from(self.profile, self.train, self.train_for, self.train_with),
-            accept_unrelated: self.accept_unrelated_profile,
-            trust: Trust::strict(self.strict),
+            functions: FunctionOptions {
+                include: Filter::parse("--include", &self.include)?,
+                exclude: Filter::parse("--exclude", &self.exclude)?,
+            },
+            views: ViewOptions {
+                function: Filter::parse("--function", self.function.as_slice())?,
+                dump: self.dump,
+                folder: views,
+                stats: self.stats,
+            },
             counters: self.counters,
             update: self.update.update(),
             count_hits: self.count_hits,
             check: self.check,
-            dump: self.dump,
-            dump_dir,
-            stats: self.stats,
             jobs: self.jobs,
             verbosity: i8::from(self.verbose) - i8::from(self.quiet),
         })

@@ -1,6 +1,6 @@
 //! `--paths` and `--patch`: the options by which commands ask for some paths only.
 
-use super::say;
+use super::print_message;
 use super::warn;
 use crate::base::error::{Error, Result};
 use crate::base::names::{NAMED_PROGRAMS, first_names};
@@ -36,7 +36,7 @@ impl SelectionArgs {
     /// What is asked for, if not all paths are.
     ///
     /// # Errors
-    /// See [`Request::read`].
+    /// A selection or patch that cannot be read ([`Request::read`]).
     pub(super) fn read(&self, trust: Trust, empty: Empty) -> Result<Option<Request>> {
         Request::read(&self.paths, self.patch.as_deref(), trust, empty)
     }
@@ -49,7 +49,7 @@ impl SelectionArgs {
     /// The diffs alone of what is asked for.
     ///
     /// # Errors
-    /// As for [`SelectionArgs::read`].
+    /// A selection or patch that cannot be read ([`SelectionArgs::read`]).
     pub(super) fn diffs(&self) -> Result<Option<Request>> {
         let diffs = self.paths.iter().filter(|text| text.starts_with(PATCH));
         let diffs: Vec<String> = diffs.cloned().collect();
@@ -61,11 +61,11 @@ impl SelectionArgs {
         )
     }
 
-    /// The same as options of `p3-rewrite` in any folder. They are read once, so that what is wrong is reported
+    /// What is asked for as options of `p3-rewrite`, which hold in any folder. They are read once, so that what is wrong is reported
     /// before anything runs.
     ///
     /// # Errors
-    /// As for [`SelectionArgs::read`].
+    /// A selection or patch that cannot be read ([`SelectionArgs::read`]).
     pub(super) fn flags(&self) -> Result<Vec<String>> {
         self.read(Trust::default(), Empty::Allowed)?;
         let mut flags = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn report_selection(programs: &[Record]) {
             "no path is selected in any program, so nothing is instrumented; p3-prof paths SPEC FOLDER prints the \
              reason",
         ),
-        (n, all) => say(&format!(
+        (n, all) => print_message(&format!(
             "paths are selected in {n} of {}",
             number_of(all as u64, "program")
         )),

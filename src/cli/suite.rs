@@ -5,7 +5,7 @@ mod keep;
 use super::build::report_failures;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::report_threads;
-use super::{exit_code_of, say, warn};
+use super::{exit_code_of, print_message, warn};
 use crate::base::error::Result;
 use crate::base::names::{NAMED_PROGRAMS, first_names};
 use crate::base::table::number_of;
@@ -14,7 +14,7 @@ use crate::profile::manifest::Manifest;
 use crate::profile::merge::{Merged, summary};
 use crate::project::path_from_here;
 use crate::project::record::{self, Record};
-use crate::project::suite::{Gathered, Progress, SamePids, Suite};
+use crate::project::suite::{Progress, SamePids, Suite, SuiteResult};
 use crate::project::systems::quote_path;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub struct SuiteArgs {
 /// Runs a suite; the exit status is 0 if that of each round was 0, else the first that was not.
 ///
 /// # Errors
-/// See [`Suite::run`].
+/// What keeps a suite from running ([`Suite::run`]).
 pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
     let suite = Suite {
         folders: args.out,
@@ -91,10 +91,10 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         let kept = keep::keep_profiles(folder, &gathered)?;
         let profiles = number_of(kept, "profile");
         if !args.quiet {
-            say(&format!("{}: {profiles} added", path_from_here(folder)));
+            print_message(&format!("{}: {profiles} added", path_from_here(folder)));
         }
     }
-    Ok(exit_code_of(ended(&suite, &gathered, args.quiet)))
+    Ok(exit_code_of(report_end(&suite, &gathered, args.quiet)))
 }
 
 /// Prints that a round is over, or repeated.
@@ -103,12 +103,12 @@ pub(super) fn report_progress(progress: Progress) {
         Progress::Ended(round) => {
             let (copy, status) = (round.copy, round.status);
             let seconds = round.time.as_secs_f64();
-            say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
+            print_message(&format!("copy {copy}: status {status}, {seconds:.1} s"));
         }
-        Progress::RepeatsAll => say(
+        Progress::RepeatsAll => print_message(
             "rounds ran the same processes and counted differently: they run again, each with the same random numbers",
         ),
-        Progress::Repeats { copy, why } => say(&format!(
+        Progress::Repeats { copy, why } => print_message(&format!(
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),
         Progress::OtherBuild(programs) => {
@@ -126,10 +126,10 @@ pub(super) fn report_progress(progress: Progress) {
 
 /// Tells of what was merged after a suite (unless `quiet`), of what is wrong with it, and what may help. The status of
 /// the rounds.
-pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
+pub(super) fn report_end(suite: &Suite, gathered: &SuiteResult, quiet: bool) -> i32 {
     let say = |line: &str| {
         if !quiet {
-            say(line);
+            print_message(line);
         }
     };
     let (mut idle, mut unselected) = (Vec::new(), 0);
@@ -209,7 +209,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered, quiet: bool) -> i32 {
 
 /// The command that shows what a suite merged: of one program or without counts of paths, `show`; of several programs,
 /// `coverage`, which adds them up.
-fn command_for_profiles(suite: &Suite, gathered: &Gathered) -> Option<String> {
+fn command_for_profiles(suite: &Suite, gathered: &SuiteResult) -> Option<String> {
     let merged = |(program, merged): &(Record, Option<Merged>)| {
         let profile = &merged.as_ref()?.profile;
         Some((program.folder.clone(), profile.paths().is_ok()))

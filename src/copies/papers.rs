@@ -55,7 +55,7 @@ fn ids(dag: &Dag, numbering: &Numbering) -> Vec<(u64, String)> {
 fn label_between(dag: &Dag, labels: &TiSlice<EdgeId, u64>, from: char, to: char) -> u64 {
     let vertex = |letter| dag.vertex(BlockId(u32::from(letter) - u32::from('A')));
     let dst = vertex(to).expect("a block");
-    let mut outs = dag.outs(vertex(from).expect("a block"));
+    let mut outs = dag.out_edges(vertex(from).expect("a block"));
     let edge = outs.find(|&e| dag.edge(e).dst == dst).expect("an edge");
     labels[edge]
 }
@@ -138,9 +138,9 @@ fn ball_larus_1996_figure_1() {
     assert_eq!([count('A', 'B'), count('A', 'C')], [120, 150]);
     assert_eq!([count('B', 'C'), count('B', 'D')], [100, 20]);
     assert_eq!([count('D', 'E'), count('D', 'F')], [160, 110]);
-    let mut greedy = vec![dag.enter()];
+    let mut greedy = vec![dag.entry_edge()];
     while dag.edge(greedy[greedy.len() - 1]).dst != dag.exit() {
-        let outs = dag.outs(dag.edge(greedy[greedy.len() - 1]).dst);
+        let outs = dag.out_edges(dag.edge(greedy[greedy.len() - 1]).dst);
         greedy.push(outs.max_by_key(|e| flow(first)[*e]).expect("an edge"));
     }
     assert_eq!(letters(&dag, &greedy), "ACDEF");
@@ -224,7 +224,7 @@ fn knuth_stevenson_1973() {
         false,
     );
     assert_eq!(counted.len(), 3);
-    assert!(!counted.contains(dag.enter()));
+    assert!(!counted.contains(dag.entry_edge()));
     // P runs 1 + 10 times, Q → A is taken 7 of 10 times.
     let edge = |block, succ| {
         let block = BlockId(block);
@@ -252,7 +252,7 @@ fn knuth_stevenson_1973() {
     for (e, n) in known {
         assert_eq!(propagated.counts[e], n, "{:?}", dag.edge(e));
     }
-    assert_eq!(propagated.counts[dag.enter()], 1);
+    assert_eq!(propagated.counts[dag.entry_edge()], 1);
 }
 
 /// Afraz, Saha & Kanade 2015, §2.3, in the smallest graph that shows it: where the interesting out-edges of a vertex

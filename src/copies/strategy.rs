@@ -6,8 +6,8 @@
 use crate::base::error::{Error, Result};
 use crate::copies::hot;
 use crate::copies::partition::{
-    Assignment, Cost, Costs, Distribute, Units, split_evenly, split_where_called_once,
-    to_the_first, whole,
+    Assignment, Cost, Costs, Distribute, Units, assign_longest_first, split_evenly,
+    split_where_called_once, to_the_first,
 };
 use crate::estimates::data::Kind;
 use crate::paths::function::{Counted, Expected, FunctionInput, Layout, Measuring, Paths};
@@ -272,7 +272,7 @@ const PATHS: Strategy = Strategy {
     is_hidden: false,
     usual_copies: 4,
     most_copies: u32::MAX,
-    distribute: whole,
+    distribute: assign_longest_first,
     cost: Costs::labels,
     versions: VersionsOf::Loops,
 };

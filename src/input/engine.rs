@@ -7,7 +7,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::llvm::{self, LINKED, VERSIONS};
 use crate::input::load::container;
-use crate::input::load::writer::{Writer, writer};
+use crate::input::load::writer::{Producer, writer};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, tee};
 use std::fs::File;
 use std::io::Read;
@@ -315,7 +315,7 @@ impl InputWriters {
             self.look_at_file(input)?;
         } else if meta.file_type().is_fifo() {
             match writer(&peek(input)?) {
-                Some(Writer::Llvm(major)) => self.note(major, input),
+                Some(Producer::Llvm(major)) => self.note_version(major, input),
                 _ => self.is_unknown_once = true,
             }
         }
@@ -342,7 +342,7 @@ impl InputWriters {
         let mut bytes = Vec::new();
         (&mut file).take(ENOUGH).read_to_end(&mut bytes)?;
         if let Some(writer) = writer(&bytes) {
-            self.take(writer, path);
+            self.note_writer(writer, path);
         } else if bytes.starts_with(b"\x7fELF") {
             file.read_to_end(&mut bytes)?;
             self.take_all(&bytes, path);
@@ -351,7 +351,7 @@ impl InputWriters {
             for member in container::members(path, &bytes).unwrap_or_default() {
                 let bytes = member.bytes.unwrap_or_default();
                 match writer(&bytes) {
-                    Some(writer) => self.take(writer, path),
+                    Some(writer) => self.note_writer(writer, path),
                     None => self.take_all(&bytes, path),
                 }
             }
@@ -365,17 +365,17 @@ impl InputWriters {
     fn take_all(&mut self, bytes: &[u8], path: &Path) {
         let modules = container::all_embedded(bytes);
         let writers = modules.iter().filter_map(|m| writer(m));
-        writers.for_each(|w| self.take(w, path));
+        writers.for_each(|w| self.note_writer(w, path));
     }
 
-    fn take(&mut self, writer: Writer, path: &Path) {
+    fn note_writer(&mut self, writer: Producer, path: &Path) {
         match writer {
-            Writer::Llvm(major) => self.note(major, path),
-            Writer::Unknown => self.is_unknown = true,
+            Producer::Llvm(major) => self.note_version(major, path),
+            Producer::Unknown => self.is_unknown = true,
         }
     }
 
-    fn note(&mut self, major: u32, path: &Path) {
+    fn note_version(&mut self, major: u32, path: &Path) {
         if self
             .newest
             .as_ref()

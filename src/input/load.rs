@@ -75,7 +75,7 @@ pub enum OwnCounters {
 #[cfg(test)]
 impl Admitted {
     /// For tests: an input of which nothing but what loaders show matters.
-    pub(crate) fn unverified(input: Input) -> Admitted {
+    pub(crate) fn admit_unverified(input: Input) -> Admitted {
         Admitted {
             input,
             device: false,
@@ -115,7 +115,7 @@ pub struct Hidden {
 
 impl Hidden {
     /// A block that hides nothing.
-    pub fn nothing(body: usize, block: usize) -> Hidden {
+    pub fn without_hidden(body: usize, block: usize) -> Hidden {
         Hidden {
             body,
             block,

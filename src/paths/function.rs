@@ -234,7 +234,7 @@ impl Measuring {
     }
 
     /// All of whose paths are counted, of which nothing was measured. Linear.
-    pub fn unmeasured(paths: Arc<Paths>, layout: Layout) -> Self {
+    pub fn without_measurement(paths: Arc<Paths>, layout: Layout) -> Self {
         let expected = Expected::guess(&paths);
         Measuring::new(paths, expected, layout, Counted::Paths)
     }
@@ -271,7 +271,7 @@ impl Measuring {
     /// O(paths that ran).
     pub fn guessed_part(&self) -> f64 {
         let ran: f64 = self.ran.iter().map(|r| r.count as f64).sum();
-        let starts = self.dag.outs(self.dag.entry());
+        let starts = self.dag.out_edges(self.dag.entry());
         let all: f64 = starts.map(|e| self.weights[e]).sum();
         (1.0 - ran / all.max(f64::MIN_POSITIVE)).max(0.0)
     }
@@ -380,13 +380,13 @@ pub mod made {
                 apart: paths.choose_apart(cfg),
                 wide: false,
             };
-            Measuring::unmeasured(Arc::new(paths), layout)
+            Measuring::without_measurement(Arc::new(paths), layout)
         }
 
         /// With all loops together, when these edges are cut; `None` when that leaves too many paths.
         pub fn from_cfg_with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Measuring> {
             let paths = Arc::new(Paths::with_cuts(cfg, cuts)?);
-            Some(Self::unmeasured(paths, Layout::default()))
+            Some(Self::without_measurement(paths, Layout::default()))
         }
         /// The function, of whose control flow `cfg` edges are counted and not paths.
         pub fn counting_edges(self, cfg: &Cfg) -> Measuring {
@@ -396,11 +396,11 @@ pub mod made {
     }
 
     /// Of all functions that are not skipped.
-    pub fn all(functions: &[FunctionInput]) -> Vec<Option<Measuring>> {
+    pub fn all_measured(functions: &[FunctionInput]) -> Vec<Option<Measuring>> {
         let paths = all_paths(functions);
         let layouts = layouts(functions, &paths);
         let each = paths.into_iter().zip(layouts);
-        each.map(|(paths, layout)| Some(Measuring::unmeasured(paths?, layout)))
+        each.map(|(paths, layout)| Some(Measuring::without_measurement(paths?, layout)))
             .collect()
     }
 }

@@ -75,7 +75,7 @@ pub(crate) fn any_cfg(max: usize) -> impl Strategy<Value = Cfg> {
 }
 
 /// The retreating edges by definition: the target is on the stack of a recursive search.
-pub(crate) fn retreating(cfg: &Cfg) -> Vec<CfgEdge> {
+pub(crate) fn find_retreating_edges(cfg: &Cfg) -> Vec<CfgEdge> {
     fn visit(cfg: &Cfg, b: BlockId, state: &mut TiSlice<BlockId, u8>, found: &mut Vec<CfgEdge>) {
         state[b] = 1;
         for (i, &s) in cfg.block(b).succs.iter().enumerate() {

@@ -10,7 +10,7 @@ use super::raw::{Raw, RawFunction, ThreadName};
 use super::{Profile, Structure};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, EdgeId, FuncId, PathId};
-use crate::base::names::{first_names, printable};
+use crate::base::names::{escape_unprintable, first_names};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -168,7 +168,7 @@ fn decode_function<'a>(
     let copy = CopyId(0);
     let edges = match profile.measured {
         Measurement::Exact(Exact::Edges(_)) => {
-            Some(entry.counted(structure.paths.dag.edges().len())?)
+            Some(entry.counted_edges(structure.paths.dag.edges().len())?)
         }
         _ => None,
     };
@@ -253,7 +253,7 @@ impl Profile {
                 } else {
                     format!(" #{number}")
                 };
-                format!("{}{number}", printable(name))
+                format!("{}{number}", escape_unprintable(name))
             }
         }
     }
@@ -277,7 +277,7 @@ impl Profile {
         };
         let named: Vec<Row> = rows.iter().copied().filter(is_named).collect();
         if named.is_empty() {
-            let problem = format!("no thread of it is called {}", printable(name));
+            let problem = format!("no thread of it is called {}", escape_unprintable(name));
             let remedy = "p3-prof show --by thread lists them";
             return Err(Error::profile(&self.path, problem, remedy));
         }

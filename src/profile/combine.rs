@@ -74,7 +74,7 @@ fn combine_edges(
 ) -> Result<Vec<(EdgeId, u64)>, CountProblem> {
     let entry = profile.entry(f);
     let Structure { cfg, paths } = Structure::new(entry)?;
-    let counted = entry.counted(paths.dag.edges().len())?;
+    let counted = entry.counted_edges(paths.dag.edges().len())?;
     let share = entry.share(&cfg, &paths)?;
     let mut combined = BTreeMap::new();
     for (copy, ids) in counts {

@@ -47,12 +47,12 @@ pub fn decode_paths(
     copy: CopyId,
     counts: &BTreeMap<u64, u64>,
 ) -> Result<BTreeMap<PathId, u64>, CountProblem> {
-    let part = share.part(copy).ok_or(CountProblem::NoPart(copy))?;
+    let part = share.part_of_copy(copy).ok_or(CountProblem::NoPart(copy))?;
     let paths = &structure.paths;
     let code = choose_ids(&structure.cfg, paths, part);
     let mut canonical = BTreeMap::new();
     for (&id, &count) in counts {
-        match code.canonical(paths, LocalId(id)) {
+        match code.canonical_id(paths, LocalId(id)) {
             Some(path) => drop(canonical.insert(path, count)),
             None if matches!(part, Part::Edges(_)) && id < code.numbering().total() => {}
             None => return Err(CountProblem::UnknownId { copy, id }),

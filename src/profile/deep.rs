@@ -8,7 +8,7 @@ use crate::copies::plan::build::copy_plan;
 use crate::copies::strategy::Scheme;
 use crate::input::ir::{Call, Callee, Cfg};
 use crate::paths::function::function_inputs;
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::random_cfg::cfg;
 
 /// A program of functions with this control flow, through all of its stages to a profile in which the first path

@@ -95,7 +95,7 @@ impl Profile {
         };
         let Saved { sample, bursts } = match &self.measured {
             Measurement::Exact(_) => Saved::default(),
-            Measurement::Estimated(estimated) => estimated.saved(),
+            Measurement::Estimated(estimated) => estimated.to_saved(),
         };
         let entries = self.entries.iter_enumerated();
         let payload = Payload {
@@ -193,6 +193,7 @@ impl Profile {
         if !are_possible(&profile) {
             return Err(Contradiction("counts of threads"));
         }
+        // Files of earlier versions store no forked functions: which ones they are follows from the manifest.
         if bytes[7] < WITH_FORKED {
             profile.forked = find_forked(&profile);
         }

@@ -3,7 +3,7 @@
 use super::Profile;
 use crate::base::error::{Error, Result};
 use crate::base::index::FuncId;
-use crate::base::names::{Filter, shown};
+use crate::base::names::{Filter, printed_name};
 use regex::Regex;
 
 /// Which paths to show.
@@ -52,7 +52,7 @@ impl Selection {
         let symbols: Vec<&str> = profiled.map(|f| f.name.as_str()).collect();
         let skipped = |matches: &dyn Fn(&str) -> bool| {
             let f = all().find(|f| matches(&f.name))?;
-            Some(format!("{} is {}", shown(&f.name), f.status))
+            Some(format!("{} is {}", printed_name(&f.name), f.status))
         };
         if let Some(Err(u)) = function.as_ref().map(|f| f.must_match(&symbols, skipped)) {
             return Err(Error::profile(&profiles[0].path, u.problem, u.remedy));

@@ -71,13 +71,14 @@ fn propagate_edges(
         negative,
     } = result.ok_or_else(|| profile.damage_error("its counters do not determine all counts"))?;
     let exits = exits(dag, &counts);
-    let entry = profile.entries[f].unwrap_or(counts[dag.enter()]);
-    counts[dag.enter()] = entry;
+    let entry = profile.entries[f].unwrap_or(counts[dag.entry_edge()]);
+    counts[dag.entry_edge()] = entry;
     let all = counted.len() + 1 == crate::paths::edges::edges(dag).count();
     Ok(Flow {
         entry,
         exits,
         blocks: blocks(dag, &counts, structure.cfg.len()),
+        // The law is used only where some edge is not counted.
         uncertain: if all { 0 } else { entry.saturating_sub(exits) },
         impossible: negative && entry <= exits,
         evidence: Evidence::Edges(counted),
@@ -100,7 +101,7 @@ fn sum_paths(
         }
     }
     Ok(Flow {
-        entry: profile.entries[f].unwrap_or(counts[dag.enter()]),
+        entry: profile.entries[f].unwrap_or(counts[dag.entry_edge()]),
         exits: exits(dag, &counts),
         blocks: blocks(dag, &counts, structure.cfg.len()),
         uncertain: 0,
@@ -186,7 +187,7 @@ impl Flow {
             EdgeKind::LoopStart => (e, taken[dag.edge(e).dst]),
             _ => (e, self.entry),
         };
-        dag.outs(dag.entry()).map(begun).collect()
+        dag.out_edges(dag.entry()).map(begun).collect()
     }
 }
 
@@ -201,6 +202,7 @@ pub fn by_edge<T: Copy + Default>(
         EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some((c, of[e])),
         _ => None,
     };
+    // Edges of the DAG are in topological order of their sources; those of the CFG are listed in order of the module.
     let mut known: Vec<(CfgEdge, T)> = dag.edge_ids().filter_map(real).collect();
     known.sort_by_key(|k| k.0);
     let mut known = known.into_iter().peekable();

@@ -249,7 +249,7 @@ impl Executed {
 
     /// How often the function of this structure was entered.
     pub fn entered(&self, structure: &Structure, flow: &Flow) -> Range {
-        let enter = self.edges[structure.paths.dag.enter()];
+        let enter = self.edges[structure.paths.dag.entry_edge()];
         if self.is_partial && !enter.is_exact() {
             Range::at_least(flow.entry)
         } else {
@@ -264,7 +264,7 @@ impl Executed {
             return;
         }
         let dag = &structure.paths.dag;
-        let certain = |e: EdgeId| e == dag.enter() || counted.contains(e);
+        let certain = |e: EdgeId| e == dag.entry_edge() || counted.contains(e);
         for e in dag.edge_ids().filter(|e| !certain(*e)) {
             let range = &mut self.edges[e];
             *range = Range::within(range.count, off);
@@ -319,7 +319,7 @@ impl Executed {
             if let Some(b) = dag.block(v) {
                 self.blocks[b].add(left.entered[v], left.paths);
             }
-            for e in dag.outs(v).filter(|e| left.may_take(dag, *e)) {
+            for e in dag.out_edges(v).filter(|e| left.may_take(dag, *e)) {
                 let sure = if left.taken.contains(e) {
                     left.paths
                 } else {
@@ -340,7 +340,7 @@ impl Executed {
                 continue;
             };
             let none = Range::exact(0);
-            let ways = dag.outs(v).map(|e| self.edges[e]);
+            let ways = dag.out_edges(v).map(|e| self.edges[e]);
             let more = self.came_back.get(&b).copied().unwrap_or_default();
             let most = self.blocks[b].plus(more);
             passed[b] = ways.fold(none, Range::plus).smaller(most);
@@ -396,12 +396,12 @@ impl Left {
         // Vertices are in topological order: forwards what can be reached, backwards what leads to an end.
         for v in dag.order() {
             if left.possible.contains(v) {
-                let reached = dag.outs(v).map(|e| dag.edge(e).dst);
+                let reached = dag.out_edges(v).map(|e| dag.edge(e).dst);
                 left.possible.extend(reached);
             }
         }
         for v in dag.order().rev() {
-            let mut outs = dag.outs(v);
+            let mut outs = dag.out_edges(v);
             let leads = ends.contains(v) || outs.any(|e| left.may_take(dag, e));
             let stays = left.possible.contains(v) && leads;
             left.possible.set(v, stays);
@@ -429,7 +429,10 @@ impl Left {
             let ins = dag.ins(v).iter().filter(from).count();
             let meets = ins == open;
             open -= ins;
-            let outs: Vec<EdgeId> = dag.outs(v).filter(|e| self.may_take(dag, *e)).collect();
+            let outs: Vec<EdgeId> = dag
+                .out_edges(v)
+                .filter(|e| self.may_take(dag, *e))
+                .collect();
             open += outs.len() + usize::from(ends.contains(v));
             if meets {
                 self.entered[v] = self.paths;

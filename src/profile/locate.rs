@@ -2,7 +2,7 @@
 //! profile in them, and where there is none yet, the error says what makes it.
 
 use crate::base::error::{Error, Result};
-use crate::base::names::{printable, quote_for_shell};
+use crate::base::names::{escape_unprintable, quote_for_shell};
 use crate::write::output::WEIGHTS;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
@@ -223,7 +223,7 @@ fn suite(folder: &Path) -> String {
 }
 
 fn display_name(path: &Path) -> String {
-    printable(&path.to_string_lossy()).into_owned()
+    escape_unprintable(&path.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::copies::strategy::Scheme;
 use crate::input::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::input::load::positions::Optimised;
 use crate::paths::function::function_inputs;
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::profile::manifest::{Manifest, Parts};
 
 /// A function with this control flow that anyone may call.

@@ -48,7 +48,7 @@ impl Measurement {
         match measure {
             Measure::Paths => Measurement::Exact(Exact::Paths(ti_vec![Vec::new(); functions])),
             Measure::Edges => Measurement::Exact(Exact::Edges(ti_vec![Vec::new(); functions])),
-            Measure::Estimated(kind) => Measurement::Estimated(Estimated::none(kind, functions)),
+            Measure::Estimated(kind) => Measurement::Estimated(Estimated::empty(kind, functions)),
         }
     }
 
@@ -57,7 +57,7 @@ impl Measurement {
         match self {
             Measurement::Exact(Exact::Paths(counts)) => counts[f].len(),
             Measurement::Exact(Exact::Edges(counts)) => counts[f].len(),
-            Measurement::Estimated(estimated) => estimated.distinct(f),
+            Measurement::Estimated(estimated) => estimated.count_distinct(f),
         }
     }
 }

@@ -172,7 +172,7 @@ fn finish_estimates(
     let Measure::Estimated(kind) = profile.manifest.scheme.strategy().measure else {
         unreachable!("its scheme estimates");
     };
-    gathered.finish(&data::Program {
+    gathered.finish(&data::EstimatedProgram {
         path: &profile.path,
         kind,
         size: profile.manifest.size(),

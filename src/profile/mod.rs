@@ -34,8 +34,8 @@ pub(crate) mod made;
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
-use crate::base::names::{PrintedNames, shown};
-use crate::base::table::{exactly, number_of};
+use crate::base::names::{PrintedNames, printed_name};
+use crate::base::table::{group_all_digits, number_of};
 use crate::copies::selection::CountedPaths;
 use crate::input::ir::{Cfg, inlined_functions};
 use crate::paths::function::{Layout, Measuring, Paths};
@@ -112,7 +112,7 @@ impl Structure {
             apart: entry.apart.clone(),
             wide: entry.wide,
         };
-        let paths = Measuring::unmeasured(Arc::new(paths), layout);
+        let paths = Measuring::without_measurement(Arc::new(paths), layout);
         Ok(Structure { cfg, paths })
     }
 }
@@ -164,7 +164,7 @@ impl Profile {
 
     /// The readable name of function `f`, as it is printed.
     pub fn name(&self, f: FuncId) -> String {
-        shown(&self.entry(f).name)
+        printed_name(&self.entry(f).name)
     }
 
     /// The names by which reports call functions, those too that were inlined. O(code).
@@ -228,7 +228,7 @@ impl Profile {
     /// Whether a function has a line of the source. O(functions) if none has.
     pub fn has_lines(&self) -> bool {
         let functions = &self.manifest.functions;
-        functions.iter().any(|f| f.begins().is_some())
+        functions.iter().any(|f| f.find_start().is_some())
     }
 
     /// That the program has no line numbers, if it has none, and that `unknown` is therefore not known.
@@ -267,9 +267,9 @@ impl Profile {
                 "{} known ({specs}): {} ran again, {} did not run, and whether the {} that {} not \
                  selected ran is not known",
                 number_of(again.all(), "path"),
-                exactly(again.ran),
-                exactly(again.did_not_run),
-                exactly(again.not_selected),
+                group_all_digits(again.ran),
+                group_all_digits(again.did_not_run),
+                group_all_digits(again.not_selected),
                 if again.not_selected == 1 { "is" } else { "are" },
             ),
             _ => format!(
@@ -305,7 +305,9 @@ impl Profile {
     /// # Errors
     /// A function that has none.
     pub fn counted_edges(&self, f: FuncId, structure: &Structure) -> Result<IdSet<EdgeId>> {
-        let counted = self.entry(f).counted(structure.paths.dag.edges().len());
+        let counted = self
+            .entry(f)
+            .counted_edges(structure.paths.dag.edges().len());
         counted.map_err(|problem| self.damage_error(problem))
     }
 

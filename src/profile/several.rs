@@ -8,7 +8,7 @@ use super::union::{Builds, union_with_baseline};
 use super::verdict::Trust;
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, TiVec};
-use crate::base::names::{NAMED_PROGRAMS, first_names, printable};
+use crate::base::names::{NAMED_PROGRAMS, escape_unprintable, first_names};
 use crate::base::table::number_of;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ pub fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             let never_ran = read_without_profile(&program)?;
             if !never_ran.manifest.lacks_selected_paths() {
                 let shown = program.display().to_string();
-                idle.push(printable(&shown).into_owned());
+                idle.push(escape_unprintable(&shown).into_owned());
             }
             profiles.push(never_ran);
         }
@@ -176,7 +176,7 @@ fn shown_folder(folder: &Path) -> String {
         .collect::<PathBuf>()
         .display()
         .to_string();
-    printable(&folder).into_owned()
+    escape_unprintable(&folder).into_owned()
 }
 
 /// How many sources a note names.
@@ -194,8 +194,8 @@ fn describe_unlinked(folder: &Path, unlinked: &[Profile]) -> Option<String> {
     let shown = folder.display().to_string();
     let note = format!(
         "{}: {number} {verb} compiled but never linked, and so uncovered: {}{more}",
-        printable(&shown),
-        printable(&names.join(", ")),
+        escape_unprintable(&shown),
+        escape_unprintable(&names.join(", ")),
     );
     (!names.is_empty()).then_some(note)
 }
@@ -223,7 +223,7 @@ pub fn libraries_left_out(profile: &Profile, report: &str) -> Option<String> {
         1 => String::new(),
         n => format!(" and {}", number_of(n as u64 - 1, "more library")),
     };
-    let shown = |p: &Path| printable(&p.display().to_string()).into_owned();
+    let shown = |p: &Path| escape_unprintable(&p.display().to_string()).into_owned();
     Some(format!(
         "{}: shared libraries are not in {report}: {}{more}; p3-prof union joins profiles",
         shown(&profile.path),

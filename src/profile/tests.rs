@@ -7,10 +7,10 @@ use crate::copies::plan::keys::Keys;
 use crate::copies::strategy::Scheme;
 use crate::input::ir::lower::LoadOptions;
 use crate::input::load::{Admitted, find_inputs};
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::random_cfg::{Walk, input};
 use crate::profile::filter::Selection;
-use crate::profile::manifest::Manifest;
+use crate::profile::manifest::{Manifest, Spans};
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, made, raw};
 use crate::read::analysis::simulate::simulate;
@@ -249,7 +249,7 @@ fn empty_profile() -> Profile {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new(""), None).unwrap();
-    let inputs: Vec<_> = inputs.into_iter().map(Admitted::unverified).collect();
+    let inputs: Vec<_> = inputs.into_iter().map(Admitted::admit_unverified).collect();
     let program = crate::write::emit::load(&inputs, None, &LoadOptions::default()).unwrap();
     Profile {
         sources: vec![[3; 16], [9; 16]],
@@ -422,13 +422,13 @@ pub(crate) fn use_profile(p: &Profile) {
             2,
         )
     }) {
-        let sources = crate::read::source::Sources::none();
+        let sources = crate::read::source::Sources::without_files();
         let scope = crate::read::report::coverage::Scope::default();
         let counts = coverage::Details::find(p, &sources, &all, &scope);
         let _ = (
             coverage::text(
                 &coverage,
-                &crate::read::source::Sources::none(),
+                &crate::read::source::Sources::without_files(),
                 crate::base::table::Layout::default(),
             ),
             counts.map(|counts| coverage::json(&coverage, &counts, &sources)),
@@ -440,7 +440,7 @@ pub(crate) fn use_profile(p: &Profile) {
             diff::text(
                 &diff,
                 3,
-                [&crate::read::source::Sources::none(); 2],
+                [&crate::read::source::Sources::without_files(); 2],
                 crate::base::table::Layout::default(),
             ),
             diff::json(&diff),
@@ -464,12 +464,13 @@ proptest! {
         let mut p = profile(vec![(0, 1), (3, 5), (4, u64::MAX)]);
         // Something to damage in every field.
         let f = &mut p.manifest.functions[FuncId(0)];
-        f.lines = ti_vec![vec![0, 5, 3, 1, 1]; 6];
+        let span = Spans::try_from(vec![0, 5, 3, 1, 1]).unwrap();
+        f.lines = ti_vec![span; 6];
         f.choices = serde_json::from_str(
             r#"[{"block": 1, "site": [0, 5, 3, 1, 0], "by": {"values": ["34"], "catches": ["x", 1]}}]"#,
         )
         .unwrap();
-        f.branchless = vec![[0, 5, 3, 1, 0]];
+        f.branchless = vec![[0, 5, 3, 1, 0].into()];
         f.calls = vec![(BlockId(1), vec![(FuncId(0), 0)])];
         f.cuts = vec![CfgEdge { block: BlockId(2), succ: 1 }];
         f.returns_twice = vec![BlockId(2)];

@@ -17,7 +17,7 @@ use super::measurement::{Exact, Measurement};
 use super::verdict::{Processes, Verdict, Violation};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CopyId, FuncId, ModuleId, PathId, TiSlice, TiVec, ti_vec};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::copies::strategy::Scheme;
 use crate::input::ir::Loc;
 use crate::input::load::positions::Inlined;
@@ -111,7 +111,7 @@ pub fn union_with_baseline(
         let name = profile.path.display().to_string();
         // Numbers of copies are those of one program, so each line says of which.
         let said = |lines: &[String]| -> Vec<String> {
-            let name = printable(&name);
+            let name = escape_unprintable(&name);
             lines.iter().map(|l| format!("{name}: {l}")).collect()
         };
         verdict.gaps.extend(said(&profile.verdict.gaps));

@@ -12,8 +12,8 @@ use super::measurement::{Exact, Measurement};
 use super::raw::Threads;
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, TiSlice};
-use crate::base::names::{NAMED_FUNCTIONS, first_names, shown};
-use crate::base::table::{grouped, number_of, percent};
+use crate::base::names::{NAMED_FUNCTIONS, first_names, printed_name};
+use crate::base::table::{group_digits, number_of, percent};
 use crate::input::ir::threads::Starter;
 use crate::profile::manifest::Manifest;
 use serde::{Deserialize, Serialize};
@@ -324,7 +324,7 @@ impl Verdict {
 /// That processes may count in their parents' files, by which functions, and what to do.
 fn describe_unnoticed(profile: &Profile) -> Option<String> {
     let unnoticed = find_unnoticed(profile)?;
-    let symbols = unnoticed.symbols.iter().map(|s| shown(s));
+    let symbols = unnoticed.symbols.iter().map(|s| printed_name(s));
     Some(format!(
         "processes that may count in their parents' files, started by {}: use fork",
         first_names(NAMED_FUNCTIONS, symbols)
@@ -346,7 +346,7 @@ fn lost_by_threads(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) 
     let by = |threads: Threads| -> Vec<String> {
         let can = |of: Starter| threads == Threads::Unseen || of == Starter::Library;
         let starters = starters.iter().filter(|(_, of)| can(*of));
-        starters.map(|(symbol, _)| shown(symbol)).collect()
+        starters.map(|(symbol, _)| printed_name(symbol)).collect()
     };
     let mut lines = Vec::new();
     for threads in [
@@ -449,11 +449,11 @@ impl Profile {
         }
         bounds.sort_unstable();
         bounds.dedup();
-        let mut line = format!("forked children: {}", grouped(children));
+        let mut line = format!("forked children: {}", group_digits(children));
         if left > 0 {
             line += &format!(
                 ", of which {} did not end normally (exec, _exit, or killed)",
-                grouped(u64::from(left))
+                group_digits(u64::from(left))
             );
         }
         if !bounds.is_empty() {

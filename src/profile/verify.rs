@@ -25,7 +25,7 @@ use super::verdict::{Processes, Violation, copies_needed, functions};
 use super::{Profile, Structure};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, TiVec, ti_vec};
-use crate::base::table::{grouped, times};
+use crate::base::table::{group_digits, times};
 use crate::input::ir::Linkage;
 use crate::paths::dag::EdgeKind;
 use rayon::prelude::*;
@@ -89,7 +89,7 @@ impl UnexplainedEntries {
             format!(
                 "calls and entries differ in {n}, by {} at most: functions were under way when these processes began \
                  or ended, or copies ran differently",
-                grouped(most)
+                group_digits(most)
             )
         })
     }

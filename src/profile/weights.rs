@@ -116,7 +116,7 @@ fn nearly_all(counts: &[(PathId, u64)]) -> Vec<(PathId, u64)> {
 /// weights. Where control parts, these are pseudo-counts of a Dirichlet distribution around the static probabilities:
 /// the fewer executions were seen, the more the static weights decide. The sum of two flows is a flow.
 fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
-    let paths = |weights: &Weights| -> f64 { dag.outs(dag.entry()).map(|e| weights[e]).sum() };
+    let paths = |weights: &Weights| -> f64 { dag.out_edges(dag.entry()).map(|e| weights[e]).sum() };
     let part = STATIC_PATHS / paths(fixed).max(f64::MIN_POSITIVE);
     let sum = |(m, s): (f64, &f64)| m + s * part;
     measured.into_iter().zip(fixed).map(sum).collect()
@@ -142,8 +142,8 @@ mod tests {
             let measured = measured_weights(dag, &paths.numbering, &counts);
             let weights = shrink(dag, measured, &paths.weights);
             let first = dag.vertex(BlockId(0)).expect("it is the entry");
-            let outs: Vec<f64> = dag.outs(first).map(|e| weights[e]).collect();
-            assert_eq!(outs[0] + outs[1], weights[dag.enter()]);
+            let outs: Vec<f64> = dag.out_edges(first).map(|e| weights[e]).collect();
+            assert_eq!(outs[0] + outs[1], weights[dag.entry_edge()]);
             (outs[1], outs[0] + outs[1])
         };
         for n in [0, 1, 1000] {

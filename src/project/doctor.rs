@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 /// Whether something is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum CheckState {
     /// It is, and works.
     Ok,
     /// It is not, and only some features ask for it.
@@ -27,7 +27,7 @@ pub struct Check {
     /// What it is.
     pub what: &'static str,
     /// Whether it is there.
-    pub state: State,
+    pub state: CheckState,
     /// Where it is or which; or what it is for, and how to get it.
     pub told: String,
 }
@@ -160,11 +160,11 @@ fn engine_checks(engines: &[Engine], clang: &crate::base::error::Result<Compiler
         };
         let told = engine::choose(engines, &request);
         let told = told.map_or_else(|e| e.to_string(), |_| String::new());
-        return vec![check("LLVM", State::Missing, &told)];
+        return vec![check("LLVM", CheckState::Missing, &told)];
     }
     let one = |engine: &Engine| match version_of(engine) {
-        Ok(version) => ok("LLVM", &describe_version(&version, Some(&engine.path))),
-        Err(why) => check("LLVM", State::Missing, &why),
+        Ok(version) => passed_check("LLVM", &describe_version(&version, Some(&engine.path))),
+        Err(why) => check("LLVM", CheckState::Missing, &why),
     };
     engines.iter().map(one).collect()
 }
@@ -198,9 +198,9 @@ fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
             }
         };
         let state = if fitting.is_some() {
-            State::Ok
+            CheckState::Ok
         } else {
-            State::Without
+            CheckState::Without
         };
         check("clang too", state, &told)
     };
@@ -209,10 +209,10 @@ fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
 
 /// rustc, where there is one: which engine reads what it writes.
 fn rustc(engines: &[Engine]) -> Option<Check> {
-    let rustc = Rustc::ask(Stdio::null()).ok()?;
+    let rustc = Rustc::query(Stdio::null()).ok()?;
     let told = format!("LLVM {}", rustc.llvm);
     Some(match engines.iter().find(|e| e.llvm >= rustc.llvm) {
-        Some(engine) => ok(
+        Some(engine) => passed_check(
             "rustc",
             &format!("{told}, for the engine of LLVM {}", engine.llvm),
         ),
@@ -220,18 +220,18 @@ fn rustc(engines: &[Engine]) -> Option<Check> {
             let remedy = engine::remedy_for_writer(rustc.llvm);
             check(
                 "rustc",
-                State::Without,
+                CheckState::Without,
                 &format!("{told}, which no engine here is for: {remedy}"),
             )
         }
     })
 }
 
-fn ok(what: &'static str, told: &str) -> Check {
-    check(what, State::Ok, told)
+fn passed_check(what: &'static str, told: &str) -> Check {
+    check(what, CheckState::Ok, told)
 }
 
-fn check(what: &'static str, state: State, told: &str) -> Check {
+fn check(what: &'static str, state: CheckState, told: &str) -> Check {
     Check {
         what,
         state,
@@ -256,12 +256,12 @@ fn compiler(
         Ok(compiler) => compiler,
         // What is wrong with the variable, no package mends.
         Err(e) if engine::wanted_version().is_err() => {
-            return check(what, State::Missing, &e.to_string());
+            return check(what, CheckState::Missing, &e.to_string());
         }
         Err(e) => {
             return check(
                 what,
-                State::Missing,
+                CheckState::Missing,
                 &format!("{e} (apt-get install {clang})"),
             );
         }
@@ -270,14 +270,14 @@ fn compiler(
     let told = describe_version(&version, Some(&compiler.path));
     match major(&version) {
         // Without any engine, that is what is reported, once.
-        Some(major) if major <= newest || engines.is_empty() => ok(what, &told),
+        Some(major) if major <= newest || engines.is_empty() => passed_check(what, &told),
         Some(_) => {
             let remedy = format!("its bitcode is newer than every engine here: install {clang}");
-            check(what, State::Missing, &format!("{told}: {remedy}"))
+            check(what, CheckState::Missing, &format!("{told}: {remedy}"))
         }
         None => check(
             what,
-            State::Missing,
+            CheckState::Missing,
             &format!(
                 "{told}: it does not print a version of LLVM; name a clang by P3_CC and P3_CXX"
             ),
@@ -290,10 +290,10 @@ fn llvm_tool(what: &'static str, name: &str, is_for: &str, package: &str) -> Che
     let names = llvm::clangs().map(|v| llvm::tool(name, v));
     let mut names = names.chain([name.to_string()]);
     match names.find_map(|n| find_in_path(&n)) {
-        Some(file) => ok(what, &file.display().to_string()),
+        Some(file) => passed_check(what, &file.display().to_string()),
         None => {
             let told = format!("for {is_for}: apt-get install {package}");
-            check(what, State::Without, &told)
+            check(what, CheckState::Without, &told)
         }
     }
 }
@@ -306,10 +306,10 @@ fn find_program(program: &str) -> Option<PathBuf> {
 /// Whether that is there.
 fn check_own_program(what: &'static str) -> Check {
     match find_program(what) {
-        Some(file) => ok(what, &file.display().to_string()),
+        Some(file) => passed_check(what, &file.display().to_string()),
         None => check(
             what,
-            State::Missing,
+            CheckState::Missing,
             "install it beside p3-rewrite (cargo install does)",
         ),
     }
@@ -323,19 +323,19 @@ fn check_by_program(compiler: &Compiler) -> Vec<Check> {
             let told = format!(
                 "{why}; a linker and the C library's headers are missing: apt-get install gcc libc6-dev"
             );
-            return vec![check("C programs", State::Missing, &told)];
+            return vec![check("C programs", CheckState::Missing, &told)];
         }
     };
     let has = |word: &str| said.lines().any(|l| l == word);
     let kernel = |what, word, without: &str| {
         if has(word) {
-            ok(what, "for --scheme shadow")
+            passed_check(what, "for --scheme shadow")
         } else {
-            check(what, State::Without, without)
+            check(what, CheckState::Without, without)
         }
     };
     vec![
-        ok("C programs", "compiled, linked and run"),
+        passed_check("C programs", "compiled, linked and run"),
         kernel(
             "CPU timer",
             "timer",
@@ -377,21 +377,21 @@ fn succeeds(command: &[&str]) -> bool {
 
 fn setarch() -> Check {
     if succeeds(&["setarch", "-R", "true"]) {
-        return ok("setarch -R", "addresses are equal in all copies");
+        return passed_check("setarch -R", "addresses are equal in all copies");
     }
     let told = "addresses differ between copies: apt-get install util-linux, or allow personality(2) in the container";
-    check("setarch -R", State::Without, told)
+    check("setarch -R", CheckState::Without, told)
 }
 
 fn namespaces() -> Check {
     if succeeds(&["unshare", "--user", "--map-root-user", "--mount", "true"])
         || succeeds(&["unshare", "--mount", "true"])
     {
-        return ok("namespaces", "for suite -j and --same-pids");
+        return passed_check("namespaces", "for suite -j and --same-pids");
     }
     check(
         "namespaces",
-        State::Without,
+        CheckState::Without,
         "unshare is refused: suite -j and --same-pids do not work here",
     )
 }
@@ -399,12 +399,12 @@ fn namespaces() -> Check {
 impl Tool {
     fn check(&self) -> Check {
         match (find_in_path(self.name), self.needed) {
-            (Some(file), _) => ok(self.what, &file.display().to_string()),
+            (Some(file), _) => passed_check(self.what, &file.display().to_string()),
             (None, needed) => {
                 let state = if needed {
-                    State::Missing
+                    CheckState::Missing
                 } else {
-                    State::Without
+                    CheckState::Without
                 };
                 let told = format!("for {}: apt-get install {}", self.is_for, self.package);
                 check(self.what, state, &told)

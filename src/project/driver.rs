@@ -18,10 +18,10 @@ pub fn run(language: Language, arguments: Vec<String>) -> Result<u8> {
     let settings = Settings::from_environment()?;
     let compiler = Compiler::find(language)?;
     let line = CommandLine::new(arguments.iter().cloned());
-    settings.note(CALLED);
+    settings.note_work(CALLED);
     if settings.off || line.task == Task::Other || asks_only(&line) {
         if line.task == Task::Link {
-            link::forget(&line, &settings);
+            link::forget_copies(&line, &settings);
         }
         return Err(compiler.become_it(&arguments));
     }

@@ -89,12 +89,12 @@ impl Template {
     fn fill_in(&self, values: &[(&str, String)]) -> String {
         let mut text = self.text.to_string();
         for (name, value) in values {
-            text = text.replace(name, &self.escaped(value));
+            text = text.replace(name, &self.escape_value(value));
         }
         text
     }
 
-    fn escaped(&self, value: &str) -> String {
+    fn escape_value(&self, value: &str) -> String {
         let mut text = String::new();
         for c in value.chars() {
             if self.special.contains(c) {

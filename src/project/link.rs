@@ -17,7 +17,7 @@ use super::interrupt::Scratch;
 use super::record::Failure;
 use super::tools::require_success;
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use compile::StandardInput;
 use copies::Link;
 use modules::LinkedModules;
@@ -80,7 +80,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
         }
         let found = LinkedModules::new(&linked, &names, settings.rust.as_deref())?;
         if found.modules.is_empty() {
-            super::record::forget(&folder);
+            super::record::forget_copies(&folder);
             return Ok(());
         }
         let _lock = lock(&folder)?;
@@ -88,7 +88,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             // Another link of the same program came between: it makes the copies.
             return Ok(());
         }
-        super::record::forget(&folder);
+        super::record::forget_copies(&folder);
         let shared = line.has_option("-shared");
         let link = Link {
             compiler,
@@ -113,10 +113,10 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
 
 /// Notes that what was linked, which the command calls `output`, is no copy, and says why.
 fn leave_without_copies(output: &str, program: PathBuf, folder: &Path, reason: &str) {
-    let reason = printable(reason).into_owned();
+    let reason = escape_unprintable(reason).into_owned();
     anstream::eprintln!(
         "p3-cc: warning: {}: not profiled: {reason}",
-        printable(output)
+        escape_unprintable(output)
     );
     // Where the folder cannot be written, that is the reason.
     let _ = Failure { program, reason }.write(folder);
@@ -143,10 +143,10 @@ pub(super) fn link_without_copies(
 }
 
 /// Forgets copies of a program that is linked without.
-pub(super) fn forget(line: &CommandLine, settings: &Settings) {
+pub(super) fn forget_copies(line: &CommandLine, settings: &Settings) {
     let output = line.output().unwrap_or("a.out".into());
     if let Ok(program) = std::fs::canonicalize(output) {
-        super::record::forget(&settings.folder(&program));
+        super::record::forget_copies(&settings.folder(&program));
     }
 }
 
@@ -224,7 +224,7 @@ fn compile_sources(
                 let object = work.join(format!("source-{}.o", names.len()));
                 compile::compile_for_copies(compiler, given, word, input, &object)?;
                 if compile::adds_lines(given, word) {
-                    settings.note(LINES_ADDED);
+                    settings.note_work(LINES_ADDED);
                 }
                 let object = object.to_string_lossy().into_owned();
                 names.insert(object.clone(), modules::without_parents(file));

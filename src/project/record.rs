@@ -322,7 +322,7 @@ impl Failure {
     /// # Errors
     /// That is not possible.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        forget(folder);
+        forget_copies(folder);
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
         let mut json = serde_json::to_vec_pretty(self).expect("a failure serialises");
         json.push(b'\n');
@@ -331,7 +331,7 @@ impl Failure {
 }
 
 /// Removes what says that a program has copies, or why not: it is linked anew.
-pub fn forget(folder: &Path) {
+pub fn forget_copies(folder: &Path) {
     for name in [NAME, FAILURE] {
         let _ = std::fs::remove_file(folder.join(name));
     }

@@ -34,7 +34,7 @@ impl Rustc {
     ///
     /// # Errors
     /// There is no rustc, or it does not say.
-    pub fn ask(errors: Stdio) -> Result<Rustc> {
+    pub fn query(errors: Stdio) -> Result<Rustc> {
         let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
         let said = output(Command::new(&rustc).arg("-vV").stderr(errors), &rustc)?;
         let field = |name: &str| {

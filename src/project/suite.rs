@@ -60,7 +60,7 @@ pub enum Progress<'a> {
 }
 
 /// What a suite left.
-pub struct Gathered {
+pub struct SuiteResult {
     /// The rounds, in order, those too that were repeated.
     pub rounds: Vec<Round>,
     /// The programs, and what was merged; nothing for those that did not run.
@@ -115,7 +115,7 @@ pub struct Suite {
     pub environment: Variables,
 }
 
-impl Gathered {
+impl SuiteResult {
     /// Whether copies that were started alike counted what copies of one run cannot.
     fn counts_differ(&self) -> bool {
         let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
@@ -169,7 +169,7 @@ impl Suite {
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
-    pub fn run(&self, progress: impl Fn(Progress) + Sync) -> Result<Gathered> {
+    pub fn run(&self, progress: impl Fn(Progress) + Sync) -> Result<SuiteResult> {
         let folders = &self.folders;
         let programs = record::find(folders)?;
         let copies = programs.iter().map(|r| r.copies).max();
@@ -217,7 +217,7 @@ impl Suite {
         progress(Progress::RepeatsAll);
         runner.preload = Some(compile_replacement(clock.path(), Fixed::Random)?);
         let again = runner.run(copies)?;
-        Ok(Gathered {
+        Ok(SuiteResult {
             rounds: [gathered.rounds, again.rounds].concat(),
             lost: gathered.lost.max(again.lost),
             ..again

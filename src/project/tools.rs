@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::llvm;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output};
@@ -118,14 +118,14 @@ pub(crate) fn require_success(run: &Output, problem: &str) -> Result<()> {
 pub(crate) fn path_from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(&here).unwrap_or(path);
-    printable(&path.to_string_lossy()).into_owned()
+    escape_unprintable(&path.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ended(status: i32, stderr: &str) -> Output {
+    fn failed_output(status: i32, stderr: &str) -> Output {
         Output {
             status: ExitStatus::from_raw(status),
             stdout: Vec::new(),
@@ -148,7 +148,7 @@ mod tests {
             (9, "", "killed by signal 9"),
             (9, "a warning\n", "a warning (killed by signal 9)"),
         ] {
-            assert_eq!(complaint(&ended(status, stderr)), line);
+            assert_eq!(complaint(&failed_output(status, stderr)), line);
         }
     }
 }

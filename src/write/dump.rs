@@ -5,7 +5,7 @@
 )]
 
 use crate::base::index::{EdgeId, VertexId};
-use crate::base::names::{dot_escaped, printable};
+use crate::base::names::{dot_escaped, escape_unprintable};
 use crate::input::ir::Cfg;
 use crate::paths::dag::{Dag, EdgeKind};
 use crate::paths::function::Measuring;
@@ -75,14 +75,14 @@ pub(crate) fn numbering_text(name: &str, paths: &Measuring) -> String {
     let dag = &paths.dag;
     let mut out = format!(
         "{}: {} paths, {} cuts\n",
-        printable(name),
+        escape_unprintable(name),
         paths.numbering.total(),
         paths.cuts.len()
     );
     for v in dag.order() {
         let n = paths.numbering.paths[v];
         out += &format!("{}: {n} paths to EXIT\n", vertex_name(dag, v));
-        for e in dag.outs(v) {
+        for e in dag.out_edges(v) {
             let (label, weight) = (paths.numbering.labels[e], paths.weights[e]);
             let (to, kind) = (vertex_name(dag, dag.edge(e).dst), kind_name(dag, e));
             out += &format!("  -> {to:<6} label {label:<8} weight {weight:<10.4} {kind}\n");

@@ -216,7 +216,7 @@ impl Folder {
         self.write_with(name, |file| file.write_all(bytes))
     }
 
-    /// The same with all that is in another file.
+    /// Writes a file of the folder with all that is in another file.
     ///
     /// # Errors
     /// As [`Folder::write`], and if the other cannot be read.

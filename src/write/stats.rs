@@ -1,8 +1,8 @@
 //! The `--stats` table: what every copy does to every function.
 
 use crate::base::index::{FuncId, TiSlice};
-use crate::base::names::shown;
-use crate::base::table::{Align, Columns, exactly, grouped, number_of};
+use crate::base::names::printed_name;
+use crate::base::table::{Align, Columns, group_all_digits, group_digits, number_of};
 use crate::copies::partition::Assignment;
 use crate::copies::plan::CopyPlan;
 use crate::input::ir::{ProgFunction, Program, SkipReason};
@@ -30,9 +30,9 @@ pub(crate) fn table(
         if !selects(&f.name) {
             continue;
         }
-        let total = |p: &Measuring| grouped(p.numbering.total());
+        let total = |p: &Measuring| group_digits(p.numbering.total());
         let about = [
-            shown(&f.name),
+            printed_name(&f.name),
             status(manifest, id),
             paths[id].as_ref().map_or("-".into(), total),
             callers(f),
@@ -42,9 +42,11 @@ pub(crate) fn table(
     }
     // A copy that traces has no plan.
     let load = assignment.load.iter().take(plans.len());
-    let load = load.map(|&l| exactly(l));
+    let load = load.map(|&l| group_all_digits(l));
     table.row(cells(["load", "", "", "", ""], load));
-    let probes = plans.iter().map(|p| exactly(total_probes(p) as u64));
+    let probes = plans
+        .iter()
+        .map(|p| group_all_digits(total_probes(p) as u64));
     table.row(cells(["probes", "", "", "", ""], probes));
     table
 }

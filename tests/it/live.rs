@@ -246,7 +246,13 @@ fn counts_of_a_program_that_runs() {
     assert!(twice.contains(", 0 paths a second, "), "{twice}");
     drop(running);
     assert!(shown(&[text(&raw)]).contains("(sbl, 1 copy, ended)"));
-    assert!(refused(&[&id]).contains("no process and no file"));
+    assert_eq!(
+        refused(&[&id]),
+        format!(
+            "error: {id}: no process and no file has this name; name a running program, a raw profile or an output \
+             folder\n"
+        )
+    );
 }
 
 /// Copies are added up; one alone says that it has its share only.
@@ -310,12 +316,25 @@ fn subpaths_of_a_program_that_runs() {
 /// What cannot be shown is said in one line.
 #[test]
 fn profiles_without_paths_are_refused() {
+    let said = |path: &Path, problem: &str| format!("error: {}: {problem}\n", path.display());
     let edges = Program::new(&["--scheme", "edge"], 1);
     let running = edges.stopped();
     let raw = edges.raw(0, &running[0]);
-    assert!(refused(&[text(&raw)]).contains("its copies count edges"));
+    assert_eq!(
+        refused(&[text(&raw)]),
+        said(
+            &raw,
+            "its copies count edges, not paths; use p3-prof merge, then p3-prof show --edges"
+        )
+    );
     let paths = Program::new(&["--scheme", "sbl"], 1);
-    assert!(refused(&[text(paths.path())]).contains("no *.p3raw file"));
+    assert_eq!(
+        refused(&[text(paths.path())]),
+        said(
+            paths.path(),
+            "there is no *.p3raw file in it; run the program first, or name its process"
+        )
+    );
     let other = paths.path().join("manifest.json");
     assert!(refused(&[text(&raw), "-m", text(&other)]).contains("of another program"));
     assert!(refused(&[text(&other)]).contains("not a raw profile"));
@@ -323,8 +342,12 @@ fn profiles_without_paths_are_refused() {
     let lonely = crate::support::folder();
     let copy = lonely.path().join("a.p3raw");
     std::fs::write(&copy, &whole).unwrap();
-    assert!(
-        refused(&[text(&copy)]).contains("manifest.json of its program is not in a folder above")
+    assert_eq!(
+        refused(&[text(&copy)]),
+        said(
+            &copy,
+            "the manifest.json of its program is not in a folder above it; name it, or a folder that holds it, with -m"
+        )
     );
     // Cut anywhere.
     for n in [0, 1, 8, 100, 4095, 4096, 5000, whole.len() - 1] {
@@ -332,7 +355,13 @@ fn profiles_without_paths_are_refused() {
         refused(&[text(&copy), "-m", text(&edges.path().join("manifest.json"))]);
     }
     let nobody = std::process::id().to_string();
-    assert!(refused(&[&nobody]).contains("maps no raw profile"));
+    assert_eq!(
+        refused(&[&nobody]),
+        format!(
+            "error: process {nobody}: it maps no raw profile; name a program that p3-rewrite made (a program that \
+             printed that it counts in memory has none)\n"
+        )
+    );
     assert!(refused(&[text(&raw), "--interval", "0"]).contains("give seconds"));
     let no_screen = Command::new(PROF).arg("top").arg(&raw).output().unwrap();
     assert_eq!(no_screen.status.code(), Some(2));

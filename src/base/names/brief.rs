@@ -1,7 +1,7 @@
 //! Short names: what tells functions apart on a screen, without types that everybody knows.
 
 use super::brackets::{ends_with_operator, find_closing, leading_signs, outside_brackets};
-use super::{Bounded, LONGEST, printable, readable};
+use super::{Bounded, LONGEST, escape_unprintable, readable_name};
 use cpp_demangle::{DemangleOptions, Symbol};
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ const PARTS: usize = 2;
 /// be printed: `RegEx::MatchUnchecked` for `YAML::RegEx::MatchUnchecked(…) const`, `Iterator::next` for
 /// `<T as core::iter::Iterator>::next`, `main::{lambda#1}` for the call of a lambda. Several symbols may have one.
 /// O(length).
-pub(crate) fn brief(symbol: &str) -> String {
+pub(crate) fn brief_name(symbol: &str) -> String {
     let name = name_without_signature(symbol);
     let name = without_arguments(&name);
     let mut parts = scope_names(&name);
@@ -25,7 +25,7 @@ pub(crate) fn brief(symbol: &str) -> String {
         parts.remove(0);
     }
     let first = parts.len().saturating_sub(PARTS);
-    printable(&parts[first..].join("::")).into_owned()
+    escape_unprintable(&parts[first..].join("::")).into_owned()
 }
 
 fn is_of_rust(symbol: &str) -> bool {
@@ -42,7 +42,7 @@ pub(crate) fn is_closure(symbol: &str) -> bool {
     ["Ul", "$_", "closure"]
         .iter()
         .any(|mark| symbol.contains(mark))
-        && is_unnamed(&brief(symbol))
+        && is_unnamed(&brief_name(symbol))
 }
 
 fn is_unnamed(name: &str) -> bool {
@@ -53,7 +53,7 @@ fn is_unnamed(name: &str) -> bool {
 pub(super) fn name_with_arguments(symbol: &str) -> String {
     let name = name_without_signature(symbol);
     if name.starts_with('<') {
-        return of_a_type(&name).unwrap_or_else(|| brief(symbol));
+        return of_a_type(&name).unwrap_or_else(|| brief_name(symbol));
     }
     let parts = split_scopes(&name);
     let first = parts.len().saturating_sub(PARTS);
@@ -61,7 +61,7 @@ pub(super) fn name_with_arguments(symbol: &str) -> String {
         .iter()
         .map(|part| shortened_arguments(part))
         .collect();
-    printable(&kept.join("::")).into_owned()
+    escape_unprintable(&kept.join("::")).into_owned()
 }
 
 /// `<String as Display>::fmt` for `<alloc::string::String as core::fmt::Display>::fmt`.
@@ -72,7 +72,7 @@ fn of_a_type(name: &str) -> Option<String> {
     let behind = name.get(end + 1..)?.strip_prefix("::")?;
     let behind = scope_names(&without_arguments(behind)).join("::");
     let name = format!("<{} as {}>::{behind}", last(ty)?, last(of)?);
-    Some(printable(&name).into_owned())
+    Some(escape_unprintable(&name).into_owned())
 }
 
 /// Template arguments that tell no two types apart which people tell apart.
@@ -120,7 +120,7 @@ pub(super) fn name_without_signature(symbol: &str) -> String {
     let plain = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
     let mangled = plain.starts_with("_Z") || plain.starts_with("__Z");
     if !mangled || rustc_demangle::try_demangle(plain).is_ok() {
-        return readable(symbol).into_owned();
+        return readable_name(symbol).into_owned();
     }
     let mut name = Bounded(String::new());
     let options = DemangleOptions::new().no_params().no_return_type();
@@ -135,7 +135,7 @@ pub(super) fn name_without_signature(symbol: &str) -> String {
             .trim_end_matches(" const");
         plain.to_string()
     } else {
-        readable(symbol).into_owned()
+        readable_name(symbol).into_owned()
     }
 }
 
@@ -257,7 +257,7 @@ impl Briefs {
             if names.contains_key(symbol) {
                 continue;
             }
-            let name = with_line(brief(symbol), line);
+            let name = with_line(brief_name(symbol), line);
             by_name.entry(name.clone()).or_default().push(symbol);
             names.insert(symbol.to_string(), name);
         }
@@ -270,7 +270,7 @@ impl Briefs {
     /// The name of a symbol.
     pub(crate) fn name(&self, symbol: &str) -> String {
         let known = self.names.get(symbol);
-        known.cloned().unwrap_or_else(|| brief(symbol))
+        known.cloned().unwrap_or_else(|| brief_name(symbol))
     }
 }
 
@@ -287,8 +287,8 @@ fn distinguish(symbols: Vec<&str>) -> Vec<(String, String)> {
                 by_name.entry(form(symbol)).or_default().push(symbol);
             }
             for (name, symbols) in by_name {
-                let first = readable(symbols[0]);
-                if symbols.iter().all(|s| readable(s) == first) {
+                let first = readable_name(symbols[0]);
+                if symbols.iter().all(|s| readable_name(s) == first) {
                     distinct.extend(symbols.iter().map(|s| (s.to_string(), name.clone())));
                 } else {
                     still_alike.push(symbols);
@@ -307,7 +307,7 @@ const FORMS: [fn(&str) -> String; 6] = [
     name_with_arguments,
     |symbol| with_scopes(symbol, PARTS + 1),
     |symbol| with_scopes(symbol, usize::MAX),
-    |symbol| brief(symbol) + &parameters(symbol, without_arguments),
+    |symbol| brief_name(symbol) + &parameters(symbol, without_arguments),
     |symbol| name_with_arguments(symbol) + &parameters(symbol, shortened_arguments),
     |symbol| with_scopes(symbol, usize::MAX) + &parameters(symbol, str::to_string),
 ];
@@ -317,13 +317,13 @@ fn with_scopes(symbol: &str, number: usize) -> String {
     let name = without_arguments(&name_without_signature(symbol));
     let parts = scope_names(&name);
     let first = parts.len().saturating_sub(number);
-    printable(&parts[first..].join("::")).into_owned()
+    escape_unprintable(&parts[first..].join("::")).into_owned()
 }
 
 /// `(char*, Node const&) const`: the types of a C++ function's parameters, each without its scopes and made shorter by
 /// `shorten`. Nothing for a name without parameters.
 fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
-    let (readable, name) = (readable(symbol), name_without_signature(symbol));
+    let (readable, name) = (readable_name(symbol), name_without_signature(symbol));
     let behind = readable.find(&name).map(|i| &readable[i + name.len()..]);
     let Some(text) = behind.filter(|text| text.starts_with('(')) else {
         return String::new();
@@ -338,7 +338,7 @@ fn parameters(symbol: &str, shorten: fn(&str) -> String) -> String {
         rest = rest.get(comma + 1..).unwrap_or("");
     }
     let qualifiers = text.get(end + 1..).unwrap_or("");
-    printable(&format!("({}){qualifiers}", types.join(", "))).into_owned()
+    escape_unprintable(&format!("({}){qualifiers}", types.join(", "))).into_owned()
 }
 
 /// What tells symbols apart that have one readable name: which constructor or destructor it is (`[D0]` deletes, too),
@@ -430,7 +430,7 @@ mod tests {
                 "ptr::drop_in_place",
             ),
         ] {
-            assert_eq!(brief(symbol), expected, "{symbol}");
+            assert_eq!(brief_name(symbol), expected, "{symbol}");
         }
     }
 

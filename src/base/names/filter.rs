@@ -1,7 +1,7 @@
 //! Functions chosen by name: `--function`, `--include`, `--exclude`.
 
 use super::brackets::find_opening;
-use super::{brief, printable, readable};
+use super::{brief_name, escape_unprintable, readable_name};
 use crate::base::error::{Error, Result};
 use regex::Regex;
 use std::cmp::Ordering;
@@ -36,7 +36,7 @@ struct Pattern {
 
 impl Pattern {
     fn admits(&self, symbol: &str) -> bool {
-        let is_matched = || self.matched.contains(symbol) || matches(&self.re, symbol);
+        let is_matched = || self.matched.contains(symbol) || is_named_by(&self.re, symbol);
         self.named.contains(symbol) || !self.is_name && is_matched()
     }
 }
@@ -120,8 +120,8 @@ impl Filter {
         let Some(Pattern { re, .. }) = self.patterns.iter().find(nothing) else {
             return Ok(());
         };
-        let (option, pattern) = (self.option, printable(re.as_str()));
-        let known = elsewhere(&|name| matches(re, name));
+        let (option, pattern) = (self.option, escape_unprintable(re.as_str()));
+        let known = elsewhere(&|name| is_named_by(re, name));
         Err(Unmatched {
             problem: format!("{option} '{pattern}' matches no function"),
             remedy: known.unwrap_or_else(|| hint(&nearest_names(re.as_str(), symbols))),
@@ -178,8 +178,8 @@ pub(crate) fn may_print(text: &str, name: &str) -> bool {
 
 /// Whether an expression matches a function's symbol or its readable name, or is that name: `set(long)` is an
 /// expression that does not match `set(long)`.
-fn matches(re: &Regex, symbol: &str) -> bool {
-    let readable = readable(symbol);
+fn is_named_by(re: &Regex, symbol: &str) -> bool {
+    let readable = readable_name(symbol);
     matches_symbol(re, symbol, &readable) || matches_name(re, &readable) || re.as_str() == readable
 }
 
@@ -269,10 +269,10 @@ pub(crate) fn nearest_names<'a>(pattern: &str, symbols: &[&'a str]) -> Vec<Strin
     let wanted: String = pattern.chars().filter(word).collect();
     let wanted = wanted.to_lowercase();
     let score = |symbol: &'a str| {
-        let name = readable(symbol);
-        let short = brief(symbol).to_lowercase();
+        let name = readable_name(symbol);
+        let short = brief_name(symbol).to_lowercase();
         let base = short.rsplit("::").next().unwrap_or(&short);
-        let like = likeness(&wanted, &name.to_lowercase());
+        let like = measure_likeness(&wanted, &name.to_lowercase());
         let of_short = [&short, base].map(|n| strsim::jaro_winkler(&wanted, n));
         (of_short.into_iter().fold(like, f64::max), name)
     };
@@ -282,11 +282,12 @@ pub(crate) fn nearest_names<'a>(pattern: &str, symbols: &[&'a str]) -> Vec<Strin
     like.sort_by(|(a, x), (b, y)| order(*a, *b).then_with(|| x.cmp(y)));
     like.dedup_by(|(_, x), (_, y)| x == y);
     let told = like.iter().take(NEAREST);
-    told.map(|(_, name)| printable(name).into_owned()).collect()
+    told.map(|(_, name)| escape_unprintable(name).into_owned())
+        .collect()
 }
 
 /// How similar to `wanted` a name is, whole or without scopes and parameters: from 0 to 1.
-fn likeness(wanted: &str, name: &str) -> f64 {
+fn measure_likeness(wanted: &str, name: &str) -> f64 {
     let scoped = name.split(['(', '<']).next().unwrap_or(name);
     let base = scoped.rsplit("::").next().unwrap_or(scoped);
     if wanted.len() > 1 && name.contains(wanted) {
@@ -459,7 +460,7 @@ mod tests {
         Filter::parse("--function", &patterns).unwrap().unwrap()
     }
 
-    fn unmatched(patterns: &[&str]) -> String {
+    fn explain_unmatched(patterns: &[&str]) -> String {
         let result = filter(patterns).must_match(&SYMBOLS, |_| None);
         Error::from(result.unwrap_err()).to_string()
     }
@@ -522,18 +523,18 @@ mod tests {
             ("^insret$", "Tree::insert(int)"),
             ("ERASE", "Tree::erase(int)"),
         ] {
-            let said = unmatched(&[pattern]);
+            let said = explain_unmatched(&[pattern]);
             assert_eq!(
                 said,
                 format!("{}nearest: {nearest}; {INLINED}", start(pattern))
             );
         }
-        assert!(unmatched(&["xylophone"]).ends_with(INLINED));
+        assert!(explain_unmatched(&["xylophone"]).ends_with(INLINED));
         // A method of a template, without the arguments of it.
         let methods = ["_ZN1VIiE4pushEi", "_ZN1VIiE3popEv"];
         assert_eq!(nearest_names("puhs", &methods), ["V<int>::push(int)"]);
         // One match of several is enough.
-        assert!(unmatched(&["main", "x\n"]).contains(r"'x\n'"));
+        assert!(explain_unmatched(&["main", "x\n"]).contains(r"'x\n'"));
         let elsewhere =
             |matches: &dyn Fn(&str) -> bool| matches("gone").then(|| "it went".to_string());
         let said = filter(&["gone"])

@@ -39,7 +39,7 @@ fn find_last_fitting(
 /// A readable name in at most `width` columns, as far as its parts allow: what stands between angle brackets becomes
 /// `<…>`, then parameters `(…)`, the longest first; then scopes go, the outermost first, since the last part tells
 /// most; then the middle of what is left.
-pub(crate) fn fitted(name: &str, width: usize) -> String {
+pub(crate) fn fit_readable_name(name: &str, width: usize) -> String {
     let mut name = name.to_string();
     for brackets in [('<', '>'), ('(', ')')] {
         while display_width(&name) > width
@@ -76,17 +76,17 @@ pub(crate) fn fitted_path(path: &str, width: usize) -> String {
     let short = ends
         .map(|end| format!("…{end}"))
         .find(|short| display_width(short) <= width);
-    short.unwrap_or_else(|| fitted(path, width))
+    short.unwrap_or_else(|| fit_readable_name(path, width))
 }
 
-/// A readable name in at most `width` columns, among others that are shown beside it: where [`fitted`] would make it
-/// and one of these read alike, it shows what tells it from them. O(others, and length of those alike).
+/// A readable name in at most `width` columns, among others that are shown beside it: where [`fit_readable_name`] would
+/// make it and one of these read alike, it shows what tells it from them. O(others, and length of those alike).
 pub(crate) fn fitted_among<'a>(
     name: &str,
     others: impl Iterator<Item = &'a str>,
     width: usize,
 ) -> String {
-    let fit = fitted(name, width);
+    let fit = fit_readable_name(name, width);
     if fit == name {
         return fit;
     }
@@ -94,7 +94,9 @@ pub(crate) fn fitted_among<'a>(
     let lost_scopes = fit.starts_with('…');
     let begins = |other: &str| lost_scopes || other.chars().take(3).eq(name.chars().take(3));
     let alike = others.filter(|o| *o != name && begins(o));
-    let mut alike: Vec<&str> = alike.filter(|o| fitted(o, width) == fit).collect();
+    let mut alike: Vec<&str> = alike
+        .filter(|o| fit_readable_name(o, width) == fit)
+        .collect();
     if alike.is_empty() {
         return fit;
     }
@@ -164,8 +166,8 @@ impl Beside {
         }
     }
 
-    /// [`fitted_path`], or [`Beside::fit`] if another of the names would read alike. O(names that read alike), and for
-    /// a width that is new O(names).
+    /// [`fitted_path`], or [`Beside::fit_name`] if another of the names would read alike. O(names that read alike), and
+    /// for a width that is new O(names).
     pub(crate) fn fit_path(&self, path: &str, width: usize) -> String {
         let fit = fitted_path(path, width);
         if fit == path {
@@ -175,18 +177,18 @@ impl Beside {
         if alike.iter().all(|&i| self.names[i] == path) {
             fit
         } else {
-            self.fit(path, width)
+            self.fit_name(path, width)
         }
     }
 
     /// [`fitted_among`] these names, of which it may be one. O(names that read alike), and for a width that is new
     /// O(names).
-    pub(crate) fn fit(&self, name: &str, width: usize) -> String {
-        let fit = fitted(name, width);
+    pub(crate) fn fit_name(&self, name: &str, width: usize) -> String {
+        let fit = fit_readable_name(name, width);
         if fit == name {
             return fit;
         }
-        let alike = self.find_alike(&self.alike, fitted, &fit, width);
+        let alike = self.find_alike(&self.alike, fit_readable_name, &fit, width);
         fitted_among(name, alike.iter().map(|&i| self.names[i].as_str()), width)
     }
 
@@ -265,26 +267,32 @@ mod tests {
             (20, "…::at<…>(…) const"),
             (14, "std::ma… const"),
         ] {
-            let fitted = fitted(name, width);
+            let fitted = fit_readable_name(name, width);
             assert_eq!(fitted, expected);
             assert!(display_width(&fitted) <= width);
         }
-        assert_eq!(fitted("operator<<(abc&, abcd)", 16), "operator<<(…)");
         assert_eq!(
-            fitted("outer::inner::insert_if_absent", 30),
+            fit_readable_name("operator<<(abc&, abcd)", 16),
+            "operator<<(…)"
+        );
+        assert_eq!(
+            fit_readable_name("outer::inner::insert_if_absent", 30),
             "outer::inner::insert_if_absent"
         );
         assert_eq!(
-            fitted("outer::inner::insert_if_absent", 29),
+            fit_readable_name("outer::inner::insert_if_absent", 29),
             "…::inner::insert_if_absent"
         );
         assert_eq!(
-            fitted("outer::inner::insert_if_absent", 22),
+            fit_readable_name("outer::inner::insert_if_absent", 22),
             "…::insert_if_absent"
         );
         // The signs of an operator are no brackets: its scope goes like any other.
-        assert_eq!(fitted("a::operator<<(abc&)::b::c", 12), "…::b::c");
-        assert_eq!(fitted("", 3), "");
+        assert_eq!(
+            fit_readable_name("a::operator<<(abc&)::b::c", 12),
+            "…::b::c"
+        );
+        assert_eq!(fit_readable_name("", 3), "");
     }
 
     /// Instances of a template that fit alike show what tells them apart.
@@ -314,7 +322,7 @@ mod tests {
         for width in (7..16).rev().chain(7..16) {
             for name in names.into_iter().chain(["sum<int, 6>"]) {
                 let expected = fitted_among(name, names.into_iter(), width);
-                assert_eq!(beside.fit(name, width), expected);
+                assert_eq!(beside.fit_name(name, width), expected);
             }
         }
     }
@@ -331,7 +339,7 @@ mod tests {
             let fit = fitted_path(path, width);
             assert!(display_width(&fit) <= width, "{width}: {fit}");
             for name in names {
-                let fit = fitted(name, width);
+                let fit = fit_readable_name(name, width);
                 assert!(display_width(&fit) <= width, "{width}: {fit}");
             }
         }
@@ -344,7 +352,7 @@ mod tests {
             );
         }
         assert_eq!(fitted_path(path, 18), "…/素数の一覧.c");
-        assert_eq!(fitted(names[2], 5), names[2]);
+        assert_eq!(fit_readable_name(names[2], 5), names[2]);
         assert_eq!(
             (first_columns("日本語", 5), last_columns("日本語", 5)),
             ("日本", "本語")

@@ -1,7 +1,8 @@
 //! Names from outside, of functions and of files, as people and other tools are to see them.
 //!
 //! A symbol may hold any byte but NUL, and so may the name of a file. What is stored and what JSON says is the
-//! name as it is; what is printed goes through [`printable`], what a format cannot hold through [`escaped`].
+//! name as it is; what is printed goes through [`escape_unprintable`], what a format cannot hold through
+//! [`escape_also`].
 
 mod brackets;
 mod brief;
@@ -9,11 +10,11 @@ mod filter;
 mod fit;
 mod printed;
 
-pub(crate) use brief::{Briefs, brief, is_closure, variants};
+pub(crate) use brief::{Briefs, brief_name, is_closure, variants};
 pub(crate) use filter::{
     Filter, REGEX_PROBLEM, describe_regex_problem, may_print, nearest_names, parse_function_pattern,
 };
-pub(crate) use fit::{Beside, first_columns, fitted, fitted_among, last_columns};
+pub(crate) use fit::{Beside, first_columns, fit_readable_name, fitted_among, last_columns};
 pub(crate) use printed::{Naming, PrintedNames, TypedNames};
 
 use std::borrow::Cow;
@@ -28,7 +29,7 @@ const LONGEST: usize = 1 << 16;
 /// a mangled name stays, in the demangler's words: `f() [clone .cold]`, `f() (.isra.0)`.
 ///
 /// Demanglers take types as well: without its prefix a C function `f` would be `float`. O(length).
-pub(crate) fn readable(symbol: &str) -> Cow<'_, str> {
+pub(crate) fn readable_name(symbol: &str) -> Cow<'_, str> {
     let symbol = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
     if !["_Z", "__Z", "_R"].iter().any(|p| symbol.starts_with(p)) {
         return symbol.into();
@@ -52,7 +53,7 @@ pub(crate) fn readable(symbol: &str) -> Cow<'_, str> {
 /// for other symbols. O(length).
 pub(crate) fn without_build_hash(symbol: &str) -> Option<String> {
     let is_of_rust = rustc_demangle::try_demangle(symbol).is_ok();
-    is_of_rust.then(|| readable(symbol).into_owned())
+    is_of_rust.then(|| readable_name(symbol).into_owned())
 }
 
 /// A text that takes no more than [`LONGEST`] bytes.
@@ -70,7 +71,7 @@ impl fmt::Write for Bounded {
 
 /// `text` in one line that a terminal takes for nothing but text: what is not printable (control characters, line
 /// ends, what turns the direction of writing) stands as Rust writes it, `\n` or `\u{1b}`. O(length).
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub(crate) fn escape_unprintable(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
         return text.into();
     }
@@ -90,7 +91,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 /// By the name alone. Where a program was compiled need not be here, and reports are to be the same everywhere;
 /// otherwise one file has as many names as folders that it was compiled from. Behind a symbolic link to a folder, `..`
 /// leads elsewhere: such a file is found by `--source-dir` or `--path-map`.
-pub(crate) fn normalised(file: &str) -> Cow<'_, str> {
+pub(crate) fn normalise_path(file: &str) -> Cow<'_, str> {
     let root = if file.starts_with('/') { "/" } else { "" };
     let mut parts: Vec<&str> = Vec::new();
     for part in file.split('/') {
@@ -112,8 +113,8 @@ pub(crate) fn normalised(file: &str) -> Cow<'_, str> {
 }
 
 /// The readable name of a symbol, as it is printed.
-pub(crate) fn shown(symbol: &str) -> String {
-    printable(&readable(symbol)).into_owned()
+pub(crate) fn printed_name(symbol: &str) -> String {
+    escape_unprintable(&readable_name(symbol)).into_owned()
 }
 
 /// One word of a command as a shell takes it. What it cannot quote stays as it is.
@@ -142,11 +143,11 @@ pub(crate) fn first_names(most: usize, names: impl ExactSizeIterator<Item = Stri
     first.join(", ") + &more
 }
 
-/// [`printable`], with each of `characters` as `\u{…}`: for formats to which they mean something and that
+/// [`escape_unprintable`], with each of `characters` as `\u{…}`: for formats to which they mean something and that
 /// have no way of quoting. O(length).
-pub(crate) fn escaped(text: &str, characters: &[char]) -> String {
+pub(crate) fn escape_also(text: &str, characters: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in printable(text).chars() {
+    for c in escape_unprintable(text).chars() {
         if characters.contains(&c) {
             out.extend(c.escape_unicode());
         } else {
@@ -159,7 +160,7 @@ pub(crate) fn escaped(text: &str, characters: &[char]) -> String {
 /// `text` for between quotes in Graphviz's language, as an identifier or as part of a label. O(length).
 pub(crate) fn dot_escaped(text: &str) -> String {
     // Backslashes begin escapes in labels, ampersands entities.
-    printable(text)
+    escape_unprintable(text)
         .replace('\\', "\\\\")
         .replace('&', "&amp;")
         .replace('"', "\\\"")
@@ -184,8 +185,8 @@ mod tests {
             ("<stdin>", "<stdin>"),
             ("a..b/...", "a..b/..."),
         ] {
-            assert_eq!(normalised(name), normal, "{name}");
-            assert_eq!(normalised(&normalised(name)), normal, "{name}");
+            assert_eq!(normalise_path(name), normal, "{name}");
+            assert_eq!(normalise_path(&normalise_path(name)), normal, "{name}");
         }
     }
 
@@ -194,7 +195,7 @@ mod tests {
         for name in [
             "f", "i", "St", "Sa", "main", "Z3fv", "ZN1a1bE", "R", "v", "_Znoise", "_R", "_Z", "",
         ] {
-            assert_eq!(readable(name), name);
+            assert_eq!(readable_name(name), name);
         }
         for name in [
             "sort.llvm.123",
@@ -203,7 +204,7 @@ mod tests {
             "_GLOBAL__sub_I_a.cpp",
             "?f@@YAXXZ",
         ] {
-            assert_eq!(readable(name), name);
+            assert_eq!(readable_name(name), name);
         }
     }
 
@@ -222,7 +223,7 @@ mod tests {
             ("_RNvC6_123foo3bar", "123foo::bar"),
         ];
         for (symbol, name) in cases {
-            assert_eq!(readable(symbol), name);
+            assert_eq!(readable_name(symbol), name);
         }
     }
 
@@ -234,10 +235,10 @@ mod tests {
             "_RNvC6_123foo3bar",
             "_ZN3foo3bar17h0123456789abcdefE",
         ] {
-            let name = readable(symbol).into_owned();
+            let name = readable_name(symbol).into_owned();
             for suffix in [".cold", ".isra.0", ".part.1", ".llvm.123"] {
                 let versioned = format!("{symbol}{suffix}");
-                let readable = readable(&versioned);
+                let readable = readable_name(&versioned);
                 assert!(readable.starts_with(&name), "{versioned}: {readable}");
             }
         }
@@ -253,20 +254,20 @@ mod tests {
                 .to_ascii_uppercase();
             symbol += &format!("1AIS{last}_S{last}_E");
         }
-        assert!(readable(&symbol).len() <= LONGEST);
+        assert!(readable_name(&symbol).len() <= LONGEST);
     }
 
     #[test]
     fn nothing_but_text_is_printed() {
         let hostile = "a\nb\r\t\u{1b}[31m\u{7f}\u{9b}\u{202e}\0é\"'\\ ünï";
-        let shown = printable(hostile);
+        let shown = escape_unprintable(hostile);
         assert_eq!(
             shown,
             "a\\nb\\r\\t\\u{1b}[31m\\u{7f}\\u{9b}\\u{202e}\\0é\"'\\ ünï"
         );
-        assert_eq!(printable(&shown), shown);
-        assert_eq!(printable("a \"b\" \\ c"), "a \"b\" \\ c");
-        assert_eq!(escaped("a,b;c\n", &[',', ';']), "a\\u{2c}b\\u{3b}c\\n");
+        assert_eq!(escape_unprintable(&shown), shown);
+        assert_eq!(escape_unprintable("a \"b\" \\ c"), "a \"b\" \\ c");
+        assert_eq!(escape_also("a,b;c\n", &[',', ';']), "a\\u{2c}b\\u{3b}c\\n");
         assert_eq!(dot_escaped("a\"&\\\n"), r#"a\"&amp;\\\\n"#);
     }
 }

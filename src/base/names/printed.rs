@@ -1,7 +1,7 @@
 //! The names by which reports call functions, and what a user means who types one.
 
 use super::brief::{name_with_arguments, name_without_signature};
-use super::{Briefs, brief, readable, shown, variants};
+use super::{Briefs, brief_name, printed_name, readable_name, variants};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What the functions of a program are called in reports, no two of them the same.
@@ -48,7 +48,7 @@ impl PrintedNames {
     /// The name of a symbol.
     pub(crate) fn name(&self, symbol: &str) -> String {
         let name = if self.is_full {
-            shown(symbol)
+            printed_name(symbol)
         } else {
             self.briefs.name(symbol)
         };
@@ -90,14 +90,14 @@ impl<'a> TypedNames<'a> {
         let symbols = functions.iter().chain(inlined).map(|(symbol, _)| *symbol);
         let mut by_text: HashMap<String, HashMap<&str, Naming>> = HashMap::new();
         for symbol in symbols.collect::<BTreeSet<_>>() {
-            let readable = readable(symbol);
+            let readable = readable_name(symbol);
             let plain = readable.split('(').next().unwrap_or(&readable);
             let texts = [
                 (Naming::Symbol, symbol.to_string()),
                 (Naming::Printed, short.name(symbol)),
                 (Naming::Printed, full.name(symbol)),
                 (Naming::Short, plain.to_string()),
-                (Naming::Short, brief(symbol)),
+                (Naming::Short, brief_name(symbol)),
                 (Naming::Short, name_with_arguments(symbol)),
                 (Naming::Short, name_without_signature(symbol)),
                 (Naming::Readable, readable.to_string()),
@@ -140,14 +140,14 @@ mod tests {
         "_ZZ4mainENKUlvE_clEv",
     ];
 
-    fn lined() -> Vec<(&'static str, Option<u32>)> {
+    fn find_lines() -> Vec<(&'static str, Option<u32>)> {
         let lined = |s: &&'static str| (*s, s.contains("Ul").then_some(12));
         SYMBOLS.iter().map(lined).collect()
     }
 
     /// The symbols that a text names, in order, with how.
-    fn named(text: &str) -> Vec<(&'static str, Naming)> {
-        let names = TypedNames::new(&lined(), &[]);
+    fn find_names(text: &str) -> Vec<(&'static str, Naming)> {
+        let names = TypedNames::new(&find_lines(), &[]);
         let named = SYMBOLS.iter();
         let named = named.filter_map(|s| Some((*s, names.find_naming(text, s)?)));
         named.collect()
@@ -156,10 +156,10 @@ mod tests {
     #[test]
     fn every_name_that_a_report_prints_names_its_function_alone() {
         for is_full in [false, true] {
-            let names = PrintedNames::new(&lined(), &[], is_full);
+            let names = PrintedNames::new(&find_lines(), &[], is_full);
             for symbol in SYMBOLS {
                 let printed = names.name(symbol);
-                let mut found = named(&printed);
+                let mut found = find_names(&printed);
                 found.sort_by_key(|(_, naming)| *naming);
                 let most = found[0].1;
                 found.retain(|(_, naming)| *naming == most);
@@ -194,7 +194,7 @@ mod tests {
             ("vector", vec![]),
             ("", vec![]),
         ] {
-            assert_eq!(named(text), expected, "{text}");
+            assert_eq!(find_names(text), expected, "{text}");
         }
     }
 

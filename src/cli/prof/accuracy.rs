@@ -46,5 +46,5 @@ pub(super) fn run(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<O
         Format::Json => accuracy::json(&rows, &sum),
         Format::Csv => accuracy::csv(&rows),
     };
-    Ok(Outcome::print(printed).about(&[&profile]))
+    Ok(Outcome::print(printed).with_verdicts(&[&profile]))
 }

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::base::error::Result;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::profile::verdict::Trust;
 use crate::read::analysis::compare::{Finding, compare};
 use clap::Args;
@@ -29,22 +29,22 @@ pub(super) fn run(args: &CompareArgs, trust: Trust) -> Result<Outcome> {
         }
     }
     let found = !differences.is_empty();
-    let mut text = listed(&differences, args.max, "more differences");
-    text += &listed(&explained, args.max, "more functions like these");
+    let mut text = list_first(&differences, args.max, "more differences");
+    text += &list_first(&explained, args.max, "more functions like these");
     Ok(Outcome {
         text,
         found,
         ..Outcome::default()
     }
-    .about(&[&a, &b]))
+    .with_verdicts(&[&a, &b]))
 }
 
 /// At most `max` lines, and how many more there are.
-fn listed(lines: &[String], max: usize, more: &str) -> String {
+fn list_first(lines: &[String], max: usize, more: &str) -> String {
     let shown = lines
         .iter()
         .take(max)
-        .map(|line| format!("{}\n", printable(line)));
+        .map(|line| format!("{}\n", escape_unprintable(line)));
     let mut text: String = shown.collect();
     if lines.len() > max {
         text += &format!("… and {} {more}\n", lines.len() - max);

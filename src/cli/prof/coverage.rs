@@ -6,8 +6,8 @@ use super::Outcome;
 use super::sources::{MarkerArgs, SourceArgs};
 use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
-use crate::base::names::{first_names, parse_function_pattern, printable};
-use crate::base::table::{Layout, grouped, percent};
+use crate::base::names::{escape_unprintable, first_names, parse_function_pattern};
+use crate::base::table::{Layout, group_digits, percent};
 use crate::profile::filter::Selection;
 use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
@@ -259,7 +259,7 @@ impl Request<'_> {
             CoverageFormat::Github => coverage::github(&covered, sources),
             CoverageFormat::Markdown => coverage::markdown(&covered, sources),
         });
-        judge(args, &covered, &mut outcome);
+        judge_threshold(args, &covered, &mut outcome);
         let unknown = "lines and branches are not known";
         let missing = profile.describe_missing_lines(unknown);
         outcome.warnings.extend(missing);
@@ -269,11 +269,11 @@ impl Request<'_> {
             _ => false,
         };
         let outcome = if has_notes {
-            outcome.about_apart_from_selection(profile)
+            outcome.with_verdict_alone(profile)
         } else {
-            outcome.about(&[profile])
+            outcome.with_verdicts(&[profile])
         };
-        Ok(outcome.told_by(sources))
+        Ok(outcome.with_source_remarks(sources))
     }
 
     /// The sources in scope with executions.
@@ -281,11 +281,13 @@ impl Request<'_> {
         let (profile, sources) = (&self.profile, &self.sources);
         let selection = self.select(None, &[profile])?;
         let (scope, layout) = (&self.scope, self.layout);
-        let text = coverage::annotated(profile, sources, &selection, scope, wanted, layout)?;
+        let text = coverage::annotate_sources(profile, sources, &selection, scope, wanted, layout)?;
         if text.is_empty() {
             return Err(nothing_in_scope(profile, "line"));
         }
-        Ok(Outcome::print(text).about(&[profile]).told_by(sources))
+        Ok(Outcome::print(text)
+            .with_verdicts(&[profile])
+            .with_source_remarks(sources))
     }
 
     /// What ran only now, and what only in the earlier profile `base`.
@@ -294,7 +296,8 @@ impl Request<'_> {
         let mut base = self.trust.read(base)?;
         self.args.sources.rename(&mut base);
         let selection = self.select(None, &[profile, &base])?;
-        let found = versus::versus(profile.paths()?, base.paths()?, &selection, &self.scope)?;
+        let found =
+            versus::compare_coverage(profile.paths()?, base.paths()?, &selection, &self.scope)?;
         let top = self.args.top.unwrap_or(SHOWN);
         let outcome = Outcome::print(match self.args.format {
             CoverageFormat::Text => versus::text(&found, sources, top, self.layout),
@@ -303,7 +306,9 @@ impl Request<'_> {
             CoverageFormat::Github => versus::github(&found, sources),
             CoverageFormat::Markdown => versus::markdown(&found),
         });
-        Ok(outcome.about(&[profile, &base]).told_by(sources))
+        Ok(outcome
+            .with_verdicts(&[profile, &base])
+            .with_source_remarks(sources))
     }
 }
 
@@ -343,7 +348,7 @@ impl Measured {
 }
 
 /// Whether less ran than `--fail-under` asks for.
-fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
+fn judge_threshold(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
     let (total, what) = args.measure.unwrap_or(Measured::Paths).numbers_of(covered);
     let what = match args.measure {
         // "paths near those that ran ran"
@@ -366,7 +371,10 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
                 format!("--fail-under {least}: there are no {what} to measure, so it passes");
             outcome.warnings.push(said);
         } else {
-            let files = first_names(FILES, missed.iter().map(|f| printable(f).into_owned()));
+            let files = first_names(
+                FILES,
+                missed.iter().map(|f| escape_unprintable(f).into_owned()),
+            );
             outcome.failures.push(format!(
                 "--fail-under {least}: the profile has no file of the patch ({files}); name the folders by --path-map"
             ));
@@ -379,7 +387,7 @@ fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
     let fails = |least: &f64| at_worst.share() * 100.0 < *least;
     if let Some(least) = args.fail_under.filter(fails) {
         if share * 100.0 >= least {
-            let (sure, more) = (percent(at_worst.share()), grouped(unknown));
+            let (sure, more) = (percent(at_worst.share()), group_digits(unknown));
             outcome.find(format!(
                 "{sure} of {what} ran for certain, less than --fail-under {least}; {more} more may have run"
             ));

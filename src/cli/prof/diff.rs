@@ -56,10 +56,10 @@ pub(super) fn run(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outco
     });
     Ok(Outcome {
         text: printed,
-        found: diff.found(),
+        found: diff.has_differences(),
         warnings: unrelated.into_iter().collect(),
         ..Outcome::default()
     }
-    .about(&[&a, &b])
-    .told_by(&of_b))
+    .with_verdicts(&[&a, &b])
+    .with_source_remarks(&of_b))
 }

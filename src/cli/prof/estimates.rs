@@ -39,7 +39,7 @@ pub(super) fn show(
     }
     match estimated {
         Estimated::Bursts(_) => show_bursts(request, profile.bursts()?, &selection),
-        Estimated::Sampled(_) => show_sampled(request, profile.sampled()?, &selection),
+        Estimated::Sampled(_) => show_sampled(request, profile.as_sampled()?, &selection),
     }
 }
 
@@ -53,15 +53,15 @@ fn show_sampled(
     } else {
         Report::new(profile, selection)
     };
-    let report = report.told_by(request.sources.find(profile.profile));
+    let report = report.with_sources(request.sources.find(profile.profile));
     let printed = match request.format {
         Format::Text => text(&report, request.layout),
         Format::Json => json(&report),
         Format::Csv => csv(&report),
     };
     let printed = Outcome::print(printed);
-    let outcome = printed.about_unless_summarised(request.format, profile.profile);
-    Ok(outcome.told_by(&report.sources))
+    let outcome = printed.with_verdict_unless_summarised(request.format, profile.profile);
+    Ok(outcome.with_source_remarks(&report.sources))
 }
 
 fn show_bursts(
@@ -77,7 +77,7 @@ fn show_bursts(
         Format::Csv => shadow::csv(bursts, selection),
     };
     let printed = Outcome::print(printed?);
-    Ok(printed.about_unless_summarised(request.format, profile))
+    Ok(printed.with_verdict_unless_summarised(request.format, profile))
 }
 
 /// Whether formats of a profile are written by [`export`], and not as those of exact profiles.
@@ -107,5 +107,5 @@ pub(super) fn compare_with_exact(
         Format::Json => against::json(&figures),
         Format::Csv => against::csv(&figures),
     };
-    Ok(Outcome::print(printed).about(&[profile, exact]))
+    Ok(Outcome::print(printed).with_verdicts(&[profile, exact]))
 }

@@ -130,7 +130,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
             .collect(),
         ..Outcome::default()
     }
-    .about(&[&profile]))
+    .with_verdicts(&[&profile]))
 }
 
 /// How an earlier export is recognised. Formats with comments or a field for their author name us; tables have a

@@ -4,7 +4,7 @@ use super::Outcome;
 use super::sources::{MarkerArgs, SourceArgs};
 use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
-use crate::base::names::{parse_function_pattern, printable};
+use crate::base::names::{escape_unprintable, parse_function_pattern};
 use crate::cli::ForceArgs;
 use crate::profile::filter::Selection;
 use crate::profile::several::libraries_left_out;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     }
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let at = Destination::new(&args.output, html::CONTENT, args.force.force);
-    let sources = args.sources.marked(&profile, &args.markers);
+    let sources = args.sources.open_marked(&profile, &args.markers);
     if args.single {
         let read = [Some(&profile), baseline.as_ref()].into_iter().flatten();
         let read = read.map(|p| p.path.clone()).chain(sources.places());
@@ -69,20 +69,25 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     }
     let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
     let shown = if args.single {
-        at.write(page.single().as_bytes())?;
+        at.write(page.single_file().as_bytes())?;
         args.output.clone()
     } else {
         write_files(&args.output, &page.files(), args.force.force)?;
         args.output.join("index.html")
     };
-    let text = format!("open {}\n", printable(&shown.display().to_string()));
+    let text = format!(
+        "open {}\n",
+        escape_unprintable(&shown.display().to_string())
+    );
     let text = if args.single && at.is_stdout() {
         String::new()
     } else {
         text
     };
     let profiles: Vec<_> = std::iter::once(&profile).chain(&baseline).collect();
-    let mut outcome = Outcome::print(text).about(&profiles).told_by(&sources);
+    let mut outcome = Outcome::print(text)
+        .with_verdicts(&profiles)
+        .with_source_remarks(&sources);
     outcome
         .warnings
         .extend(libraries_left_out(&profile, "the page"));

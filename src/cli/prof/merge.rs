@@ -114,9 +114,9 @@ fn write(
     trust.check(&profile, &to.path)?;
     to.at.write(&profile.to_bytes())?;
     let said = summary(&profile, &to.path.display().to_string());
-    outcome.done(&to.at, &said);
+    outcome.add_written(&to.at, &said);
     let found = profile.verdict.found() || !profile.verdict.gaps.is_empty();
     outcome.found |= found && args.failure_mode == FailureMode::Any;
-    outcome.say(&[&profile]);
+    outcome.add_verdicts(&[&profile]);
     Ok(())
 }

@@ -26,29 +26,34 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The same, with the verdict on each profile that is not ok.
-    pub(super) fn about(mut self, profiles: &[&Profile]) -> Outcome {
-        self.say(profiles);
+    /// This outcome, with the verdict on each profile that is not ok.
+    pub(super) fn with_verdicts(mut self, profiles: &[&Profile]) -> Outcome {
+        self.add_verdicts(profiles);
         self
     }
 
-    /// The same for a report whose text has the verdict in its summary.
-    pub(super) fn about_unless_summarised(self, format: Format, profile: &Profile) -> Outcome {
+    /// This outcome, with the verdict on `profile` unless its text has that in a summary.
+    pub(super) fn with_verdict_unless_summarised(
+        self,
+        format: Format,
+        profile: &Profile,
+    ) -> Outcome {
         match format {
             Format::Text => self,
-            Format::Json | Format::Csv => self.about(&[profile]),
+            Format::Json | Format::Csv => self.with_verdicts(&[profile]),
         }
     }
 
-    /// The same where the selection needs no line: the text has it, or is about new paths alone.
-    pub(super) fn about_apart_from_selection(mut self, profile: &Profile) -> Outcome {
+    /// This outcome, with the verdict on `profile`, and no line on its selection: the text has that, or is about new
+    /// paths alone.
+    pub(super) fn with_verdict_alone(mut self, profile: &Profile) -> Outcome {
         let of = |line: String| format!("{}: {line}", profile.path.display());
         self.warnings.extend(profile.said().map(of));
         self
     }
 
     /// Adds the verdict on each profile that is not ok, and which profiles count some paths only.
-    pub(super) fn say(&mut self, profiles: &[&Profile]) {
+    pub(super) fn add_verdicts(&mut self, profiles: &[&Profile]) {
         for profile in profiles {
             let of = |line: String| format!("{}: {line}", profile.path.display());
             self.warnings.extend(profile.said().map(of));
@@ -57,10 +62,10 @@ impl Outcome {
     }
 
     /// Adds which source files have changed or are missing, and what is odd of their markers.
-    pub(super) fn told_by(mut self, sources: &Sources) -> Outcome {
+    pub(super) fn with_source_remarks(mut self, sources: &Sources) -> Outcome {
         self.warnings.extend(sources.remarks_on_markers());
-        self.warnings.extend(sources.changed());
-        self.warnings.extend(sources.missing());
+        self.warnings.extend(sources.list_changed());
+        self.warnings.extend(sources.missing_line());
         self.warnings.extend(sources.missing_folders());
         self
     }
@@ -79,7 +84,7 @@ impl Outcome {
     }
 
     /// Adds what was done with a result at this place.
-    pub(super) fn done(&mut self, at: &Destination, text: &str) {
+    pub(super) fn add_written(&mut self, at: &Destination, text: &str) {
         if at.is_stdout() {
             self.notes += text;
         } else {

@@ -54,5 +54,7 @@ pub(super) fn run(args: &PathsArgs, trust: Trust, layout: Layout) -> Result<Outc
     let mut outcome = Outcome::print(printed);
     outcome.warnings.extend(lines);
     outcome.warnings.extend(notes);
-    Ok(outcome.about(&[&profile]).told_by(&sources))
+    Ok(outcome
+        .with_verdicts(&[&profile])
+        .with_source_remarks(&sources))
 }

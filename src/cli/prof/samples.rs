@@ -1,7 +1,7 @@
 //! Samples that `--perf` names.
 
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::number_of;
 use crate::profile::Profile;
 use crate::read::analysis::samples::Samples;
@@ -84,7 +84,7 @@ fn warnings(file: &Path, samples: &Samples) -> Vec<String> {
         let others = samples.other_events.join(", ");
         let event = &samples.event;
         let text = format!("{file}: time is that of {event}; left out: {others}");
-        warnings.push(printable(&text).into_owned());
+        warnings.push(escape_unprintable(&text).into_owned());
     }
     warnings
 }
@@ -116,7 +116,7 @@ fn from_perf_data(file: &Path) -> Result<Samples> {
         let why = said.lines().find(|l| !l.trim().is_empty());
         let problem = format!(
             "perf script failed: {}",
-            printable(why.unwrap_or("?").trim())
+            escape_unprintable(why.unwrap_or("?").trim())
         );
         let remedy = "record it again, or give what perf script prints of it";
         return Err(Error::profile(file, problem, remedy));

@@ -8,15 +8,20 @@ use super::{Outcome, estimates, samples};
 use crate::base::error::{Error, Result};
 use crate::base::names::parse_function_pattern;
 use crate::base::table::Layout;
+use crate::estimates::data::Estimated;
+use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
-use crate::profile::several::{self, Several};
+use crate::profile::several::{self, Part, Several};
 use crate::profile::verdict::Trust;
 use crate::read::report::figures::By;
 use crate::read::report::{Report, csv, edges, json, programs, text, threads};
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
+
+/// Paths that are listed as text by default.
+const SHOWN: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ByArg {
@@ -85,27 +90,74 @@ pub(super) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
-    let Several {
-        profile,
-        notes,
-        parts,
-    } = several::read_one(&args.file, trust)?;
-    let profile = args.threads.select(profile)?;
-    let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
-    if args.perf.is_some() && profile.paths().is_err() {
-        let remedy = "leave --perf out, or profile with a scheme that counts paths";
-        let problem = "it has no counts of paths for --perf to show time beside";
-        return Err(Error::profile(&args.file, problem, remedy));
+    Request::resolve(args, trust, layout)?.answer()
+}
+
+/// What is asked, and of what.
+struct Request<'a> {
+    args: &'a ShowArgs,
+    profile: Profile,
+    /// What there is to say of programs that are in no number.
+    notes: Vec<String>,
+    /// The profiles by themselves, where there are several.
+    parts: Vec<Part>,
+    selection: Selection,
+    layout: Layout,
+}
+
+impl<'a> Request<'a> {
+    /// Reads what the arguments name.
+    ///
+    /// # Errors
+    /// What cannot be read, and options that the profile has no counts for.
+    fn resolve(args: &'a ShowArgs, trust: Trust, layout: Layout) -> Result<Request<'a>> {
+        let Several {
+            profile,
+            notes,
+            parts,
+        } = several::read_one(&args.file, trust)?;
+        let profile = args.threads.select(profile)?;
+        let selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
+        if args.perf.is_some() && profile.paths().is_err() {
+            let remedy = "leave --perf out, or profile with a scheme that counts paths";
+            let problem = "it has no counts of paths for --perf to show time beside";
+            return Err(Error::profile(&args.file, problem, remedy));
+        }
+        Ok(Request {
+            args,
+            profile,
+            notes,
+            parts,
+            selection,
+            layout: Layout {
+                full: args.full,
+                ..layout
+            },
+        })
     }
-    let layout = Layout {
-        full: args.full,
-        ..layout
-    };
-    if let Measurement::Estimated(estimated) = &profile.measured {
+
+    fn answer(self) -> Result<Outcome> {
+        if let Measurement::Estimated(estimated) = &self.profile.measured {
+            return self.show_estimates(estimated);
+        }
+        if self.args.bursts {
+            return Err(self.profile.no_bursts());
+        }
+        if self.args.edges {
+            return self.show_edges();
+        }
+        if self.args.longest {
+            return Err(self.profile.no_sample());
+        }
+        self.show_paths()
+    }
+
+    fn show_estimates(&self, estimated: &Estimated) -> Result<Outcome> {
+        let args = self.args;
         // The list of estimates is one of paths alone, or of subpaths.
         if let Some(by) = args.by.filter(|by| *by != ByArg::Path) {
             let name = by.to_possible_value().expect("no value is skipped");
-            return Err(profile.adds_no_estimates(name.get_name()));
+            return Err(self.profile.adds_no_estimates(name.get_name()));
         }
         let request = EstimateRequest {
             format: args.format,
@@ -113,56 +165,64 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
             bursts: args.bursts,
             longest: args.longest,
             sources: &args.sources,
-            layout,
+            layout: self.layout,
         };
-        return estimates::show(&request, (&profile, estimated), selection);
+        estimates::show(&request, (&self.profile, estimated), self.selection.clone())
     }
-    if args.bursts {
-        return Err(profile.no_bursts());
-    }
-    if args.edges {
-        let counts = edges::collect(&profile, &selection)?;
-        let printed = match args.format {
-            Format::Text => edges::text(&profile, &counts, layout),
-            Format::Json => edges::json(&profile, &counts),
+
+    /// Counts of edges, blocks and calls.
+    fn show_edges(self) -> Result<Outcome> {
+        let profile = &self.profile;
+        let counts = edges::collect(profile, &self.selection)?;
+        let printed = match self.args.format {
+            Format::Text => edges::text(profile, &counts, self.layout),
+            Format::Json => edges::json(profile, &counts),
             Format::Csv => edges::csv(&counts),
         };
-        let mut outcome = Outcome::print(printed).about(&[&profile]);
-        outcome.warnings.extend(notes);
-        return Ok(outcome);
+        let mut outcome = Outcome::print(printed).with_verdicts(&[profile]);
+        outcome.warnings.extend(self.notes);
+        Ok(outcome)
     }
-    if args.format == Format::Text {
-        selection.top = selection.top.or(Some(20));
-        selection.order = Order::Instructions;
+
+    /// Paths, and what they add up to.
+    fn show_paths(mut self) -> Result<Outcome> {
+        let args = self.args;
+        if args.format == Format::Text {
+            self.selection.top = self.selection.top.or(Some(SHOWN));
+            self.selection.order = Order::Instructions;
+        }
+        let profile = &self.profile;
+        let report = Report::new(profile.paths()?, &self.selection)?;
+        let (time, remarks) = samples::time(args.perf.as_deref(), profile)?;
+        let mut report = report
+            .with_sources(args.sources.find(profile))
+            .with_time(time);
+        if args.by == Some(ByArg::Loop) {
+            report = report.with_loops(profile.paths()?)?;
+        }
+        let is_by_thread = args.by == Some(ByArg::Thread);
+        if is_by_thread && profile.threads.is_empty() {
+            return Err(profile.no_threads());
+        }
+        if is_by_thread || args.format == Format::Json {
+            report = report.with_threads(profile.paths()?)?;
+        }
+        let printed = match args.format {
+            Format::Text => {
+                args.threads.heading() + &text::render(&report, args.by.into(), self.layout)
+            }
+            Format::Json => json::render(&report),
+            Format::Csv if is_by_thread => threads::csv(&report),
+            Format::Csv => csv::render(&report),
+        };
+        let printed = Outcome::print(printed);
+        let mut outcome = printed.with_verdict_unless_summarised(args.format, profile);
+        if args.format == Format::Text && !self.parts.is_empty() {
+            outcome.text += "\n";
+            outcome.text += &programs::text(&self.parts, self.layout)?;
+        }
+        outcome.warnings.extend(remarks);
+        outcome.warnings.extend(self.notes);
+        Ok(outcome.with_source_remarks(&report.sources))
     }
-    if args.longest {
-        return Err(profile.no_sample());
-    }
-    let report = Report::new(profile.paths()?, &selection)?;
-    let (time, warnings) = samples::time(args.perf.as_deref(), &profile)?;
-    let mut report = report.told_by(args.sources.find(&profile)).timed_by(time);
-    if args.by == Some(ByArg::Loop) {
-        report = report.with_loops(profile.paths()?)?;
-    }
-    if args.by == Some(ByArg::Thread) && profile.threads.is_empty() {
-        return Err(profile.no_threads());
-    }
-    if args.by == Some(ByArg::Thread) || args.format == Format::Json {
-        report = report.with_threads(profile.paths()?)?;
-    }
-    let printed = match args.format {
-        Format::Text => args.threads.heading() + &text::render(&report, args.by.into(), layout),
-        Format::Json => json::render(&report),
-        Format::Csv if args.by == Some(ByArg::Thread) => threads::csv(&report),
-        Format::Csv => csv::render(&report),
-    };
-    let printed = Outcome::print(printed);
-    let mut outcome = printed.about_unless_summarised(args.format, &profile);
-    if args.format == Format::Text && !parts.is_empty() {
-        outcome.text += "\n";
-        outcome.text += &programs::text(&parts, layout)?;
-    }
-    outcome.warnings.extend(warnings);
-    outcome.warnings.extend(notes);
-    Ok(outcome.told_by(&report.sources))
 }

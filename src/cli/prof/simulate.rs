@@ -71,7 +71,7 @@ pub(super) fn run(args: &SimulateArgs, trust: Trust, layout: Layout) -> Result<O
             Format::Json => simulated::functions_json(&rows),
             Format::Csv => simulated::functions_csv(&rows),
         };
-        return Ok(Outcome::print(printed).about(&profiles));
+        return Ok(Outcome::print(printed).with_verdicts(&profiles));
     }
     let rows = simulate::simulate(&manifest, &profile, weights.as_ref(), schemes, copies)?;
     let printed = match args.format {
@@ -79,5 +79,5 @@ pub(super) fn run(args: &SimulateArgs, trust: Trust, layout: Layout) -> Result<O
         Format::Json => simulated::json(&rows),
         Format::Csv => simulated::csv(&rows),
     };
-    Ok(Outcome::print(printed).about(&profiles))
+    Ok(Outcome::print(printed).with_verdicts(&profiles))
 }

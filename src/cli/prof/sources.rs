@@ -22,7 +22,7 @@ impl SourceArgs {
     }
 
     /// The sources of `profile` for coverage, of which markers leave lines out.
-    pub(super) fn marked(&self, profile: &Profile, markers: &MarkerArgs) -> Sources {
+    pub(super) fn open_marked(&self, profile: &Profile, markers: &MarkerArgs) -> Sources {
         profile.sources(Search {
             markers: markers.exclude_marker.clone(),
             ..self.search()
@@ -32,7 +32,7 @@ impl SourceArgs {
     /// The sources of `profile`, whose files then have the names that others are to find them by: these may be no names
     /// of files here, so sources are looked for first by the names that they were compiled by.
     pub(super) fn mark_and_rename(&self, profile: &mut Profile, markers: &MarkerArgs) -> Sources {
-        let sources = self.marked(profile, markers);
+        let sources = self.open_marked(profile, markers);
         self.rename(profile);
         sources
     }

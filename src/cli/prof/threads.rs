@@ -1,7 +1,7 @@
 //! The option that chooses threads.
 
 use crate::base::error::Result;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::profile::Profile;
 use clap::Args;
 
@@ -18,7 +18,10 @@ impl ThreadArgs {
         if self.names.is_empty() {
             return String::new();
         }
-        format!("only what {} ran\n\n", printable(&self.names.join(", ")))
+        format!(
+            "only what {} ran\n\n",
+            escape_unprintable(&self.names.join(", "))
+        )
     }
 
     /// The profile, with the counts of the chosen threads alone.

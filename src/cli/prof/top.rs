@@ -2,9 +2,9 @@
 
 use super::Outcome;
 use crate::base::error::{Error, Result};
-use crate::base::table::{Layout, wrapped};
-use crate::cli::screen::{Flow, Input, List, Screen, Table, clip, named};
-use crate::read::watch::{Kind, Order, View, Watch, cells, heading, text};
+use crate::base::table::{Layout, wrap_words};
+use crate::cli::screen::{Input, KeyOutcome, List, Screen, Table, clip, name_line};
+use crate::read::watch::{RowKind, RowOrder, View, Watch, cells, heading, text};
 use clap::Args;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -51,15 +51,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub(super) fn run(args: &TopArgs, layout: Layout) -> Result<Outcome> {
     let mut watch = Watch::new(&args.targets, &args.manifest)?;
     if args.once {
-        let mut view = watch.look(Order::Share, args.top)?;
+        let mut view = watch.look_again(RowOrder::Share, args.top)?;
         if let Some(seconds) = args.interval {
             std::thread::sleep(Duration::from_secs_f64(seconds));
-            view = watch.look(Order::Share, args.top)?;
+            view = watch.look_again(RowOrder::Share, args.top)?;
         }
         return Ok(Outcome::print(text(&view, layout)));
     }
     // What is wrong from the beginning is said without a screen.
-    let view = watch.look(Order::Share, MOST)?;
+    let view = watch.look_again(RowOrder::Share, MOST)?;
     let every = Duration::from_secs_f64(args.interval.unwrap_or(EVERY));
     let mut top = Top::new(view);
     let mut screen = Screen::open("--once prints a table")?;
@@ -68,7 +68,7 @@ pub(super) fn run(args: &TopArgs, layout: Layout) -> Result<Outcome> {
 }
 
 /// What a reader is asked for: rows in this order; whether rates begin anew.
-type Question = (Order, bool);
+type Question = (RowOrder, bool);
 
 /// Shows looks until the user ends it. They are taken beside: however long reading takes, keys are heard.
 fn show(top: &mut Top, mut watch: Watch, every: Duration, screen: &mut Screen) -> Result<()> {
@@ -79,7 +79,7 @@ fn show(top: &mut Top, mut watch: Watch, every: Duration, screen: &mut Screen) -
             if restart {
                 watch.restart();
             }
-            if tell.send(watch.look(order, MOST)).is_err() {
+            if tell.send(watch.look_again(order, MOST)).is_err() {
                 break;
             }
         }
@@ -92,13 +92,13 @@ fn show(top: &mut Top, mut watch: Watch, every: Duration, screen: &mut Screen) -
         let input = screen.input(every)?;
         changed = !matches!(input, Input::None);
         match input {
-            Input::Key(key) if top.key(key) == Flow::End => return Ok(()),
+            Input::Key(key) if top.key(key) == KeyOutcome::End => return Ok(()),
             _ => {}
         }
         match told.try_recv() {
             Ok(seen) => {
                 (waiting, changed) = (false, true);
-                top.see(seen);
+                top.take_view(seen);
             }
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => {
@@ -124,7 +124,7 @@ struct Top {
     /// Why the last look failed.
     problem: Option<String>,
     list: List,
-    order: Order,
+    order: RowOrder,
     paused: bool,
     /// A look that is wanted at once.
     asks: Option<Question>,
@@ -136,25 +136,25 @@ impl Top {
             view,
             problem: None,
             list: List::default(),
-            order: Order::default(),
+            order: RowOrder::default(),
             paused: false,
             asks: None,
         }
     }
 
-    fn see(&mut self, seen: Result<View>) {
+    fn take_view(&mut self, seen: Result<View>) {
         match seen {
             Ok(view) => (self.view, self.problem) = (view, None),
             Err(e) => self.problem = Some(e.to_string()),
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Flow {
+    fn key(&mut self, key: KeyEvent) -> KeyOutcome {
         if self.list.key(key, self.view.rows.len()) {
-            return Flow::On;
+            return KeyOutcome::On;
         }
         match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return Flow::End,
+            KeyCode::Char('q') | KeyCode::Esc => return KeyOutcome::End,
             KeyCode::Char('p') => self.paused = !self.paused,
             KeyCode::Char('s') => {
                 self.order = self.order.next();
@@ -163,7 +163,7 @@ impl Top {
             KeyCode::Char('r') => self.asks = Some((self.order, true)),
             _ => {}
         }
-        Flow::On
+        KeyOutcome::On
     }
 
     fn draw(&mut self, frame: &mut Frame) {
@@ -181,7 +181,7 @@ impl Top {
         let kind = self.view.kind;
         let table = Table {
             heading: heading(kind),
-            main: if kind == Kind::Subpaths { 3 } else { 2 },
+            main: if kind == RowKind::Subpaths { 3 } else { 2 },
             items: self.view.rows.len(),
             least: 0,
         };
@@ -190,12 +190,12 @@ impl Top {
             let row = &rows[i];
             (cells(kind, row), (row.name.clone(), row.rest.clone()))
         };
-        table.draw(frame, middle, &mut self.list, row, named);
+        table.draw(frame, middle, &mut self.list, row, name_line);
         if let Some(row) = rows.get(self.list.at) {
             let text = row.details.join("\n");
             let lines: Vec<String> = text
                 .lines()
-                .map(|l| wrapped(l, usize::from(area.width), 0))
+                .map(|l| wrap_words(l, usize::from(area.width), 0))
                 .collect();
             frame.render_widget(Text::from(lines.join("\n")).dim(), bottom);
         }

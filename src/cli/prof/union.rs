@@ -2,8 +2,8 @@
 
 use super::Outcome;
 use crate::base::error::Result;
-use crate::base::names::printable;
-use crate::base::table::{exactly, number_of};
+use crate::base::names::escape_unprintable;
+use crate::base::table::{group_all_digits, number_of};
 use crate::cli::ForceArgs;
 use crate::profile::locate::has_never_run;
 use crate::profile::several;
@@ -43,18 +43,18 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let said = format!(
         "{}: joined {}: {}, {} of several; {} ran\n",
-        printable(&args.output.display().to_string()),
+        escape_unprintable(&args.output.display().to_string()),
         number_of((profiles.len() - idle.len()) as u64, "profile"),
         functions(profile.manifest.functions.len()),
-        exactly(shared as u64),
-        exactly(profile.executed().count() as u64),
+        group_all_digits(shared as u64),
+        group_all_digits(profile.executed().count() as u64),
     );
-    outcome.done(&at, &said);
+    outcome.add_written(&at, &said);
     let added = |folder: &&PathBuf| {
         let folder = folder.display().to_string();
         format!(
             "{}: it never ran, so it adds functions but no counts",
-            printable(&folder)
+            escape_unprintable(&folder)
         )
     };
     outcome.warnings.extend(idle.iter().map(added));
@@ -64,7 +64,7 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
             "{what} not profiled in every program that has them: counts of the others are there"
         ));
     }
-    outcome.say(&[&profile]);
+    outcome.add_verdicts(&[&profile]);
     Ok(outcome)
 }
 

@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::names::{NAMED_FUNCTIONS, first_names, printable};
+use crate::base::names::{NAMED_FUNCTIONS, escape_unprintable, first_names};
 use crate::base::table::{number_of, times};
 use crate::profile::Profile;
 use crate::profile::merge::runs::{Runs, runs};
@@ -26,7 +26,7 @@ const CAUSES: &str = "Copies that run alike leave no violations. Likely causes, 
   uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it
 ";
 
-/// The same where one copy counts everything.
+/// Likely causes of violations where one copy counts everything.
 const CAUSES_IN_ONE: &str = "Counts of one process agree with each other. Likely causes, and what helps:
   children that share its memory and go on       vfork and clone: end the child by _exit or exec, or use fork
 ";
@@ -78,7 +78,7 @@ fn by_run(runs: &Runs) -> String {
     for run in &runs.differing {
         for line in &run.differences {
             let line = format!("run {}: {line}", run.arguments);
-            let _ = writeln!(text, "{}", printable(&line));
+            let _ = writeln!(text, "{}", escape_unprintable(&line));
         }
     }
     let (differing, all) = (runs.differing.len(), runs.all);
@@ -112,7 +112,7 @@ fn text(
         );
     }
     for (what, line) in verdict.findings(profile, name) {
-        let _ = writeln!(text, "{what}: {}", printable(&line));
+        let _ = writeln!(text, "{what}: {}", escape_unprintable(&line));
     }
     if findings.unchecked > 0 {
         let n = functions(findings.unchecked);
@@ -194,7 +194,7 @@ fn list_causes(
         } else {
             format!("{function} may differ by {}", calls.join(", "))
         };
-        let _ = writeln!(text, "{}", printable(&line));
+        let _ = writeln!(text, "{}", escape_unprintable(&line));
     }
     let all = number_of(findings.functions as u64, "function");
     let agreeing = findings.agreeing;

@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
-use crate::estimates::data::{Asked, Settings};
+use crate::estimates::data::{SamplingRequest, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
 use clap::{Args, ValueEnum};
 
@@ -80,7 +80,7 @@ impl SamplingArgs {
     /// Options for another scheme, lengths out of order, a bias by which some length would never be chosen.
     pub(super) fn resolve(self, scheme: Scheme) -> Result<Option<Settings>> {
         if scheme != Scheme::Subpath {
-            return match self.given() {
+            return match self.find_first_given() {
                 Some(option) => Err(Error::Usage(format!(
                     "{option}: only --scheme subpath has this option; choose that scheme, or leave {option} out"
                 ))),
@@ -94,7 +94,7 @@ impl SamplingArgs {
         };
         check(&lengths)?;
         let bias = self.bias.unwrap_or(1.0);
-        let settings = Settings::new(Asked {
+        let settings = Settings::new(SamplingRequest {
             period: self.period.unwrap_or(PERIOD),
             lengths: &lengths,
             bias,
@@ -112,7 +112,7 @@ impl SamplingArgs {
     }
 
     /// The first option that was given.
-    fn given(&self) -> Option<&'static str> {
+    fn find_first_given(&self) -> Option<&'static str> {
         let given = [
             ("--period", self.period.is_some()),
             ("--lengths", !self.lengths.is_empty()),

@@ -76,7 +76,7 @@ impl Guard {
     }
 
     /// Notes whether the screen is shown from now on, and so has to be given back.
-    pub(super) fn hold(&self, held: bool) {
+    pub(super) fn set_shown(&self, held: bool) {
         self.held.store(held, Ordering::SeqCst);
     }
 
@@ -84,7 +84,7 @@ impl Guard {
     pub(super) fn check(&self) {
         let signal = self.ending.load(Ordering::SeqCst);
         if signal != 0 {
-            self.leave(signal);
+            self.die_by(signal);
         }
     }
 
@@ -93,17 +93,17 @@ impl Guard {
         let gone = [Errno::IO, Errno::NXIO, Errno::NODEV].map(Errno::raw_os_error);
         let said = error.raw_os_error().is_some_and(|e| gone.contains(&e));
         if said || is_hung_up(&self.terminal) {
-            self.leave(SIGHUP);
+            self.die_by(SIGHUP);
         }
     }
 
     /// Gives the terminal back and dies by `signal`.
-    pub(super) fn leave(&self, signal: i32) -> ! {
+    pub(super) fn die_by(&self, signal: i32) -> ! {
         // Whoever comes second must not die before the first has given the terminal back.
         let _alone = self.leaving.lock();
         if self.held.load(Ordering::SeqCst) {
             self.give_back();
-            self.hold(false);
+            self.set_shown(false);
         }
         let _ = emulate_default_handler(signal);
         std::process::exit(128 + signal)
@@ -116,7 +116,7 @@ impl Guard {
         while self.held.load(Ordering::SeqCst) && Instant::now() < last {
             std::thread::sleep(STEP);
         }
-        self.leave(signal)
+        self.die_by(signal)
     }
 
     /// Restores settings and the main screen without a lock that the main thread may hold, without waiting, and without

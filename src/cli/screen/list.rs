@@ -1,6 +1,6 @@
 //! Long lists of which only what is in sight is made.
 
-use crate::base::names::{first_columns, fitted, printable};
+use crate::base::names::{escape_unprintable, first_columns, fit_readable_name};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Alignment, Constraint, Rect};
@@ -27,7 +27,12 @@ pub(in crate::cli) struct List {
 }
 
 /// Where a key moves from `at`, by `page` or to `end`, which may be too far; `None`: it is none that moves.
-pub(in crate::cli) fn moved(key: KeyEvent, at: usize, page: usize, end: usize) -> Option<usize> {
+pub(in crate::cli) fn move_selection(
+    key: KeyEvent,
+    at: usize,
+    page: usize,
+    end: usize,
+) -> Option<usize> {
     Some(match key.code {
         KeyCode::Up | KeyCode::Char('k') => at.saturating_sub(1),
         KeyCode::Down | KeyCode::Char('j') => at + 1,
@@ -42,7 +47,7 @@ pub(in crate::cli) fn moved(key: KeyEvent, at: usize, page: usize, end: usize) -
 impl List {
     /// Moves as a key says; whether it is one that moves.
     pub(in crate::cli) fn key(&mut self, key: KeyEvent, items: usize) -> bool {
-        let to = moved(key, self.at, self.page.max(1), items);
+        let to = move_selection(key, self.at, self.page.max(1), items);
         if let Some(to) = to {
             self.at = to.min(items.saturating_sub(1));
         }
@@ -50,7 +55,7 @@ impl List {
     }
 
     /// The items in sight, where so many fit.
-    pub(in crate::cli) fn sight(&mut self, items: usize, fit: usize) -> Range<usize> {
+    pub(in crate::cli) fn scroll_into_sight(&mut self, items: usize, fit: usize) -> Range<usize> {
         self.at = self.at.min(items.saturating_sub(1));
         self.page = fit;
         let least = (self.at + 1).saturating_sub(fit);
@@ -82,7 +87,7 @@ impl Table<'_> {
         mut row: impl FnMut(usize) -> (Vec<String>, T),
         fit: impl Fn(T, u16) -> Line<'static>,
     ) {
-        let sight = list.sight(self.items, usize::from(area.height.saturating_sub(1)));
+        let sight = list.scroll_into_sight(self.items, usize::from(area.height.saturating_sub(1)));
         let first = sight.start;
         let rows: Vec<_> = sight.map(&mut row).collect();
         let numbers = self.heading.len() - 1;
@@ -129,16 +134,16 @@ impl Table<'_> {
 }
 
 /// A name that is shortened for what follows it.
-pub(in crate::cli) fn named((name, rest): (String, String), room: u16) -> Line<'static> {
+pub(in crate::cli) fn name_line((name, rest): (String, String), room: u16) -> Line<'static> {
     let left = usize::from(room).saturating_sub(display_width(&rest));
-    let name = fitted(&name, left.max(12));
+    let name = fit_readable_name(&name, left.max(12));
     let name = Span::styled(name, Style::new().fg(Color::Cyan));
     Line::from(vec![name, Span::raw(rest)])
 }
 
 /// The text, without control characters, as far as it fits into so many columns.
 pub(in crate::cli) fn clip(text: &str, width: u16) -> String {
-    let text = printable(text);
+    let text = escape_unprintable(text);
     let width = usize::from(width);
     if display_width(&text) <= width {
         return text.into_owned();
@@ -157,17 +162,17 @@ mod tests {
     #[test]
     fn moving() {
         let mut list = List::default();
-        assert_eq!(list.sight(100, 10), 0..10);
+        assert_eq!(list.scroll_into_sight(100, 10), 0..10);
         assert!(list.key(key(KeyCode::PageDown), 100));
-        assert_eq!((list.at, list.sight(100, 10)), (10, 1..11));
+        assert_eq!((list.at, list.scroll_into_sight(100, 10)), (10, 1..11));
         list.key(key(KeyCode::Up), 100);
-        assert_eq!((list.at, list.sight(100, 10)), (9, 1..11));
+        assert_eq!((list.at, list.scroll_into_sight(100, 10)), (9, 1..11));
         list.key(key(KeyCode::End), 100);
-        assert_eq!((list.at, list.sight(100, 10)), (99, 90..100));
+        assert_eq!((list.at, list.scroll_into_sight(100, 10)), (99, 90..100));
         // Fewer items, and more room.
-        assert_eq!((list.sight(5, 10), list.at), (0..5, 4));
-        assert_eq!((list.sight(0, 10), list.at), (0..0, 0));
-        assert!(list.sight(3, 0).is_empty());
+        assert_eq!((list.scroll_into_sight(5, 10), list.at), (0..5, 4));
+        assert_eq!((list.scroll_into_sight(0, 10), list.at), (0..0, 0));
+        assert!(list.scroll_into_sight(3, 0).is_empty());
         assert!(!list.key(key(KeyCode::Char('x')), 3));
         list.key(key(KeyCode::Home), 0);
         assert_eq!(list.at, 0);

@@ -3,7 +3,7 @@
 mod guard;
 mod list;
 
-pub(super) use list::{List, Table, clip, moved, named};
+pub(super) use list::{List, Table, clip, move_selection, name_line};
 
 use crate::base::error::{Error, Result};
 use guard::Guard;
@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What a program on the screen does about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum KeyOutcome {
     /// Goes on.
     On,
     /// Ends.
@@ -68,10 +68,10 @@ impl Screen {
         }
         let stops = Arc::default();
         let registered = signal_hook::flag::register(SIGTSTP, Arc::clone(&stops));
-        registered.map_err(|e| failed(&e))?;
-        let guard = Guard::start().map_err(|e| failed(&e))?;
-        guard.hold(true);
-        let (terminal, area) = take_terminal().map_err(|e| failed(&e))?;
+        registered.map_err(|e| terminal_error(&e))?;
+        let guard = Guard::start().map_err(|e| terminal_error(&e))?;
+        guard.set_shown(true);
+        let (terminal, area) = take_terminal().map_err(|e| terminal_error(&e))?;
         Ok(Screen {
             terminal,
             area,
@@ -85,7 +85,7 @@ impl Screen {
         let drawn = self
             .resize()
             .and_then(|()| self.terminal.draw(draw).map(drop));
-        drawn.map_err(|e| self.broken(&e))
+        drawn.map_err(|e| self.explain_failure(&e))
     }
 
     /// Follows the size of the terminal.
@@ -110,13 +110,13 @@ impl Screen {
             Ok(true) => {}
             // A signal: its flag is seen next time.
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(Input::None),
-            Err(e) => return Err(self.broken(&e)),
+            Err(e) => return Err(self.explain_failure(&e)),
         }
-        match event::read().map_err(|e| self.broken(&e))? {
+        match event::read().map_err(|e| self.explain_failure(&e))? {
             Event::Key(key) if key.kind == KeyEventKind::Release => Ok(Input::None),
-            Event::Key(key) if is_control(key, 'c') => self.guard.leave(SIGINT),
+            Event::Key(key) if is_control(key, 'c') => self.guard.die_by(SIGINT),
             // What crossterm makes of Ctrl-\, whose byte is that of Ctrl-4 as well.
-            Event::Key(key) if is_control(key, '4') => self.guard.leave(SIGQUIT),
+            Event::Key(key) if is_control(key, '4') => self.guard.die_by(SIGQUIT),
             Event::Key(key) if is_control(key, 'z') => self.stop(),
             Event::Key(key) => Ok(Input::Key(key)),
             Event::Resize(..) => Ok(Input::Changed),
@@ -127,25 +127,25 @@ impl Screen {
     /// Stops until the shell goes on with it, with the terminal as it was.
     fn stop(&mut self) -> Result<Input> {
         ratatui::restore();
-        self.guard.hold(false);
+        self.guard.set_shown(false);
         let stopped = signal_hook::low_level::emulate_default_handler(SIGTSTP);
-        self.guard.hold(true);
-        (self.terminal, self.area) = take_terminal().map_err(|e| self.broken(&e))?;
-        stopped.map_err(|e| failed(&e))?;
+        self.guard.set_shown(true);
+        (self.terminal, self.area) = take_terminal().map_err(|e| self.explain_failure(&e))?;
+        stopped.map_err(|e| terminal_error(&e))?;
         Ok(Input::Changed)
     }
 
     /// An error of the terminal, which ends the program here if the terminal is gone.
-    fn broken(&self, e: &std::io::Error) -> Error {
+    fn explain_failure(&self, e: &std::io::Error) -> Error {
         self.guard.check_error(e);
-        failed(e)
+        terminal_error(e)
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
         ratatui::restore();
-        self.guard.hold(false);
+        self.guard.set_shown(false);
     }
 }
 
@@ -170,6 +170,6 @@ fn is_control(key: KeyEvent, letter: char) -> bool {
     key.code == KeyCode::Char(letter) && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-fn failed(e: &std::io::Error) -> Error {
+fn terminal_error(e: &std::io::Error) -> Error {
     Error::Usage(format!("the terminal: {e}; try another terminal"))
 }

@@ -1,12 +1,12 @@
 //! A folder of profiles that grows run by run.
 
 use crate::base::error::{Error, Result};
-use crate::project::suite::Gathered;
+use crate::project::suite::SuiteResult;
 use crate::write::output::write_whole;
 use std::path::{Path, PathBuf};
 
 /// Adds the merged profiles to a folder that grows run by run, each below its program's name; how many there are.
-pub(super) fn keep_profiles(folder: &Path, gathered: &Gathered) -> Result<u64> {
+pub(super) fn keep_profiles(folder: &Path, gathered: &SuiteResult) -> Result<u64> {
     let here = std::env::current_dir().unwrap_or_default();
     let mut kept = 0;
     for (program, merged) in &gathered.programs {

@@ -1,6 +1,6 @@
 //! What versions of blocks take, as measured, and what is expected of each function.
 
-use super::flow::Flow;
+use super::flow::PrefixFlow;
 use super::warm::flow_apart;
 use crate::base::index::EdgeId;
 use crate::copies::partition::{Part, Ranges, Units, WHOLE};
@@ -108,7 +108,7 @@ impl Splitting {
 }
 
 /// Expected executions in the program.
-pub(super) struct Program<'a> {
+pub(super) struct ProgramCosts<'a> {
     pub functions: &'a [FunctionInput<'a>],
     pub paths: &'a [Option<Measuring>],
     pub splitting: Splitting,
@@ -118,7 +118,7 @@ pub(super) struct Program<'a> {
 
 /// What is expected of one function.
 pub(super) struct Facts<'a> {
-    pub flow: Flow<'a>,
+    pub flow: PrefixFlow<'a>,
     /// The code of a copy that profiles it all, if its paths may be hot and are worth it.
     pub code: Option<FunctionCode<'a>>,
     /// Instructions, with the function's own weights, where one copy profiles it all.
@@ -150,14 +150,14 @@ pub(super) struct Warm {
     pub instructions: f64,
 }
 
-impl<'a> Program<'a> {
+impl<'a> ProgramCosts<'a> {
     pub(super) fn new(units: &Units<'a>, splitting: Splitting) -> Self {
         let (functions, paths, costs) = (units.functions, units.paths, &units.costs);
         let facts = (0..functions.len()).into_par_iter().map(|i| {
             let (f, paths) = (&functions[i], paths[i].as_ref()?);
             let code = function_code(f.cfg, paths, Part::All);
             let instructions = code.cost();
-            let flow = Flow::new(paths);
+            let flow = PrefixFlow::new(paths);
             let executed = executed_instructions(f.cfg, paths, |e| paths.weights[e]);
             let in_versions = splitting.split_cost(flow.total(), executed);
             let order = &paths.shape.order;
@@ -174,6 +174,8 @@ impl<'a> Program<'a> {
                 in_versions,
                 cost: costs.worth_of_hits(i, instructions),
                 may_be_hot,
+                // Of two copies each takes half of the instructions, and all of what versions take: less than before
+                // only then.
                 splits: may_be_hot && in_versions < instructions / 2.0,
                 may_have_versions,
                 size,
@@ -190,7 +192,7 @@ impl<'a> Program<'a> {
                 f.code = None;
             }
         }
-        Program {
+        ProgramCosts {
             functions,
             paths,
             splitting,
@@ -235,7 +237,7 @@ pub(crate) fn instructions_in_versions(
     let Part::Ranges(ranges, _) = part else {
         return 0.0;
     };
-    let starts = paths.dag.outs(paths.dag.entry());
+    let starts = paths.dag.out_edges(paths.dag.entry());
     let all = starts.map(&ran).sum::<u64>() as f64;
     let splitting = Splitting::WhereItPays;
     if !ranges.warm.is_empty() {

@@ -1,11 +1,11 @@
 //! Distributions of tasks over copies, and which is the best.
 
-use super::costs::Program;
+use super::costs::ProgramCosts;
 use super::room::Room;
 use super::selection::make_hot;
 use super::tasks::Tasks;
 use crate::base::index::{CopyId, PathId, TiVec, ti_vec};
-use crate::copies::partition::{Assignment, Costs, Ranges, Share, Units, whole};
+use crate::copies::partition::{Assignment, Costs, Ranges, Share, Units, assign_longest_first};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -22,10 +22,12 @@ impl Candidate {
     }
 }
 
-impl Program<'_> {
+impl ProgramCosts<'_> {
     /// The best distribution for `copies`, or fewer.
     pub(super) fn assign(&self, copies: u32) -> Assignment {
         let mut best = self.best_for(copies);
+        // Code that is split takes more in all, so the slowest of more copies may be slower. Fewer are tried only
+        // where even the counting alone, spread evenly, would leave them faster.
         for fewer in (1..copies).rev() {
             if self.least_load() / f64::from(fewer) < best.slowest_load() {
                 let other = self.best_for(fewer);
@@ -53,11 +55,12 @@ impl Program<'_> {
     fn best_for(&self, copies: u32) -> Candidate {
         let mut room = Room::new(self.size(), copies);
         let mut tasks = Tasks::new(self, copies);
+        // Before tasks are split: with room for hot paths that splitting would take.
         let whole_functions = self.try_distribution(&tasks, &mut room.clone(), copies);
         let split = tasks.split(self, &mut room);
         let split = split.then(|| self.try_distribution(&tasks, &mut room, copies));
         let pbl = Units::new(self.functions, self.paths, Costs::labels, copies);
-        let pbl = whole(&pbl);
+        let pbl = assign_longest_first(&pbl);
         let pbl = self.candidate(pbl.shares, pbl.tasks, copies);
         let candidates = split.into_iter().chain([whole_functions, pbl]);
         let best = candidates.min_by(|a, b| a.slowest_load().total_cmp(&b.slowest_load()));

@@ -12,7 +12,7 @@ const MAX_PREFIXES: usize = 4096;
 
 /// The flow through prefixes of the paths of one function: of paths that ran where that is known, and what weights of
 /// edges expect beside them.
-pub(super) struct Flow<'a> {
+pub(super) struct PrefixFlow<'a> {
     paths: &'a Measuring,
     /// Of the paths that ran, before the i-th one by id.
     sums: Vec<f64>,
@@ -30,21 +30,21 @@ pub(super) struct Prefix {
     guessed: f64,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> PrefixFlow<'a> {
     /// From counts of paths as far as they are known, else from weights of edges.
     pub(super) fn new(paths: &'a Measuring) -> Self {
         let counts = paths.ran.iter().scan(0.0, |sum, r| {
             *sum += r.count as f64;
             Some(*sum)
         });
-        Flow {
+        PrefixFlow {
             paths,
             sums: std::iter::once(0.0).chain(counts).collect(),
         }
     }
 
     /// All paths.
-    pub(super) fn all(&self) -> Prefix {
+    pub(super) fn all_paths(&self) -> Prefix {
         let all = self.flow_out(self.dag().entry());
         let guessed = all * self.paths.guessed_part();
         let ran = self.flow_between(PathId(0), PathId(self.paths.numbering.total()));
@@ -58,7 +58,7 @@ impl<'a> Flow<'a> {
 
     /// How many paths are executed.
     pub(super) fn total(&self) -> f64 {
-        self.all().flow
+        self.all_paths().flow
     }
 
     /// The vertices from that of `prefix` on to where its paths part, and how they go on there;
@@ -92,12 +92,12 @@ impl<'a> Flow<'a> {
                 guessed,
             }
         };
-        dag.outs(prefix.vertex).map(behind).collect()
+        dag.out_edges(prefix.vertex).map(behind).collect()
     }
 
     /// The hottest paths of each start that run, at most `n` each, and how often they run.
     pub(super) fn find_hottest(&self, n: usize) -> Vec<(PathId, f64)> {
-        let starts = self.extend_prefix(&self.all()).into_iter();
+        let starts = self.extend_prefix(&self.all_paths()).into_iter();
         starts.flat_map(|start| self.hottest_of(start, n)).collect()
     }
 
@@ -159,7 +159,7 @@ impl<'a> Flow<'a> {
     }
 
     fn flow_out(&self, v: VertexId) -> f64 {
-        let outs = self.dag().outs(v);
+        let outs = self.dag().out_edges(v);
         outs.map(|e| self.paths.weights[e]).sum()
     }
 

@@ -24,9 +24,9 @@ mod warm;
 #[cfg(test)]
 mod tests;
 
-use crate::copies::partition::{Assignment, Costs, Units, halves, to_the_first};
+use crate::copies::partition::{Assignment, Costs, Units, assign_by_halves, to_the_first};
 pub(crate) use costs::instructions_in_versions;
-use costs::{Program, Splitting};
+use costs::{ProgramCosts, Splitting};
 use room::Room;
 use selection::make_hot;
 
@@ -34,12 +34,12 @@ use selection::make_hot;
 /// functions: splitting at guesses costs more than it evens. Their likeliest paths are hot, the
 /// same ones with any number of copies: a function takes as much in all of them.
 pub(crate) fn ranges(units: &Units) -> Assignment {
-    let program = Program::new(units, Splitting::WhereItPays);
+    let program = ProgramCosts::new(units, Splitting::WhereItPays);
     if units.costs.are_measured() {
         return program.with_warm_edges_found().assign(units.copies);
     }
     let labels = Units::new(units.functions, units.paths, Costs::labels, units.copies);
-    let mut assignment = halves(&labels);
+    let mut assignment = assign_by_halves(&labels);
     // As if one copy had all functions.
     let mut room = Room::new(program.size(), 1);
     let hot = program.hot_paths(&to_the_first(&labels).shares, &mut room);
@@ -49,6 +49,6 @@ pub(crate) fn ranges(units: &Units) -> Assignment {
 
 /// The assignment as if versions cost nothing: whatever can be split is, for tests of what splitting makes.
 pub(crate) fn ranges_everywhere(units: &Units) -> Assignment {
-    let program = Program::new(units, Splitting::Everywhere);
+    let program = ProgramCosts::new(units, Splitting::Everywhere);
     program.with_warm_edges_found().assign(units.copies)
 }

@@ -47,7 +47,7 @@ impl Room {
 
     /// Takes room for a foreign version of a function in every copy, if there is any.
     pub(super) fn take_function(&mut self, facts: &Facts) -> bool {
-        self.take(0..self.left.len(), facts.size)
+        self.reserve(0..self.left.len(), facts.size)
     }
 
     /// Takes room for the blocks of prefixes that part at the last of `passed`, in every copy.
@@ -65,9 +65,9 @@ impl Room {
         let entry = |c: usize| (function, CopyId::new(c));
         let fits = |c: usize, room: &Room| {
             let held = room.prefixes.get(&entry(c)).map_or(0, |p| p.size);
-            held + size <= limit(facts)
+            held + size <= growth_limit(facts)
         };
-        if !copies.clone().all(|c| fits(c, self)) || !self.take(copies.clone(), size) {
+        if !copies.clone().all(|c| fits(c, self)) || !self.reserve(copies.clone(), size) {
             return false;
         }
         for c in copies {
@@ -91,7 +91,7 @@ impl Room {
         let held = self.prefixes.entry((function, copy)).or_default();
         new.retain(|p| !held.held.contains(p));
         let size = size_of(facts, cfg, &new);
-        if held.size + size > limit(facts) {
+        if held.size + size > growth_limit(facts) {
             return false;
         }
         if !self.take_blocks(copy, size) {
@@ -105,10 +105,10 @@ impl Room {
 
     /// Takes room for so many instructions in a copy.
     pub(super) fn take_blocks(&mut self, copy: CopyId, size: u64) -> bool {
-        self.take(copy.index()..copy.index() + 1, size)
+        self.reserve(copy.index()..copy.index() + 1, size)
     }
 
-    fn take(&mut self, copies: std::ops::Range<usize>, size: u64) -> bool {
+    fn reserve(&mut self, copies: std::ops::Range<usize>, size: u64) -> bool {
         let left = &mut self.left[copies];
         let fits = left.iter().all(|&l| l >= size as f64);
         if fits {
@@ -118,7 +118,7 @@ impl Room {
     }
 }
 
-fn limit(facts: &Facts) -> u64 {
+fn growth_limit(facts: &Facts) -> u64 {
     facts.size.max(SMALL_FUNCTION)
 }
 

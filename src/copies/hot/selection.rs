@@ -1,6 +1,6 @@
 //! Which paths get versions of their own: hot ones, and those along warm edges.
 
-use super::costs::{MAY_SAVE, MEASURED, Program, Splitting, Warm, spill_cost};
+use super::costs::{MAY_SAVE, MEASURED, ProgramCosts, Splitting, Warm, spill_cost};
 use super::room::Room;
 use super::warm::{flow_apart, warm_edges};
 use crate::base::index::{CopyId, PathId};
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-impl Program<'_> {
+impl ProgramCosts<'_> {
     /// Finds which edges of its functions are warm.
     pub(super) fn with_warm_edges_found(mut self) -> Self {
         let all = (0..self.functions.len()).into_par_iter();

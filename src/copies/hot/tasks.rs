@@ -1,6 +1,6 @@
 //! Tasks: functions, and prefixes of the paths of those that are too heavy.
 
-use super::costs::{Facts, Program};
+use super::costs::{Facts, ProgramCosts};
 use super::flow::{Ordered, Prefix};
 use super::room::Room;
 use crate::base::index::{CopyId, PathId};
@@ -44,7 +44,7 @@ pub(super) struct Tasks {
 
 impl Tasks {
     /// One for each unit.
-    pub(super) fn new(program: &Program, copies: u32) -> Tasks {
+    pub(super) fn new(program: &ProgramCosts, copies: u32) -> Tasks {
         let mut tasks = Tasks {
             all: Vec::new(),
             heavy: WHOLE / f64::from(copies) * GRAIN,
@@ -62,7 +62,7 @@ impl Tasks {
             match tasks.of_unit[unit] {
                 None => {
                     tasks.of_unit[unit] = Some(tasks.all.len());
-                    tasks.push(i, facts, facts.flow.all(), [facts.cost, elsewhere]);
+                    tasks.push(i, facts, facts.flow.all_paths(), [facts.cost, elsewhere]);
                 }
                 Some(t) => {
                     let task: &mut HotTask = &mut tasks.all[t];
@@ -90,13 +90,13 @@ impl Tasks {
     }
 
     /// The function that stands for the unit of `program`'s function `i`.
-    pub(super) fn representative(&self, program: &Program, i: usize) -> Option<usize> {
+    pub(super) fn representative(&self, program: &ProgramCosts, i: usize) -> Option<usize> {
         let task = self.of_unit[program.functions[i].unit.index()]?;
         Some(self.all[task].function)
     }
 
     /// Splits the heaviest tasks as long as there is room; whether any took some.
-    pub(super) fn split(&mut self, program: &Program, room: &mut Room) -> bool {
+    pub(super) fn split(&mut self, program: &ProgramCosts, room: &mut Room) -> bool {
         let mut split = vec![false; program.functions.len()];
         while let Some((_, t)) = self.heap.pop() {
             let (i, prefix) = (self.all[t].function, self.prefixes[t]);

@@ -2,7 +2,7 @@
 //! than pbl or than fewer copies.
 
 use super::costs::Splitting;
-use super::flow::Flow;
+use super::flow::PrefixFlow;
 use super::{ranges, ranges_everywhere};
 use crate::base::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::copies::partition::{Assignment, Costs, Local, Part, Share, Units, WHOLE};
@@ -11,10 +11,10 @@ use crate::copies::plan::interp::{self, Outcome};
 use crate::copies::strategy::Scheme;
 use crate::input::ir::Cfg;
 use crate::paths::dag::Path;
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::function::{FunctionInput, Measuring};
 use crate::paths::numbering::enumerate;
-use crate::paths::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
+use crate::paths::random_cfg::{Walk, any_cfg, cfg, find_retreating_edges, input, paths_of, walk};
 use crate::paths::versions::size;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -29,8 +29,8 @@ fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
 }
 
 /// The paths of completed walks.
-fn ran(graph: &Cfg, paths: &Measuring, walks: &[Walk]) -> BTreeMap<PathId, u64> {
-    let mut ends: Vec<CfgEdge> = retreating(graph);
+fn count_walks(graph: &Cfg, paths: &Measuring, walks: &[Walk]) -> BTreeMap<PathId, u64> {
+    let mut ends: Vec<CfgEdge> = find_retreating_edges(graph);
     ends.extend(&paths.cuts);
     ends.sort_unstable();
     let of_walk = |w: &Walk| paths_of(graph, w, &ends);
@@ -59,7 +59,7 @@ fn completed(graph: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
 }
 
 /// What `copy` counts, by canonical id, and the instructions that this takes.
-fn counted(
+fn count_by_copy(
     functions: &[FunctionInput],
     paths: &[Option<Measuring>],
     shares: &[Share],
@@ -77,19 +77,20 @@ fn counted(
             interp::run(plan, w, &mut outcome).unwrap();
         }
         let (cfg, paths) = (functions[i].cfg, paths[i].as_ref().unwrap());
-        let part = shares[i].part(copy).unwrap();
+        let part = shares[i].part_of_copy(copy).unwrap();
         let code = function_code(cfg, paths, part);
         let is_split = matches!(part, Part::Ranges(ranges, _) if ranges.owners.len() > 1);
         let in_versions = if is_split { in_versions } else { 0.0 };
         let mut hits = 0;
-        for (id, n) in ran(cfg, paths, &walks[i]) {
+        for (id, n) in count_walks(cfg, paths, &walks[i]) {
             let edges = paths.decode(id).unwrap();
             hits += n * code.hits(&edges);
             cost += n as f64 * (in_versions + code.instructions(&edges) as f64);
         }
         assert_eq!(hits, outcome.hits);
         let ids = crate::copies::plan::ids::choose_ids(cfg, paths, part);
-        let canonical = |(&id, &n): (&u64, &u64)| (ids.canonical(paths, LocalId(id)).unwrap(), n);
+        let canonical =
+            |(&id, &n): (&u64, &u64)| (ids.canonical_id(paths, LocalId(id)).unwrap(), n);
         counts[i] = outcome.counts.iter().map(canonical).collect();
     }
     (counts, cost)
@@ -185,7 +186,7 @@ fn functions_that_never_ran() {
     let weighted = weighted.assign(&functions, &paths, 4).shares;
     for shares in [ranges(&units).shares, weighted] {
         let of = |copy| {
-            let has = |s: &&Share| s.part(CopyId(copy)).is_some();
+            let has = |s: &&Share| s.part_of_copy(CopyId(copy)).is_some();
             shares.iter().filter(has).count()
         };
         assert_eq!([0, 1, 2, 3].map(of), [1, 4, 4, 4]);
@@ -250,14 +251,14 @@ proptest! {
         let mut wanted = Vec::new();
         for ((graph, p), walks) in graphs.iter().zip(&mut paths).zip(&walks) {
             let p = p.as_mut().unwrap();
-            wanted.push(ran(graph, p, walks));
+            wanted.push(count_walks(graph, p, walks));
             measure(p, wanted.last().unwrap());
         }
         let assignment = scheme.strategy().assign(&functions, &paths, copies);
         let mut merged = vec![BTreeMap::new(); graphs.len()];
         let mut costs: Vec<f64> = Vec::new();
         for copy in (0..copies).map(CopyId) {
-            let (counts, n) = counted(&functions, &paths, &assignment.shares, copy, &walks, in_versions);
+            let (counts, n) = count_by_copy(&functions, &paths, &assignment.shares, copy, &walks, in_versions);
             costs.push(n);
             for (all, more) in merged.iter_mut().zip(counts) {
                 for (id, n) in more {
@@ -268,11 +269,11 @@ proptest! {
         prop_assert_eq!(&merged, &wanted);
         let pbl = Scheme::Pbl.strategy().assign(&functions, &paths, copies);
         let pbl_costs: Vec<f64> = (0..copies).map(CopyId)
-            .map(|c| counted(&functions, &paths, &pbl.shares, c, &walks, 0.0).1).collect();
+            .map(|c| count_by_copy(&functions, &paths, &pbl.shares, c, &walks, 0.0).1).collect();
         let most = |costs: &[f64]| costs.iter().copied().fold(0.0, f64::max);
         prop_assert!(most(&costs) <= most(&pbl_costs) * 1.0001 + 0.01, "{costs:?}, pbl {pbl_costs:?}");
         let whole: Vec<Share> = graphs.iter().map(|_| Share::Whole(CopyId(0))).collect();
-        let all = counted(&functions, &paths, &whole, CopyId(0), &walks, 0.0).1;
+        let all = count_by_copy(&functions, &paths, &whole, CopyId(0), &walks, 0.0).1;
         for (load, cost) in assignment.load.iter().zip(&costs) {
             let expected = *load as f64 / WHOLE * all;
             prop_assert!((expected - cost).abs() < 0.01 + all * 1e-4, "{expected} expected, {cost} ran");
@@ -291,7 +292,7 @@ proptest! {
         let mut paths = all_paths(&functions);
         for ((graph, p), choices) in graphs.iter().zip(&mut paths).zip(&choices).filter(|_| !guess) {
             let p = p.as_mut().unwrap();
-            let counts = ran(graph, p, &completed(graph, choices));
+            let counts = count_walks(graph, p, &completed(graph, choices));
             measure(p, &counts);
         }
         let native: u64 = graphs.iter().map(size_of).sum();
@@ -322,12 +323,12 @@ proptest! {
         let mut paths = all_paths(&functions).remove(0).unwrap();
         prop_assume!(paths.numbering.total() <= 1000);
         if !guess {
-            let counts = ran(&graph, &paths, &completed(&graph, &choices));
+            let counts = count_walks(&graph, &paths, &completed(&graph, &choices));
             prop_assume!(!counts.is_empty());
             measure(&mut paths, &counts);
         }
-        let flow = Flow::new(&paths);
-        let mut open = vec![flow.all()];
+        let flow = PrefixFlow::new(&paths);
+        let mut open = vec![flow.all_paths()];
         let mut single = BTreeMap::new();
         while let Some(prefix) = open.pop() {
             match flow.parts(&prefix) {

@@ -30,7 +30,7 @@ const RARELY: u32 = 16;
 /// hottest are too many. O(V + E).
 pub(super) fn warm_edges(cfg: &Cfg, paths: &Measuring, room: u64) -> Option<(Vec<EdgeId>, u64)> {
     let dag = &paths.dag;
-    let total: f64 = dag.outs(dag.entry()).map(|e| paths.weights[e]).sum();
+    let total: f64 = dag.out_edges(dag.entry()).map(|e| paths.weights[e]).sum();
     let mut best = None;
     for halvings in 0..=RARELY {
         let inside = Inside::new(dag, paths, total / f64::from(1u32 << halvings));
@@ -56,7 +56,7 @@ pub(super) fn flow_apart(cfg: &Cfg, paths: &Measuring, ran: impl Fn(EdgeId) -> f
         let to = dag.block(dag.edge(*e).dst);
         dag.edge(*e).kind == EdgeKind::LoopStart && to.is_some_and(|b| apart.contains_block(b))
     };
-    let starts = dag.outs(dag.entry()).filter(begins_apart);
+    let starts = dag.out_edges(dag.entry()).filter(begins_apart);
     starts.map(ran).sum()
 }
 
@@ -80,8 +80,8 @@ impl Inside {
             }
             let by_weight =
                 |a: &EdgeId, b: &EdgeId| weights[*a].total_cmp(&weights[*b]).then(b.cmp(a));
-            let heaviest = dag.outs(v).max_by(by_weight);
-            for e in dag.outs(v) {
+            let heaviest = dag.out_edges(v).max_by(by_weight);
+            for e in dag.out_edges(v) {
                 if weights[e] >= least || v != dag.entry() && Some(e) == heaviest {
                     edges.insert(e);
                     reached.insert(dag.edge(e).dst);
@@ -94,7 +94,7 @@ impl Inside {
     /// The number of its paths; saturates.
     fn paths(&self, dag: &Dag) -> u64 {
         let paths = dag.fold_from_exit(1, |v, paths| {
-            let inside = dag.outs(v).filter(|e| self.edges.contains(*e));
+            let inside = dag.out_edges(v).filter(|e| self.edges.contains(*e));
             inside.fold(0u64, |n, e| n.saturating_add(paths[dag.edge(e).dst]))
         });
         paths[dag.entry()]

@@ -133,7 +133,7 @@ fn first_step(
     let mut min = dag.by_vertex(u64::MAX);
     (n[dag.exit()], min[dag.exit()]) = (1, 0);
     for v in dag.order_from_exit() {
-        let mut outs: Vec<EdgeId> = dag.outs(v).collect();
+        let mut outs: Vec<EdgeId> = dag.out_edges(v).collect();
         if ordered {
             outs.sort_by_key(|&e| Reverse(min[dag.edge(e).dst]));
         }
@@ -155,7 +155,7 @@ fn second_step(dag: &Dag, mut labels: Labels) -> Labels {
     for v in dag.order().filter(|&v| v != dag.exit()) {
         if let &[alone] = dag.ins(v) {
             let label = std::mem::take(&mut labels[alone]);
-            dag.outs(v).for_each(|e| labels[e] += label);
+            dag.out_edges(v).for_each(|e| labels[e] += label);
         }
     }
     labels

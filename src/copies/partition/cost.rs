@@ -92,7 +92,7 @@ impl Costs {
     }
 
     /// The cost of the paths inside `edges` (`None`: all) of function `f` under `numbering`.
-    pub(super) fn price(
+    pub(super) fn price_paths(
         &self,
         f: usize,
         paths: &Measuring,

@@ -58,6 +58,7 @@ pub fn distribute_by_halves(costs: &[u64], copies: u32) -> Distribution {
     let groups = tasks_of.into_iter().map(|tasks| Group::new(tasks, costs));
     let mut groups: Vec<Group> = groups.collect();
     let mut next: BinaryHeap<_> = (0..).zip(&groups).filter_map(Group::key).collect();
+    // Half of the copies have tasks already; each of the other half goes where it relieves the slowest most.
     for _ in 0..half {
         let Some((.., Reverse(g))) = next.pop() else {
             break; // no group has more tasks than copies

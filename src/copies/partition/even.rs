@@ -1,6 +1,6 @@
 //! The load made even by splitting what keeps it uneven.
 
-use super::{Assignment, Costs, Units, distribute, whole};
+use super::{Assignment, Costs, Units, assign_longest_first, distribute};
 use crate::base::index::FuncId;
 use std::cmp::Reverse;
 
@@ -29,7 +29,7 @@ pub fn split_evenly(units: &Units) -> Assignment {
 /// What pbl makes of it. Longest first is no optimum, and by other costs it may by luck come out
 /// evener: so that this is never worse than pbl by its own costs, that is tried too.
 fn by_labels(units: &Units) -> Assignment {
-    whole(&Units::new(
+    assign_longest_first(&Units::new(
         units.functions,
         units.paths,
         Costs::labels,

@@ -14,9 +14,11 @@ pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<IdSet
     let mut tasks = Vec::new();
     for v in graph.vertices() {
         let prefixes = &walk.held[v];
+        // Prefixes that were extended by all ways out are covered by longer ones.
         if prefixes.is_empty() || !(v == dag.exit() || walk.has_uncovered(graph, v)) {
             continue;
         }
+        // What is beyond `v` is the same for each of its prefixes, so it is looked for once.
         let rest = walk.find_uncovered_beyond(dag, graph, v);
         tasks.extend(prefixes.iter().map(|&p| walk.task(dag, graph, &rest, p)));
     }
@@ -47,8 +49,9 @@ impl PrefixWalk {
         walk.held[dag.entry()].push(None);
         let mut total = 1;
         for v in graph.vertices().filter(|&v| v != dag.exit()) {
+            // Prefixes at `v` are extended by each edge out of it, and are no prefixes of their own any more.
             total -= walk.held[v].len();
-            for e in graph.outs(v) {
+            for e in graph.out_edges(v) {
                 total += walk.extend(dag, v, e);
                 if total >= threshold {
                     return walk;
@@ -71,21 +74,21 @@ impl PrefixWalk {
     }
 
     fn has_uncovered(&self, graph: &Reduced, v: VertexId) -> bool {
-        graph.outs(v).any(|e| !self.covered.contains(e))
+        graph.out_edges(v).any(|e| !self.covered.contains(e))
     }
 
     /// The uncovered out-edges of `v` and all that is reachable from them, dummies expanded.
     fn find_uncovered_beyond(&self, dag: &Dag, graph: &Reduced, v: VertexId) -> IdSet<EdgeId> {
         let mut edges = dag.edge_set();
         let mut seen = dag.vertex_set();
-        let uncovered = graph.outs(v).filter(|e| !self.covered.contains(*e));
+        let uncovered = graph.out_edges(v).filter(|e| !self.covered.contains(*e));
         let mut stack: Vec<EdgeId> = uncovered.collect();
         while let Some(e) = stack.pop() {
             edges.insert(e);
             let w = dag.edge(e).dst;
             if !seen.put(w) {
                 edges.extend(graph.edges_inside(w).iter().copied());
-                stack.extend(graph.outs(w));
+                stack.extend(graph.out_edges(w));
             }
         }
         edges

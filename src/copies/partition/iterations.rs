@@ -82,9 +82,10 @@ impl Iterations {
     }
 
     /// The edge by which paths end in `block`, which has no successors, in state `version`.
-    pub fn leave(&self, paths: &Measuring, block: BlockId, version: u32) -> Option<EdgeId> {
+    pub fn end_edge(&self, paths: &Measuring, block: BlockId, version: u32) -> Option<EdgeId> {
         let dag = self.dag(paths);
-        dag.outs(dag.vertex(self.version(block, version)?)?).next()
+        dag.out_edges(dag.vertex(self.version(block, version)?)?)
+            .next()
     }
 
     fn version(&self, block: BlockId, version: u32) -> Option<BlockId> {
@@ -105,7 +106,7 @@ pub(super) fn longest_prefix(
     let mut path = Vec::with_capacity(edges.len());
     let mut v = dag.entry();
     for &e in edges {
-        let Some(next) = dag.outs(v).find(|o| origins[*o] == e) else {
+        let Some(next) = dag.out_edges(v).find(|o| origins[*o] == e) else {
             break;
         };
         path.push(next);

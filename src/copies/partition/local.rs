@@ -16,7 +16,7 @@ use crate::paths::weights::Weights;
 /// At least this part of weights is guessed where paths were counted, so that edges which never ran still differ.
 const LEAST_GUESSED: f64 = 1e-6;
 
-/// The versioned control flow of a function with ids of its own, which [`Local::canonical`] translates.
+/// The versioned control flow of a function with ids of its own, which [`Local::canonical_id`] translates.
 #[derive(Clone, Debug)]
 pub struct Local {
     /// The control flow.
@@ -142,7 +142,7 @@ impl Local {
     }
 
     /// The canonical id of the path with local id `id`; `None` when there is none, or none of interest.
-    pub fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
+    pub fn canonical_id(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
         let edges = self.numbering.decode(&self.dag, id.0)?;
         if let Some(set) = &self.interesting
             && !edges.iter().all(|e| set.contains(*e))
@@ -197,14 +197,14 @@ fn split_weights(dag: &Dag, origins: &TiSlice<EdgeId, EdgeId>, paths: &Measuring
     let own = |e: EdgeId| paths.weights[origins[e]];
     let all_ways = |e: EdgeId| -> f64 {
         let from = paths.dag.edge(origins[e]).src;
-        let outs = paths.dag.outs(from);
+        let outs = paths.dag.out_edges(from);
         outs.map(|o| paths.weights[o]).sum()
     };
     let mut weights = dag.by_edge(0.0);
     let mut arriving = dag.by_vertex(0.0);
     for v in dag.order().filter(|&v| v != dag.exit()) {
-        let total = dag.outs(v).next().map_or(0.0, all_ways);
-        for e in dag.outs(v) {
+        let total = dag.out_edges(v).next().map_or(0.0, all_ways);
+        for e in dag.out_edges(v) {
             weights[e] = if v == dag.entry() {
                 own(e)
             } else {

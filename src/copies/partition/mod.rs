@@ -31,4 +31,7 @@ pub use owners::Owners;
 pub use ranges::{Held, NOBODY, Ranges};
 pub use share::{Assignment, Part, Share, Task};
 pub use sides::Side;
-pub use units::{Distribute, Units, halves, split_where_called_once, to_the_first, whole};
+pub use units::{
+    Distribute, Units, assign_by_halves, assign_longest_first, split_where_called_once,
+    to_the_first,
+};

@@ -67,7 +67,9 @@ impl Selected {
         };
         let order = &paths.shape.order;
         let Product { versions, states } =
-            Versions::product(cfg, order, selection.first(), |s, e| selection.next(s, e));
+            Versions::product(cfg, order, selection.entry_state(), |s, e| {
+                selection.state_behind(s, e)
+            });
         let all = versions.dag(order, &paths.cuts);
         let state = |v| all.block(v).and_then(|b| states[b]);
         let own_edges = versions.dag_origins(&all, &paths.dag);
@@ -79,7 +81,7 @@ impl Selected {
             }
         };
         let (own, foreign): (Vec<EdgeId>, Vec<EdgeId>) = all.edge_ids().partition(is_own);
-        let dag = all.inside(&own);
+        let dag = all.restrict_to(&own);
         let mut open = dag.vertex_set();
         let mut foreign_ends = Vec::new();
         for e in foreign {
@@ -105,13 +107,13 @@ impl Selected {
 
 impl Selection<'_> {
     /// At the entry.
-    fn first(&self) -> PathState {
+    fn entry_state(&self) -> PathState {
         let dag = &self.paths.dag;
-        self.begin(dag.enter(), 0)
+        self.start_state(dag.entry_edge(), 0)
     }
 
     /// Where a path begins by `start`, an edge from ENTRY.
-    fn begin(&self, start: EdgeId, version: u32) -> PathState {
+    fn start_state(&self, start: EdgeId, version: u32) -> PathState {
         let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
         match self.state_at(dag.edge(start).dst, PathId(labels[start]), version) {
             // Iterations that are apart have small ids as they are.
@@ -121,13 +123,17 @@ impl Selection<'_> {
     }
 
     /// Behind `edge`, taken in `state`.
-    fn next(&self, state: PathState, edge: CfgEdge) -> PathState {
+    fn state_behind(&self, state: PathState, edge: CfgEdge) -> PathState {
         let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
         let e = dag.edge_of(edge).expect("edges are taken");
-        let apart = |version| self.apart.as_ref().map_or(0, |a| a.next(version, edge));
+        let apart = |version| {
+            self.apart
+                .as_ref()
+                .map_or(0, |a| a.state_behind(version, edge))
+        };
         if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
             let start = dag.loop_start(dag.back_target(e)).expect("a phony edge");
-            return self.begin(start, apart(0));
+            return self.start_state(start, apart(0));
         }
         match state {
             PathState::Foreign => PathState::Foreign,

@@ -50,7 +50,7 @@ pub enum Part<'a> {
 
 impl<'a> Part<'a> {
     /// The paths inside `edges`.
-    pub fn inside(edges: &'a IdSet<EdgeId>) -> Part<'a> {
+    pub fn of_edges(edges: &'a IdSet<EdgeId>) -> Part<'a> {
         if edges.is_full() {
             Part::All
         } else {
@@ -67,7 +67,7 @@ impl Share {
             Share::Whole(copy) => vec![(*copy, Part::All)],
             Share::Split(sets) => sets
                 .iter()
-                .map(|(c, set)| (*c, Part::inside(set)))
+                .map(|(c, set)| (*c, Part::of_edges(set)))
                 .collect(),
             Share::Ranges(ranges) => {
                 let copies = ranges.copies().into_iter();
@@ -96,13 +96,13 @@ impl Share {
     }
 
     /// What `copy` profiles of it.
-    pub fn part(&self, copy: CopyId) -> Option<Part<'_>> {
+    pub fn part_of_copy(&self, copy: CopyId) -> Option<Part<'_>> {
         let mut parts = self.parts().into_iter();
         parts.find(|&(c, _)| c == copy).map(|(_, part)| part)
     }
 
     /// The lowest copy that profiles some of it.
-    pub fn first(&self) -> Option<CopyId> {
+    pub fn first_copy(&self) -> Option<CopyId> {
         self.parts().first().map(|&(copy, _)| copy)
     }
 }

@@ -58,9 +58,9 @@ impl Selected {
             side,
         };
         let order = &paths.shape.order;
-        let first = automaton.first();
+        let first = automaton.entry_state();
         let Product { versions, states } =
-            Versions::product(cfg, order, first, |s, e| automaton.next(s, e));
+            Versions::product(cfg, order, first, |s, e| automaton.state_behind(s, e));
         let all = versions.dag(order, &paths.cuts);
         let own_edges = versions.dag_origins(&all, &paths.dag);
         let state = |v| all.block(v).and_then(|b| states[b]);
@@ -74,7 +74,7 @@ impl Selected {
         }));
         let own = useful_edges(&all, &candidates);
         let ids: Vec<EdgeId> = own.iter().collect();
-        let dag = all.inside(&ids);
+        let dag = all.restrict_to(&ids);
         let mut open = dag.vertex_set();
         let mut foreign_ends = Vec::new();
         for e in all.edge_ids().filter(|e| !own.contains(*e)) {
@@ -98,12 +98,12 @@ impl Selected {
 
 impl Automaton<'_> {
     /// At the entry.
-    fn first(&self) -> SideState {
-        self.begin(Some(self.iterations.dag(self.paths).enter()), 0)
+    fn entry_state(&self) -> SideState {
+        self.start_state(Some(self.iterations.dag(self.paths).entry_edge()), 0)
     }
 
     /// Where a path begins by `start`, an edge of the iterations' DAG from ENTRY.
-    fn begin(&self, start: Option<EdgeId>, version: u32) -> SideState {
+    fn start_state(&self, start: Option<EdgeId>, version: u32) -> SideState {
         self.state(start.is_some_and(|e| self.contains_edge(e)), version)
     }
 
@@ -125,15 +125,15 @@ impl Automaton<'_> {
     }
 
     /// Behind `edge`, taken in state `from`.
-    fn next(&self, from: SideState, edge: CfgEdge) -> SideState {
+    fn state_behind(&self, from: SideState, edge: CfgEdge) -> SideState {
         let own = self.paths.dag.edge_of(edge).expect("edges are taken");
         let version = self
             .apart
             .as_ref()
-            .map_or(0, |a| a.next(from.version, edge));
+            .map_or(0, |a| a.state_behind(from.version, edge));
         if let EdgeKind::BackEdge(_) = self.paths.dag.edge(own).kind {
             let to = self.paths.dag.back_target(own);
-            return self.begin(self.iterations.start(self.paths, to, version), version);
+            return self.start_state(self.iterations.start(self.paths, to, version), version);
         }
         let local = self.iterations.edge(self.paths, edge, from.version);
         self.state(
@@ -161,7 +161,7 @@ impl Automaton<'_> {
                 }
                 _ => {
                     let block = versions.origin[all.block(all.edge(e).src).expect("an exit")];
-                    let local = self.iterations.leave(self.paths, block, from.version);
+                    let local = self.iterations.end_edge(self.paths, block, from.version);
                     local.is_some_and(|e| self.contains_edge(e))
                 }
             };

@@ -10,10 +10,10 @@ use crate::copies::strategy::{Measure, Scheme};
 use crate::input::ir::Cfg;
 use crate::paths::dag::reduced::Reduced;
 use crate::paths::dag::{Dag, EdgeKind, Path, Shape};
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::function::{Counted, Measuring};
 use crate::paths::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
-use crate::paths::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
+use crate::paths::random_cfg::{Walk, any_cfg, cfg, find_retreating_edges, input, paths_of, walk};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -155,7 +155,7 @@ fn profile(
     }
     let code = function_code(graph, paths, part);
     let canonical =
-        |(&id, &count): (&u64, &u64)| Some((code.ids.canonical(paths, LocalId(id))?, count));
+        |(&id, &count): (&u64, &u64)| Some((code.ids.canonical_id(paths, LocalId(id))?, count));
     (
         outcome.counts.iter().filter_map(canonical).collect(),
         outcome.hits,
@@ -163,7 +163,7 @@ fn profile(
 }
 
 /// By definition: the paths of the walks, by canonical id.
-fn expected(paths: &Measuring, all: &[Path]) -> BTreeMap<PathId, u64> {
+fn expected_counts(paths: &Measuring, all: &[Path]) -> BTreeMap<PathId, u64> {
     let mut counts = BTreeMap::new();
     for p in all {
         let edges = paths.dag.path_edges(p).expect("path of the DAG");
@@ -190,7 +190,7 @@ fn check_scheme(
         let Some(plan) = plan.functions.first() else {
             continue;
         };
-        let part = assignment.shares[0].part(copy).unwrap();
+        let part = assignment.shares[0].part_of_copy(copy).unwrap();
         for (id, count) in profile(graph, part, plan, only, walks).0 {
             let edges = only.decode(id).unwrap();
             let counting: Vec<CopyId> = Owners(&assignment.shares[0])
@@ -234,7 +234,7 @@ fn walks(graph: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
 }
 
 fn all_paths_of(graph: &Cfg, walks: &[Walk], cuts: &[CfgEdge]) -> Vec<Path> {
-    let mut ends = retreating(graph);
+    let mut ends = find_retreating_edges(graph);
     ends.extend(cuts);
     ends.sort_unstable();
     walks
@@ -291,7 +291,7 @@ proptest! {
         let paths = all_paths(&functions);
         let only = paths[0].as_ref().unwrap();
         let walks = walks(&graph, &choices);
-        let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
+        let wanted = expected_counts(only, &all_paths_of(&graph, &walks, &only.cuts));
         let counts_paths = |s: &&Scheme| s.strategy().measure == Measure::Paths;
         for &scheme in Scheme::ALL.iter().filter(counts_paths) {
             for copies in [1, 2, 3, 8, 17] {
@@ -312,7 +312,7 @@ proptest! {
         let paths = [Some(cut.with_apart(apart))];
         let only = paths[0].as_ref().unwrap();
         let walks = walks(&graph, &choices);
-        let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
+        let wanted = expected_counts(only, &all_paths_of(&graph, &walks, &only.cuts));
         check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3, 4)?;
         check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3Weighted, 4)?;
         check_scheme(&graph, &paths, &walks, &wanted, Scheme::Sbl, 1)?;
@@ -363,7 +363,7 @@ proptest! {
         for (copy, part) in share.parts() {
             let plan = copy_plan(&functions, &all, std::slice::from_ref(&share), copy);
             let (counts, hits) = profile(&graph, part, &plan.functions[0], &paths, &walks);
-            let mut wanted = expected(&paths, &ran);
+            let mut wanted = expected_counts(&paths, &ran);
             wanted.retain(|&id, _| ranges.owner(id) == copy);
             prop_assert_eq!(counts, wanted);
             let code = function_code(&graph, &paths, part);
@@ -406,14 +406,14 @@ proptest! {
         }
         let ranges = some_ranges(1, &[], &[]).with_warm(warm);
         let share = Share::Ranges(ranges.clone());
-        let part = share.part(CopyId(0)).unwrap();
+        let part = share.part_of_copy(CopyId(0)).unwrap();
         let code = function_code(&graph, &paths, part);
         let walks = walks(&graph, &choices);
         let (functions, all) = ([input(&graph)], [Some(paths.clone())]);
         let plan = copy_plan(&functions, &all, std::slice::from_ref(&share), CopyId(0));
         let (counts, _) = profile(&graph, part, &plan.functions[0], &paths, &walks);
         let ran = all_paths_of(&graph, &walks, &paths.cuts);
-        prop_assert_eq!(counts, expected(&paths, &ran));
+        prop_assert_eq!(counts, expected_counts(&paths, &ran));
         let inside: u64 = arms.iter().map(|a| if *a == 2 { 2 } else { 1 }).product();
         // From the entry and from the header, each to the back edge and the exit
         let slots = 4 * inside;
@@ -430,7 +430,7 @@ proptest! {
                 }
                 ids.insert(id);
             }
-            prop_assert_eq!(ids.len(), expected(&paths, &ran).len());
+            prop_assert_eq!(ids.len(), expected_counts(&paths, &ran).len());
         }
     }
 
@@ -453,12 +453,12 @@ proptest! {
                 let id = paths.id(&edges);
                 let local = ids.local(&edges);
                 prop_assert_eq!(local.is_some(), ranges.owner(id) == copy);
-                prop_assert_eq!(local.map(|l| ids.canonical(&paths, l)), local.map(|_| Some(id)));
+                prop_assert_eq!(local.map(|l| ids.canonical_id(&paths, l)), local.map(|_| Some(id)));
                 counted.extend(local);
             }
             let dense = (0..counted.len() as u64).map(LocalId);
             prop_assert!(counted.iter().copied().eq(dense));
-            prop_assert_eq!(ids.canonical(&paths, LocalId(counted.len() as u64)), None);
+            prop_assert_eq!(ids.canonical_id(&paths, LocalId(counted.len() as u64)), None);
         }
     }
 }

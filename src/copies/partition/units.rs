@@ -19,12 +19,12 @@ const MAX_PARTITION_WORK: usize = 1 << 26;
 pub type Distribute = fn(&Units) -> Assignment;
 
 /// Whole functions, longest first.
-pub fn whole(units: &Units) -> Assignment {
+pub fn assign_longest_first(units: &Units) -> Assignment {
     units.assign(&|_| false, distribute)
 }
 
 /// Whole functions, so that twice as many copies never make the slowest one slower ([`distribute_by_halves`]).
-pub fn halves(units: &Units) -> Assignment {
+pub fn assign_by_halves(units: &Units) -> Assignment {
     units.assign(&|_| false, distribute_by_halves)
 }
 
@@ -73,7 +73,7 @@ impl<'a> Units<'a> {
         for (i, (f, p)) in functions.iter().zip(paths).enumerate() {
             if let Some(p) = p {
                 units.members[f.unit] += 1;
-                units.cost[f.unit] += units.costs.price(i, p, &p.numbering, None);
+                units.cost[f.unit] += units.costs.price_paths(i, p, &p.numbering, None);
             }
         }
         units
@@ -130,7 +130,7 @@ impl<'a> Units<'a> {
         let subset = edges.filter(|set| !set.is_full());
         let numbering = subset.map(|set| pspp(&paths.dag, set));
         let numbering = numbering.as_ref().unwrap_or(&paths.numbering);
-        self.costs.price(f, paths, numbering, subset)
+        self.costs.price_paths(f, paths, numbering, subset)
     }
 
     /// Every unit's tasks, by ascending unit.

@@ -65,7 +65,7 @@ fn scale_ways(ways: &[f64]) -> Option<Vec<u32>> {
 /// taken instead, or none of `dag`. O(successors).
 fn ways(block: BlockId, cfg: &Cfg, dag: &Dag, weights: &TiSlice<EdgeId, f64>) -> Vec<f64> {
     let mut ways = vec![0.0; cfg.block(block).succs.len()];
-    for e in dag.vertex(block).into_iter().flat_map(|v| dag.outs(v)) {
+    for e in dag.vertex(block).into_iter().flat_map(|v| dag.out_edges(v)) {
         if let EdgeKind::Real(c) | EdgeKind::BackEdge(c) = dag.edge(e).kind {
             ways[c.succ as usize] = weights[e];
         }
@@ -94,11 +94,12 @@ fn version_ways(
         return own_ways();
     };
     let mut ways = ways(block, cfg, &local.dag, weights);
+    // Paths of other copies leave the DAG here: of what arrives, the edges of the DAG do not account for them.
     if local.open.contains(v) {
         let arriving: f64 = local.dag.ins(v).iter().map(|e| weights[*e]).sum();
         let rest = (arriving - ways.iter().sum::<f64>()).max(0.0);
         let mut foreign = own_ways();
-        for e in local.dag.outs(v) {
+        for e in local.dag.out_edges(v) {
             if let EdgeKind::Real(c) | EdgeKind::BackEdge(c) = local.dag.edge(e).kind {
                 foreign[c.succ as usize] = 0.0;
             }
@@ -144,7 +145,7 @@ mod tests {
     }
 
     /// The function on the way of `walk`, all of whose paths were measured there.
-    fn measured(graph: &Cfg, walk: &Walk) -> Measuring {
+    fn measure_walk(graph: &Cfg, walk: &Walk) -> Measuring {
         let paths = Measuring::from_cfg(graph);
         let back = paths.shape.order.back_edges(graph).map(|(e, _)| e);
         let mut ends: Vec<CfgEdge> = back.chain(paths.cuts.iter().copied()).collect();
@@ -162,7 +163,7 @@ mod tests {
     }
 
     /// By block, in versions if there are any: how often the walk takes each successor.
-    fn taken(graph: &Cfg, local: Option<&Local>, walk: &Walk) -> Vec<Vec<f64>> {
+    fn count_branches(graph: &Cfg, local: Option<&Local>, walk: &Walk) -> Vec<Vec<f64>> {
         let graph = local.map_or(graph, |l| &l.versions.cfg);
         let mut taken: Vec<Vec<f64>> = graph
             .blocks
@@ -178,7 +179,7 @@ mod tests {
     }
 
     /// `ways` out of a block, of which those that leave the DAG of its version are one.
-    fn together(local: Option<&Local>, block: BlockId, ways: Vec<f64>) -> Vec<f64> {
+    fn join_leaving_ways(local: Option<&Local>, block: BlockId, ways: Vec<f64>) -> Vec<f64> {
         let inside =
             |succ: u32| local.is_none_or(|l| l.dag.edge_of(CfgEdge { block, succ }).is_some());
         let (inside, outside): (Vec<_>, Vec<_>) =
@@ -208,14 +209,14 @@ mod tests {
             edge in any::<prop::sample::Index>(),
         ) {
             let Some(walk) = walk(&graph, &choices).filter(|w| w.exit.is_some()) else { return Ok(()) };
-            let paths = measured(&graph, &walk);
+            let paths = measure_walk(&graph, &walk);
             let mut through = paths.dag.edge_set();
             through.insert(EdgeId::new(edge.index(paths.dag.edges().len())));
             let set = edges_through(&paths.dag, &through);
             for part in [Part::All, Part::Edges(&set), Part::Side(Side::Inside(&set))] {
                 let ids = choose_ids(&graph, &paths, part);
                 let local = ids.version_ids();
-                let taken = taken(&graph, local, &walk);
+                let taken = count_branches(&graph, local, &walk);
                 let weights = weigh_branches(&graph, &paths, local, &ids.weights(&paths));
                 let weights: BTreeMap<BlockId, Vec<u32>> = weights.into_iter().collect();
                 for (b, ran) in (0..).map(BlockId).zip(taken) {
@@ -225,7 +226,7 @@ mod tests {
                     let is_foreign = local.is_some_and(|l| l.dag.vertex(b).is_none());
                     if let Some(weights) = weights && has_choice && !is_foreign {
                         let weights = weights.iter().map(|w| f64::from(*w)).collect();
-                        let (weights, ran) = (together(local, b, weights), together(local, b, ran));
+                        let (weights, ran) = (join_leaving_ways(local, b, weights), join_leaving_ways(local, b, ran));
                         prop_assert!(are_alike(&weights, &ran), "{b}: {weights:?}, {ran:?}");
                     }
                 }

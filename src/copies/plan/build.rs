@@ -91,7 +91,7 @@ impl FunctionCode<'_> {
         // Of the counts that read the register at a vertex, the part that goes to the hash table.
         let parts: TiVec<VertexId, Option<f64>> = dag.fold_from_exit(None, |v, parts| {
             let (mut hashed, mut all) = (0.0, 0.0);
-            for e in dag.outs(v) {
+            for e in dag.out_edges(v) {
                 let part = match self.placement.code[e] {
                     Some(Op::Count(_)) => Some(1.0),
                     Some(Op::CountInWindow(_)) => Some(0.0),
@@ -126,7 +126,7 @@ impl FunctionCode<'_> {
 pub(crate) fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> FunctionCode<'a> {
     // Labels, whose sums along paths are their ids.
     let ids = choose_ids(cfg, paths, part);
-    let (ground, numbering) = (ids.ground(cfg, paths, part), ids.numbering());
+    let (ground, numbering) = (ids.ground_of_ids(cfg, paths, part), ids.numbering());
     let (dag, labels) = (ground.dag, &numbering.labels);
     let own_weights = ids.weights(paths);
     let joined = edges_joined_at_jumps(ground.cfg, dag);
@@ -262,7 +262,7 @@ pub(crate) fn copy_plan(
     copy: CopyId,
 ) -> CopyPlan {
     let plans = shares.par_iter().enumerate().filter_map(|(i, share)| {
-        let part = share.part(copy)?;
+        let part = share.part_of_copy(copy)?;
         let (cfg, paths) = (functions[i].cfg, paths[i].as_ref());
         let paths = paths.expect("only skipped functions have no paths");
         let Counting {
@@ -282,7 +282,7 @@ pub(crate) fn copy_plan(
             table,
             mostly_in_window,
             // Of some paths only, entries say nothing.
-            entries: share.first() == Some(copy)
+            entries: share.first_copy() == Some(copy)
                 && share.counts_all(&paths.dag)
                 && paths.may_be_left(cfg),
             forks: forks::count_counters(cfg, !paths.cuts.is_empty()),
@@ -314,7 +314,8 @@ fn count_paths(cfg: &Cfg, paths: &Measuring, part: Part) -> Counting {
     let code = function_code(cfg, paths, part);
     Counting {
         table: code.table,
-        mostly_in_window: code.find_blocks_mostly_in_window(&code.ids.ground(cfg, paths, part)),
+        mostly_in_window: code
+            .find_blocks_mostly_in_window(&code.ids.ground_of_ids(cfg, paths, part)),
         probes: code.sites(),
         branches: weigh_branches(cfg, paths, code.ids.version_ids(), &code.weights),
         versions: code.into_versions(),
@@ -363,7 +364,11 @@ mod tests {
             let weights: Weights = dag.edge_ids().map(|e| f64::from(e.0 + 1)).collect();
             let weighed = weigh_as_jumps(&dag, &weights, &joined);
             let all = dag.edge_ids().filter(|e| joined.contains(*e));
-            let sum = |e: EdgeId| dag.outs(dag.edge(e).src).map(|e| weights[e]).sum::<f64>();
+            let sum = |e: EdgeId| {
+                dag.out_edges(dag.edge(e).src)
+                    .map(|e| weights[e])
+                    .sum::<f64>()
+            };
             let rest = dag.edge_ids().filter(|e| !joined.contains(*e));
             assert!(rest.into_iter().all(|e| weighed[e] == weights[e]));
             all.map(|e| (target(e), weighed[e] == sum(e)))

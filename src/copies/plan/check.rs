@@ -104,7 +104,9 @@ pub(crate) fn copy(
     for f in &plan.functions {
         let i = f.func.index();
         let paths = paths[i].as_ref().expect("what is planned has paths");
-        let part = shares[i].part(plan.copy).expect("the copy has a part");
+        let part = shares[i]
+            .part_of_copy(plan.copy)
+            .expect("the copy has a part");
         if let Err(mistake) = function(functions[i].cfg, paths, part, f) {
             let text = f.text("the function");
             panic!("{mistake} (copy {}, function {i})\n{text}", plan.copy);
@@ -120,7 +122,7 @@ pub(crate) fn function(cfg: &Cfg, paths: &Measuring, part: Part, plan: &Function
         return edge_counters(&paths.dag, counted, plan);
     }
     let ids = choose_ids(cfg, paths, part);
-    let ground = ids.ground(cfg, paths, part);
+    let ground = ids.ground_of_ids(cfg, paths, part);
     if plan.versions.as_deref() != ground.versions {
         return mistake(None, "decoding does not know these versions");
     }
@@ -219,13 +221,15 @@ impl<'a> Proof<'a> {
     fn new(ground: &Ground<'a>, ids: &'a Ids, plan: &'a FunctionPlan) -> Self {
         let dag = ground.dag;
         let labels = &ids.numbering().labels;
-        let wanted = wanted(dag, ground.interesting);
-        let rest = rest(dag, labels);
+        // All of this is computed from definitions, not taken from what made the plan: an error there must not be
+        // repeated here.
+        let wanted = find_edges_inside(dag, ground.interesting);
+        let rest = sum_remaining_labels(dag, labels);
         let ends = ground.foreign_ends.iter().copied().chain(own_ends(dag));
         let counted_at_start = counted_at_start(dag, labels, &rest, ends, plan);
         Proof {
             cfg: ground.cfg,
-            closed: closed(dag, &wanted),
+            closed: find_closed_vertices(dag, &wanted),
             open: ground.open,
             foreign_ends: ground.foreign_ends,
             counted_at_start,
@@ -239,15 +243,18 @@ impl<'a> Proof<'a> {
     }
 
     fn run(mut self) -> Proved {
-        let mut sites = self.starts()?;
+        let mut sites = self.check_starts()?;
+        // In topological order, so that all prefixes that lead to a vertex are joined before one goes on from there:
+        // paths are not enumerated, and the proof is linear.
         for v in self.dag.order().skip(1) {
             self.may_leave(v)?;
-            for e in self.dag.outs(v) {
-                self.take(v, e)?;
+            for e in self.dag.out_edges(v) {
+                self.take_edge(v, e)?;
                 let site = site(self.dag, e).expect("no start of a path");
                 sites += usize::from(!self.plan.ops(site).is_empty());
             }
         }
+        // Code elsewhere would run between the sites that were looked at, and was proved by none.
         if sites == self.plan.probes.len() {
             Ok(())
         } else {
@@ -257,7 +264,7 @@ impl<'a> Proof<'a> {
 
     /// The starts of all paths: the entry, and behind each edge that ends a path. How many sites outside the DAG's
     /// edges have code.
-    fn starts(&mut self) -> Proved<usize> {
+    fn check_starts(&mut self) -> Proved<usize> {
         let dag = self.dag;
         let mut sites = 0;
         let first = EdgeId(0); // of paths that begin at the entry, unless all of them are foreign
@@ -269,7 +276,7 @@ impl<'a> Proof<'a> {
             if let EdgeKind::BackEdge(c) = dag.edge(e).kind
                 && let Some(next) = dag.loop_start(dag.back_target(e))
             {
-                self.start(next, Site::Edge(c), self.halves(e).1)?;
+                self.start(next, Site::Edge(c), self.split_at_end(e).1)?;
             }
         }
         for &(c, to) in self.foreign_ends {
@@ -289,24 +296,25 @@ impl<'a> Proof<'a> {
         } else {
             prefixes.foreign = Some(PrefixState::START);
         }
-        self.pass(prefixes, e, site, ops)
+        self.run_code(prefixes, e, site, ops)
     }
 
     /// Over edge `e` from `v`.
-    fn take(&mut self, v: VertexId, e: EdgeId) -> Proved {
+    fn take_edge(&mut self, v: VertexId, e: EdgeId) -> Proved {
         let mut prefixes = self.at[v];
         if !self.wanted.contains(e) {
+            // Behind an edge of no wanted path, what was wanted until here is foreign.
             prefixes.foreign = meet(prefixes.foreign, prefixes.wanted.take());
         }
         let site = site(self.dag, e).expect("only ENTRY has starts of paths");
         match self.dag.edge(e).kind {
-            EdgeKind::BackEdge(_) => self.pass(prefixes, e, site, self.halves(e).0),
-            _ => self.pass(prefixes, e, site, self.plan.ops(site)),
+            EdgeKind::BackEdge(_) => self.run_code(prefixes, e, site, self.split_at_end(e).0),
+            _ => self.run_code(prefixes, e, site, self.plan.ops(site)),
         }
     }
 
     /// The code of an edge that ends a path: of the path that ends, and of the next one's start.
-    fn halves(&self, e: EdgeId) -> (&'a [Op], &'a [Op]) {
+    fn split_at_end(&self, e: EdgeId) -> (&'a [Op], &'a [Op]) {
         let site = site(self.dag, e).expect("an end of a path");
         let next = self.dag.loop_start(self.dag.back_target(e));
         let ops = self.plan.ops(site);
@@ -316,12 +324,14 @@ impl<'a> Proof<'a> {
         let Some(last) = ops.iter().rposition(|op| op.counts()) else {
             return (&[], ops);
         };
+        // One list of code for two paths: the last count is of the path that ends, unless the next one is counted at
+        // its start, whose count is the last then.
         let of_next = self.counted_at_start.contains(next);
         ops.split_at(last + usize::from(!of_next))
     }
 
     /// Runs the code of edge `e` and arrives behind it.
-    fn pass(&mut self, prefixes: Prefixes, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
+    fn run_code(&mut self, prefixes: Prefixes, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
         let to = self.dag.edge(e).dst;
         let label = self.labels[e];
         let mut behind = Prefixes::default();
@@ -367,6 +377,8 @@ impl<'a> Proof<'a> {
             if op.counts() {
                 self.count(state, op, site, to)?;
                 state.counted = true;
+                // Emitted code may reuse the register from here on, so reading it again is a mistake even if the
+                // value is right.
                 state.register = Register::Unset;
             }
         }
@@ -381,6 +393,7 @@ impl<'a> Proof<'a> {
         let Some(rest) = self.rest[to] else {
             return mistake(site, "a path is counted before it is known which");
         };
+        // All labels behind are the same sum, so the ids of all paths with this prefix are in this range.
         let (least, most) = (state.least + rest, state.most + rest);
         let is_id = match (op, state.register) {
             (Op::CountConst(id), _) => least == id && most == id,
@@ -418,7 +431,7 @@ impl<'a> Proof<'a> {
 }
 
 /// The edges of paths that lie inside `edges` (`None`: of all paths). O(V + E).
-fn wanted(dag: &Dag, edges: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
+fn find_edges_inside(dag: &Dag, edges: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
     let inside = |e: &EdgeId| edges.is_none_or(|set| set.contains(*e));
     let (mut reached, mut leads_on) = (dag.by_vertex(false), dag.by_vertex(false));
     reached[dag.entry()] = true;
@@ -438,7 +451,7 @@ fn wanted(dag: &Dag, edges: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
 }
 
 /// The vertices from which every way to EXIT stays inside `wanted`. O(V + E).
-fn closed(dag: &Dag, wanted: &IdSet<EdgeId>) -> IdSet<VertexId> {
+fn find_closed_vertices(dag: &Dag, wanted: &IdSet<EdgeId>) -> IdSet<VertexId> {
     let mut closed = IdSet::with_all(dag.vertices());
     for e in dag.edge_ids().rev() {
         let edge = dag.edge(e);
@@ -450,10 +463,10 @@ fn closed(dag: &Dag, wanted: &IdSet<EdgeId>) -> IdSet<VertexId> {
 }
 
 /// By vertex: the sum of the labels from there to EXIT, where it is the same on all ways. O(V + E).
-fn rest(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, Option<u64>> {
+fn sum_remaining_labels(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, Option<u64>> {
     dag.fold_from_exit(Some(0), |v, rest| {
         let through = |e: EdgeId| Some(labels[e] + rest[dag.edge(e).dst]?);
-        let mut ways = dag.outs(v).map(through);
+        let mut ways = dag.out_edges(v).map(through);
         let first = ways.next().expect("only EXIT has no way on");
         first.filter(|_| ways.all(|way| way == first))
     })
@@ -478,7 +491,7 @@ fn counted_at_start(
     plan: &FunctionPlan,
 ) -> IdSet<EdgeId> {
     let mut starts = dag.edge_set();
-    starts.extend(dag.outs(dag.entry()));
+    starts.extend(dag.out_edges(dag.entry()));
     for (c, to) in ends {
         let Some(next) = dag.loop_start(to) else {
             continue;

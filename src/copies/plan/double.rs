@@ -17,7 +17,7 @@ pub(crate) fn double_blocks(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
     if !can_be_copied(cfg, &plan.own_order) {
         return plan;
     }
-    let next = |second: bool, e| second ^ switches(plan.func, e, second);
+    let next = |second: bool, e| second ^ switches_version(plan.func, e, second);
     let versions = Versions::product(cfg, &plan.own_order, false, next).versions;
     FunctionPlan {
         probes: in_all_versions(&plan, &versions),
@@ -29,7 +29,7 @@ pub(crate) fn double_blocks(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
 }
 
 /// Whether control goes over to the other version on `e`: on two of five edges, so that both go on for a while.
-fn switches(func: FuncId, e: CfgEdge, second: bool) -> bool {
+fn switches_version(func: FuncId, e: CfgEdge, second: bool) -> bool {
     let edge = u64::from(e.block.0) << 32 | u64::from(e.succ) << 1 | u64::from(second);
     // The finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): every bit of the input moves all of the output.
     let mut z = edge ^ u64::from(func.0).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -42,7 +42,7 @@ pub(crate) enum Ids<'a> {
 
 impl Ids<'_> {
     /// What they are about, given what they are made from ([`choose_ids`]).
-    pub(crate) fn ground<'a>(
+    pub(crate) fn ground_of_ids<'a>(
         &'a self,
         cfg: &'a Cfg,
         paths: &'a Measuring,
@@ -113,14 +113,14 @@ impl Ids<'_> {
     }
 
     /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
-    pub(crate) fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
+    pub(crate) fn canonical_id(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
         match self {
             Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(PathId(id.0)),
             Ids::Own(numbering) => {
                 let edges = numbering.decode(&paths.dag, id.0)?;
                 Some(paths.id(&edges))
             }
-            Ids::Local(local) => local.canonical(paths, id),
+            Ids::Local(local) => local.canonical_id(paths, id),
         }
     }
 }

@@ -29,7 +29,10 @@ impl<'a> Activation<'a> {
     ///
     /// # Errors
     /// Here and below: the plan reads the register before it set it, or counts an id that its table has no place for.
-    pub(crate) fn enter(plan: &'a FunctionPlan, outcome: &'a mut Outcome) -> Result<Self, String> {
+    pub(crate) fn enter_function(
+        plan: &'a FunctionPlan,
+        outcome: &'a mut Outcome,
+    ) -> Result<Self, String> {
         let mut activation = Activation {
             plan,
             outcome,
@@ -44,7 +47,7 @@ impl<'a> Activation<'a> {
     ///
     /// # Panics
     /// When it is not in `block`.
-    pub(crate) fn take(&mut self, block: BlockId, succ: u32) -> Result<(), String> {
+    pub(crate) fn take_edge(&mut self, block: BlockId, succ: u32) -> Result<(), String> {
         let block = self.version(block);
         self.run(Site::Edge(CfgEdge { block, succ }))?;
         if let Some(versions) = &self.plan.versions {
@@ -54,7 +57,7 @@ impl<'a> Activation<'a> {
     }
 
     /// Control reaches the end of a block without successors.
-    pub(crate) fn leave(mut self, block: BlockId) -> Result<(), String> {
+    pub(crate) fn leave_function(mut self, block: BlockId) -> Result<(), String> {
         let block = self.version(block);
         self.run(Site::Exit(block))
     }
@@ -107,12 +110,12 @@ impl<'a> Activation<'a> {
 
 /// Runs `plan` along a walk.
 pub(crate) fn run(plan: &FunctionPlan, walk: &Walk, outcome: &mut Outcome) -> Result<(), String> {
-    let mut activation = Activation::enter(plan, outcome)?;
+    let mut activation = Activation::enter_function(plan, outcome)?;
     for e in &walk.edges {
-        activation.take(e.block, e.succ)?;
+        activation.take_edge(e.block, e.succ)?;
     }
     match walk.exit {
-        Some(block) => activation.leave(block),
+        Some(block) => activation.leave_function(block),
         None => Ok(()),
     }
 }

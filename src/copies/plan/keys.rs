@@ -42,13 +42,13 @@ impl Keys {
 
     /// The id with this key; `None` when no id has it.
     pub(crate) fn id(self, key: u64) -> Option<u64> {
-        let product = key.wrapping_mul(self.inverse()) & self.mask();
+        let product = key.wrapping_mul(self.inverse_key()) & self.mask();
         (key <= self.mask()).then(|| product.checked_sub(1))?
     }
 
     /// What a key is multiplied by for the id plus one.
-    pub(crate) fn inverse(self) -> u64 {
-        inverse(self.factor()) & self.mask()
+    pub(crate) fn inverse_key(self) -> u64 {
+        inverse_of_odd(self.factor()) & self.mask()
     }
 
     fn mask(self) -> u64 {
@@ -58,7 +58,7 @@ impl Keys {
 
 /// The inverse of an odd number modulo 2^64: Newton's iteration doubles the bits that are right, three of them at
 /// first.
-fn inverse(odd: u64) -> u64 {
+fn inverse_of_odd(odd: u64) -> u64 {
     (0..5).fold(odd, |x, _| {
         x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x)))
     })

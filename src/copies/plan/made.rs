@@ -6,7 +6,7 @@ use crate::base::index::{BlockId, CopyId};
 use crate::copies::partition::Share;
 use crate::input::ir::Cfg;
 use crate::paths::function::Measuring;
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::random_cfg::input;
 
 /// One copy counts all paths of the function with control flow `graph`, where iterations of loops are apart.

@@ -11,7 +11,7 @@ use crate::copies::strategy::Scheme;
 use crate::input::ir::Cfg;
 use crate::paths::dag::Order;
 use crate::paths::function::Measuring;
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::numbering::{MAX_ARRAY_SLOTS, WIDE_SLOTS};
 use crate::paths::random_cfg::{Walk, any_cfg, cfg, input, walk};
 use proptest::prelude::*;
@@ -72,7 +72,7 @@ fn costs_are_averages() {
         let on = |id| code.instructions(&paths.numbering.decode(&paths.dag, id).unwrap());
         let all: u64 = ids.map(on).sum();
         let average = all as f64 / paths.numbering.total() as f64;
-        let expected = average * paths.weights[paths.dag.enter()];
+        let expected = average * paths.weights[paths.dag.entry_edge()];
         assert!((code.cost() / expected - 1.0).abs() < 1e-9);
     }
 }
@@ -103,7 +103,7 @@ fn ids_end_with_the_paths() {
     let graph = diamonds(2);
     let paths = Measuring::from_cfg(&graph);
     let ids = choose_ids(&graph, &paths, Part::All);
-    let canonical = [0, 3, 4].map(|id| ids.canonical(&paths, LocalId(id)));
+    let canonical = [0, 3, 4].map(|id| ids.canonical_id(&paths, LocalId(id)));
     assert_eq!(canonical, [Some(PathId(0)), Some(PathId(3)), None]);
 }
 
@@ -309,7 +309,7 @@ impl Both<'_> {
         Ok(())
     }
 
-    fn take(&mut self, e: CfgEdge) -> Result<(), TestCaseError> {
+    fn take_edge(&mut self, e: CfgEdge) -> Result<(), TestCaseError> {
         let before = self.ssa.at[e.block].and_then(|v| self.eval(v));
         self.run(Site::Edge(e), before)?;
         let after = self.ssa.value_after(e, self.plan);
@@ -342,7 +342,7 @@ fn check_registers(graph: &Cfg, plan: &FunctionPlan, walk: &Walk) -> Result<(), 
     };
     both.run(Site::Entry, None)?;
     for &e in &walk.edges {
-        both.take(e)?;
+        both.take_edge(e)?;
     }
     if let Some(b) = walk.exit {
         let value = ssa.at[b].and_then(|v| both.eval(v));

@@ -2,7 +2,7 @@
 
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use std::fmt;
 
 impl CopyPlan {
@@ -21,7 +21,7 @@ impl FunctionPlan {
         let entries = if self.entries { ", entries" } else { "" };
         let mut out = format!(
             "{}: {}{entries}, {} sites\n",
-            printable(name),
+            escape_unprintable(name),
             self.table,
             self.probes.len()
         );

@@ -150,7 +150,7 @@ fn decide(
         let Some(paths) = paths else {
             return (None, None);
         };
-        let set = match selection.clone().simplified(&paths) {
+        let set = match selection.clone().simplify(&paths) {
             Selection::Nothing => return (None, Some(paths)),
             Selection::All => return (Some(Distinction::Whole), Some(paths)),
             Selection::Known(known) => {
@@ -205,7 +205,7 @@ fn choose_inside(
 /// Executions of all paths, by the function's own weights.
 fn flow(paths: &Measuring) -> f64 {
     let dag = &paths.dag;
-    dag.outs(dag.entry()).map(|e| paths.weights[e]).sum()
+    dag.out_edges(dag.entry()).map(|e| paths.weights[e]).sum()
 }
 
 /// How the paths that are not known are told from others, and whether iterations are apart then.
@@ -236,7 +236,7 @@ fn without_known(
             ranges.map(|ranges| (Distinction::Ranges(ranges), in_versions)),
         ];
         for (how, besides) in ways.into_iter().flatten() {
-            let cost = function_code(f.cfg, &candidate, how.part()).cost() + besides;
+            let cost = function_code(f.cfg, &candidate, how.selected_part()).cost() + besides;
             if cost < best.0 {
                 best = (cost, Some((candidate.clone(), how)));
             }
@@ -249,10 +249,10 @@ fn without_known(
 }
 
 impl Distinction {
-    fn part(&self) -> Part<'_> {
+    fn selected_part(&self) -> Part<'_> {
         match self {
             Distinction::Whole => Part::All,
-            Distinction::Labels(set) => Part::inside(set),
+            Distinction::Labels(set) => Part::of_edges(set),
             Distinction::Inside(set) => Part::Side(Side::Inside(set)),
             Distinction::Outside(set) => Part::Side(Side::Outside(set)),
             Distinction::Ranges(ranges) => Part::Ranges(ranges, CopyId(0)),
@@ -278,8 +278,10 @@ impl Assigner<'_> {
         let costs: Vec<u64> = all
             .map(|(i, how)| how.as_ref().map_or(0, |how| self.cost(i, how)))
             .collect();
+        // A task above an even share would be the slowest copy whoever gets it: only those are divided.
         let even = costs.iter().sum::<u64>() / u64::from(self.copies.max(1));
         let tasks = how.into_par_iter().enumerate().flat_map_iter(|(i, how)| {
+            // Functions of one symbol are counted by one copy, since the linker chooses which body runs.
             let alone = members[self.functions[i].unit.index()] == 1;
             how.map_or(Vec::new(), |how| self.tasks(i, how, costs[i], alone, even))
         });
@@ -293,11 +295,12 @@ impl Assigner<'_> {
         let cfg = self.functions[i].cfg;
         match &self.costs {
             Costs::Labels => {
-                let ids = choose_ids(cfg, paths, how.part());
+                let ids = choose_ids(cfg, paths, how.selected_part());
                 ids.numbering().label_count().max(1) as u64
             }
             costs => {
-                costs.worth_of_hits(i, function_code(cfg, paths, how.part()).cost()) as u64 + 1
+                costs.worth_of_hits(i, function_code(cfg, paths, how.selected_part()).cost()) as u64
+                    + 1
             }
         }
     }
@@ -410,7 +413,7 @@ fn divide(paths: &Measuring, set: &IdSet<EdgeId>, copies: u32) -> Vec<IdSet<Edge
     /// As without a selection: a task is labelled by itself.
     const MOST_WORK: usize = 1 << 26;
     let edges: Vec<EdgeId> = set.iter().collect();
-    let dag = paths.dag.inside(&edges);
+    let dag = paths.dag.restrict_to(&edges);
     let threshold = dag.out_degree(dag.entry()).max(copies as usize);
     if threshold.saturating_mul(edges.len()) > MOST_WORK || ball_larus(&dag).is_none() {
         return Vec::new();

@@ -57,7 +57,7 @@ impl CountedPaths {
 
     /// Whether the path along `edges`, of the function's DAG, is counted; if not, it is *not selected*. O(edges ·
     /// out-degree).
-    pub fn contain(&self, edges: &[EdgeId]) -> bool {
+    pub fn contain_path(&self, edges: &[EdgeId]) -> bool {
         match self {
             CountedPaths::Nothing => false,
             CountedPaths::All => true,
@@ -68,7 +68,9 @@ impl CountedPaths {
 
     /// Whether the path of `paths` with id `id` is counted; `false` where there is none.
     pub fn contain_id(&self, paths: &Measuring, id: PathId) -> bool {
-        paths.decode(id).is_some_and(|edges| self.contain(&edges))
+        paths
+            .decode(id)
+            .is_some_and(|edges| self.contain_path(&edges))
     }
 
     /// The number of counted paths. O(V + E).
@@ -153,9 +155,9 @@ mod tests {
             let certain = counted.certain_edges(&paths);
             for e in paths.dag.edge_ids() {
                 let mut over = all.iter().filter(|path| path.contains(&e));
-                prop_assert_eq!(certain.contains(e), over.all(|path| counted.contain(path)));
+                prop_assert_eq!(certain.contains(e), over.all(|path| counted.contain_path(path)));
             }
-            let on_them = all.iter().filter(|path| counted.contain(path));
+            let on_them = all.iter().filter(|path| counted.contain_path(path));
             let number = on_them.clone().count() as u64;
             prop_assert_eq!(counted.number(&paths), number);
             let mut of_them = paths.dag.edge_set();

@@ -61,7 +61,7 @@ pub enum Selection {
 
 impl Selection {
     /// Whether the path with this id along `edges` was asked for. O(edges), or O(log n) of n listed paths.
-    pub fn selects(&self, id: PathId, edges: &[EdgeId]) -> bool {
+    pub fn selects_path(&self, id: PathId, edges: &[EdgeId]) -> bool {
         match self {
             Selection::Nothing => false,
             Selection::All => true,
@@ -103,7 +103,7 @@ impl Selection {
             (Known(known), other) | (other, Known(known)) => {
                 let selected = |k: &KnownPath| {
                     let edges = paths.decode(k.0).unwrap_or_default();
-                    other.selects(k.0, &edges)
+                    other.selects_path(k.0, &edges)
                 };
                 let rest = known.into_iter().filter(|k| !selected(k));
                 Known(rest.collect())
@@ -120,7 +120,7 @@ impl Selection {
 
     /// The selection in its simplest form: `Nothing` where no path is selected, `All` where all are, and a set of
     /// edges without those that lie on no selected path. O(V + E).
-    pub fn simplified(self, paths: &Paths) -> Selection {
+    pub fn simplify(self, paths: &Paths) -> Selection {
         match self.number(paths) {
             0 => Selection::Nothing,
             n if n == paths.numbering.total() => Selection::All,

@@ -114,7 +114,7 @@ fn edges_of_ranges(paths: &Measuring, ranges: &Ranges, nobodys: bool) -> IdSet<E
     let mut all = dag.vertex_set();
     let mut some: Vec<(VertexId, PathId)> = vec![(dag.entry(), PathId(0))];
     while let Some((v, id)) = some.pop() {
-        for e in dag.outs(v) {
+        for e in dag.out_edges(v) {
             let (to, from) = (dag.edge(e).dst, id.plus(labels[e]));
             match ranges.ownership(NOBODY, from, from.plus(numbers[to])) {
                 Held::Some => some.push((to, from)),
@@ -126,7 +126,7 @@ fn edges_of_ranges(paths: &Measuring, ranges: &Ranges, nobodys: bool) -> IdSet<E
     }
     for v in dag.order() {
         if all.contains(v) {
-            for e in dag.outs(v) {
+            for e in dag.out_edges(v) {
                 edges.insert(e);
                 all.insert(dag.edge(e).dst);
             }

@@ -11,7 +11,7 @@ use crate::input::ir::Cfg;
 use crate::paths::dag::edges_through;
 use crate::paths::dag::{Path, Shape, choose_cuts};
 use crate::paths::function::{Expected, Measuring};
-use crate::paths::random_cfg::{Walk, any_cfg, input, paths_of, retreating, walk};
+use crate::paths::random_cfg::{Walk, any_cfg, find_retreating_edges, input, paths_of, walk};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn assign_one(
     (assignment, all[0].take().unwrap())
 }
 
-fn ran(graph: &Cfg, paths: &Measuring, walks: &[Walk]) -> BTreeMap<PathId, u64> {
-    let mut ends = retreating(graph);
+fn count_walks(graph: &Cfg, paths: &Measuring, walks: &[Walk]) -> BTreeMap<PathId, u64> {
+    let mut ends = find_retreating_edges(graph);
     ends.extend(&paths.cuts);
     ends.sort_unstable();
     let mut counts = BTreeMap::new();
@@ -97,7 +97,7 @@ fn merged(graph: &Cfg, paths: &Measuring, share: &Share, walks: &[Walk]) -> BTre
         }
         let code = function_code(graph, paths, part);
         for (id, n) in outcome.counts {
-            let Some(id) = code.ids.canonical(paths, LocalId(id)) else {
+            let Some(id) = code.ids.canonical_id(paths, LocalId(id)) else {
                 assert!(
                     matches!(part, Part::Edges(_)),
                     "only PSPP counts paths that nobody asked for"
@@ -143,7 +143,7 @@ proptest! {
         };
         let counted = CountedPaths::new(&graph, &paths, &share);
         let walks = walks(&graph, &choices);
-        let mut wanted = ran(&graph, &paths, &walks);
+        let mut wanted = count_walks(&graph, &paths, &walks);
         let all = wanted.clone();
         wanted.retain(|id, _| counted.contain_id(&paths, *id));
         prop_assert_eq!(&merged(&graph, &paths, &share, &walks), &wanted);
@@ -153,8 +153,8 @@ proptest! {
             let local = iterations.path(&own).unwrap();
             let inside = if outside { &local } else { &own };
             let inside = inside.iter().all(|e| set.contains(*e));
-            prop_assert_eq!(counted.contain(&own), inside != outside);
-            let part = share.part(CopyId(0)).unwrap();
+            prop_assert_eq!(counted.contain_path(&own), inside != outside);
+            let part = share.part_of_copy(CopyId(0)).unwrap();
             let hits = function_code(&graph, &paths, part).hits(&own);
             prop_assert_eq!(hits > 0, inside != outside);
         }
@@ -187,7 +187,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
     ) {
         let mut paths = paths_with_cuts(&graph, 18);
-        let before = ran(&graph, &paths, &walks(&graph, &known));
+        let before = count_walks(&graph, &paths, &walks(&graph, &known));
         let selection = match kind {
             0 => Selection::Edges(some_edges(paths.dag.edges().len(), &edges, true)),
             1 => Selection::Edges(edges_through(&paths.dag, &some_edges(paths.dag.edges().len(), &edges, false))),
@@ -201,19 +201,19 @@ proptest! {
         let share = &assignment.shares[0];
         let counted = CountedPaths::new(&graph, &paths, share);
         let walks = walks(&graph, &choices);
-        let ran = ran(&graph, &paths, &walks);
+        let ran = count_walks(&graph, &paths, &walks);
         let merged = merged(&graph, &paths, share, &walks);
         for (id, n) in &ran {
             let edges = paths.decode(*id).unwrap();
-            let expected = counted.contain(&edges).then_some(n);
+            let expected = counted.contain_path(&edges).then_some(n);
             prop_assert_eq!(merged.get(id), expected, "{} k={}", scheme, copies);
-            prop_assert!(expected.is_some() || !selection.selects(*id, &edges));
+            prop_assert!(expected.is_some() || !selection.selects_path(*id, &edges));
         }
         prop_assert!(merged.keys().all(|id| ran.contains_key(id)));
         prop_assert!(counted.number(&paths) >= selection.number(&paths));
         // Residual: new paths are those that ran now and did not before.
         if let Selection::Known(_) = &selection {
-            let is_new = |id: &&PathId| selection.selects(**id, &[]);
+            let is_new = |id: &&PathId| selection.selects_path(**id, &[]);
             let new: Vec<&PathId> = merged.keys().filter(is_new).collect();
             let difference: Vec<&PathId> = ran.keys().filter(|id| !before.contains_key(id)).collect();
             prop_assert_eq!(new, difference);
@@ -227,7 +227,7 @@ proptest! {
         known in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..6),
     ) {
         let paths = paths_with_cuts(&graph, 10);
-        let ran = ran(&graph, &paths, &walks(&graph, &known));
+        let ran = count_walks(&graph, &paths, &walks(&graph, &known));
         let known: Vec<KnownPath> = ran.iter().map(|(id, n)| KnownPath(*id, *n)).collect();
         let iterations = Iterations::new(&graph, &paths);
         let set = known::known_edges(&iterations, &paths, &known);
@@ -267,11 +267,11 @@ proptest! {
         let exact = !matches!(both, Selection::Edges(_));
         for id in paths.ids() {
             let edges = paths.decode(id).unwrap();
-            let either = a.selects(id, &edges) || b.selects(id, &edges);
-            let selected = both.selects(id, &edges);
+            let either = a.selects_path(id, &edges) || b.selects_path(id, &edges);
+            let selected = both.selects_path(id, &edges);
             let right = selected == either || selected && !exact;
             prop_assert!(right);
-            prop_assert_eq!(selected, both.clone().simplified(&paths).selects(id, &edges));
+            prop_assert_eq!(selected, both.clone().simplify(&paths).selects_path(id, &edges));
         }
     }
 }
@@ -327,7 +327,7 @@ fn known_paths_that_close_over_a_new_one_run_no_statement() {
     let ranges = ranges::ranges_without_known(&graph, &paths, &with_counts, CopyId(0)).unwrap();
     let share = Share::Ranges(ranges);
     assert!(!share.counts_all(&paths.dag));
-    let part = share.part(CopyId(0)).unwrap();
+    let part = share.part_of_copy(CopyId(0)).unwrap();
     let hits = |id: &PathId| {
         let edges = paths.decode(*id).unwrap();
         function_code(&graph, &paths, part).hits(&edges)

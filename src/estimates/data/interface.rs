@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 /// How subpaths are to be sampled.
-pub(crate) struct Asked<'a> {
+pub(crate) struct SamplingRequest<'a> {
     /// Blocks from one sample to the next, on average.
     pub period: u64,
     /// Of subpaths, in blocks, ascending.
@@ -63,7 +63,7 @@ pub(crate) type Canonical<'a> =
     &'a dyn Fn(CopyId, FuncId, &BTreeMap<u64, u64>) -> Result<Vec<(PathId, u64)>>;
 
 /// The program whose estimates are put together.
-pub(crate) struct Program<'a> {
+pub(crate) struct EstimatedProgram<'a> {
     /// What files are said to be of.
     pub path: &'a Path,
     pub kind: Kind,

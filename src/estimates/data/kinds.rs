@@ -1,12 +1,12 @@
 //! The kinds of estimates: the only place that names all of them.
 
 use super::bursts::{self, Burst, Bursts, ShadowsOfProcess};
-use super::interface::{Kind, Overflow, Place, Program, Refused, Size};
-use super::subpaths::merge::{Part, union};
+use super::interface::{EstimatedProgram, Kind, Overflow, Place, Refused, Size};
+use super::subpaths::merge::{SamplePart, union};
 use super::subpaths::{self, Subpaths};
 use crate::base::error::Error;
 use crate::base::index::{CopyId, FuncId};
-use crate::base::table::exactly;
+use crate::base::table::group_all_digits;
 use crate::runtime::format;
 use crate::runtime::problem::Problem;
 use crate::runtime::window::Window;
@@ -29,10 +29,10 @@ pub enum Estimated {
 
 impl Estimated {
     /// Of so many functions, before anything has run.
-    pub(crate) fn none(kind: Kind, functions: usize) -> Estimated {
+    pub(crate) fn empty(kind: Kind, functions: usize) -> Estimated {
         match kind {
             Kind::Subpaths => Estimated::Sampled(Subpaths::default()),
-            Kind::Bursts => Estimated::Bursts(Bursts::none(functions)),
+            Kind::Bursts => Estimated::Bursts(Bursts::empty(functions)),
         }
     }
 
@@ -44,7 +44,7 @@ impl Estimated {
     }
 
     /// Of how many paths of function `f` it is known that they ran; subpaths are of no one function.
-    pub(crate) fn distinct(&self, f: FuncId) -> usize {
+    pub(crate) fn count_distinct(&self, f: FuncId) -> usize {
         match self {
             Estimated::Sampled(_) => 0,
             Estimated::Bursts(bursts) => bursts.counts[f].len(),
@@ -52,18 +52,18 @@ impl Estimated {
     }
 
     /// What there is, and how much of it.
-    pub(crate) fn amount(&self) -> (&'static str, String) {
+    pub(crate) fn describe_amount(&self) -> (&'static str, String) {
         match self {
             Estimated::Sampled(sample) => {
-                let sampled = exactly(sample.count_points());
+                let sampled = group_all_digits(sample.count_points());
                 ("subpaths", format!("{sampled} sampled"))
             }
-            Estimated::Bursts(bursts) => ("bursts", exactly(bursts.number())),
+            Estimated::Bursts(bursts) => ("bursts", group_all_digits(bursts.number())),
         }
     }
 
     /// As it is in a file.
-    pub(crate) fn saved(&self) -> Saved {
+    pub(crate) fn to_saved(&self) -> Saved {
         match self {
             Estimated::Sampled(sample) => Saved {
                 sample: Some(SavedSample::new(sample)),
@@ -83,7 +83,7 @@ impl Estimated {
     pub(crate) fn read(kind: Kind, saved: Saved, size: Size) -> Result<Estimated, &'static str> {
         match kind {
             Kind::Subpaths => {
-                let sample = saved.sample.ok_or("no sample")?.checked(size.blocks);
+                let sample = saved.sample.ok_or("no sample")?.check_ranges(size.blocks);
                 Ok(Estimated::Sampled(sample.ok_or("the sample")?))
             }
             Kind::Bursts => {
@@ -143,8 +143,8 @@ impl InRaw {
 /// What files hold of one program.
 #[derive(Default)]
 pub(crate) struct Gathered {
-    samples: Vec<Part>,
-    bursts: BTreeMap<CopyId, bursts::merge::Gathered>,
+    samples: Vec<SamplePart>,
+    bursts: BTreeMap<CopyId, bursts::merge::GatheredBursts>,
     /// Those of merged profiles, with the files.
     merged: Vec<(PathBuf, Bursts)>,
 }
@@ -162,7 +162,7 @@ impl Gathered {
     ) -> Result<(), Overflow> {
         let bursts = self.bursts.entry(copy).or_default();
         bursts.add(&raw.bursts, &raw.shadows)?;
-        let sample = raw.sample.map(|sample| Part { unique, sample });
+        let sample = raw.sample.map(|sample| SamplePart { unique, sample });
         self.samples.extend(sample);
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Gathered {
     /// it.
     pub(crate) fn add_merged(&mut self, file: &Path, unique: [u8; 16], estimated: &mut Estimated) {
         match estimated {
-            Estimated::Sampled(sample) => self.samples.push(Part {
+            Estimated::Sampled(sample) => self.samples.push(SamplePart {
                 unique,
                 sample: std::mem::take(sample),
             }),
@@ -186,7 +186,7 @@ impl Gathered {
     ///
     /// # Errors
     /// What is of another program, was taken in another way, or overflows.
-    pub(crate) fn finish(self, program: &Program) -> Result<Estimated, Refused> {
+    pub(crate) fn finish(self, program: &EstimatedProgram) -> Result<Estimated, Refused> {
         match program.kind {
             Kind::Subpaths => {
                 let sample = union(self.samples).map_err(|e| Refused::Foreign(e.to_string()))?;
@@ -197,9 +197,9 @@ impl Gathered {
         }
     }
 
-    fn finish_bursts(self, program: &Program) -> Result<Bursts, Refused> {
+    fn finish_bursts(self, program: &EstimatedProgram) -> Result<Bursts, Refused> {
         let functions = program.size.functions;
-        let mut all = Bursts::none(functions);
+        let mut all = Bursts::empty(functions);
         let mut add = |more: &Bursts, file: &Path| {
             let overflow = || Error::profile(file, "a count overflows", "merge fewer runs");
             let added = all.add(more).then_some(());

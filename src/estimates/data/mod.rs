@@ -15,7 +15,7 @@ mod number;
 #[cfg(feature = "estimates")]
 pub mod subpaths;
 
-pub(crate) use interface::{Asked, Place, Program, Refused};
+pub(crate) use interface::{EstimatedProgram, Place, Refused, SamplingRequest};
 pub use interface::{Kind, Size};
 pub use kinds::{Estimated, InRaw, SavedBursts, SavedSample, Settings};
 pub(crate) use kinds::{Gathered, Saved};

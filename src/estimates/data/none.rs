@@ -36,7 +36,7 @@ pub struct SavedSample {}
 pub struct SavedBursts {}
 
 impl Estimated {
-    pub(crate) fn none(kind: Kind, _: usize) -> Estimated {
+    pub(crate) fn empty(kind: Kind, _: usize) -> Estimated {
         unreachable!("{kind:?}: its manifest is refused")
     }
 
@@ -44,15 +44,15 @@ impl Estimated {
         match *self {}
     }
 
-    pub(crate) fn distinct(&self, _: FuncId) -> usize {
+    pub(crate) fn count_distinct(&self, _: FuncId) -> usize {
         match *self {}
     }
 
-    pub(crate) fn amount(&self) -> (&'static str, String) {
+    pub(crate) fn describe_amount(&self) -> (&'static str, String) {
         match *self {}
     }
 
-    pub(crate) fn saved(&self) -> Saved {
+    pub(crate) fn to_saved(&self) -> Saved {
         match *self {}
     }
 

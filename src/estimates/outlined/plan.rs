@@ -66,8 +66,8 @@ pub(crate) fn plan_resume(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
         .as_ref()
         .map(|versions| shifted_versions(versions, &starts));
     let counting = versions.as_ref().map_or(&own, |v| &v.cfg);
-    let order = reachable(counting, plan.order());
-    let own_order = Arc::new(reachable(&own, &plan.own_order));
+    let order = order_reachable(counting, plan.order());
+    let own_order = Arc::new(order_reachable(&own, &plan.own_order));
     let probes = probes(plan, &starts, &order);
     let versions = versions.map(|v| Arc::new(Versions { order, ..v }));
     Some(Resume {
@@ -236,7 +236,7 @@ fn shifted_versions(versions: &Versions, starts: &[Start]) -> Versions {
 }
 
 /// The blocks that block 0 of `cfg` reaches, in `order`, which is that of the blocks behind it.
-fn reachable(cfg: &Cfg, order: &Order) -> Order {
+fn order_reachable(cfg: &Cfg, order: &Order) -> Order {
     let mut reached = cfg.by_block(false);
     reached[BlockId(0)] = true;
     let mut work = vec![BlockId(0)];
@@ -290,9 +290,9 @@ mod tests {
     /// What the plan counts along the walk, on edges from number `from` on.
     fn counted_from(plan: &FunctionPlan, walk: &Walk, from: usize) -> Outcome {
         let (mut before, mut all) = (Outcome::default(), Outcome::default());
-        let mut activation = Activation::enter(plan, &mut before).unwrap();
+        let mut activation = Activation::enter_function(plan, &mut before).unwrap();
         for e in &walk.edges[..from] {
-            activation.take(e.block, e.succ).unwrap();
+            activation.take_edge(e.block, e.succ).unwrap();
         }
         crate::copies::plan::interp::run(plan, walk, &mut all).unwrap();
         for (id, count) in before.counts {
@@ -304,13 +304,13 @@ mod tests {
 
     fn resumed_from(resume: &Resume, place: usize, walk: &Walk, from: usize) -> Outcome {
         let mut outcome = Outcome::default();
-        let mut activation = Activation::enter(&resume.plan, &mut outcome).unwrap();
-        activation.take(BlockId(0), place as u32).unwrap();
+        let mut activation = Activation::enter_function(&resume.plan, &mut outcome).unwrap();
+        activation.take_edge(BlockId(0), place as u32).unwrap();
         for e in &walk.edges[from..] {
-            activation.take(shift_block(e.block), e.succ).unwrap();
+            activation.take_edge(shift_block(e.block), e.succ).unwrap();
         }
         if let Some(exit) = walk.exit {
-            activation.leave(shift_block(exit)).unwrap();
+            activation.leave_function(shift_block(exit)).unwrap();
         }
         outcome
     }

@@ -2,9 +2,11 @@
 
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::style::{BOLD, DIM, WARN};
-use crate::base::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
+use crate::base::table::{
+    self, Align, Columns, Layout, group_digits, number_of, percent, wrap_words,
+};
 use crate::estimates::data::Estimate;
 use crate::estimates::data::bursts::Bursts;
 use crate::estimates::shadow::calls::{call_name, describe_treatment};
@@ -70,9 +72,9 @@ pub(crate) fn text(
     layout: Layout,
 ) -> Result<String> {
     let counted = counted_profile(of);
-    let report = Report::new(counted.paths()?, selection)?.told_by(sources);
+    let report = Report::new(counted.paths()?, selection)?.with_sources(sources);
     let lines = summary(of, report.distinct);
-    let lines = lines.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
+    let lines = lines.lines().map(|l| wrap_words(l, layout.width, 0) + "\n");
     let mut out: String = lines.collect();
     let mut table = Columns::new([
         Align::Right,
@@ -96,13 +98,13 @@ pub(crate) fn text(
         let cells = [
             percent(share.count),
             percent(share.half_width),
-            grouped(path.count),
-            grouped(path.bursts),
+            group_digits(path.count),
+            group_digits(path.bursts),
         ];
         let rest = format!("{} #{}", steps.start(line), line.id);
-        table.named(cells, steps.name(line.func), rest);
+        table.add_named_row(cells, steps.name(line.func), rest);
         for step in steps.lines(line, inner, 0) {
-            table.note(1, DIM, step);
+            table.add_text(1, DIM, step);
         }
     }
     if !report.lines.is_empty() {
@@ -118,7 +120,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
         number_of(b.number(), "burst"),
         number_of(b.shadows.started, "shadow"),
         number_of(b.paths, "path"),
-        grouped(distinct as u64),
+        group_digits(distinct as u64),
         number_of(b.instructions, "instruction"),
         of.profile.manifest.scheme,
     );
@@ -132,7 +134,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
         let _ = writeln!(out, "{WARN}{said}{WARN:#}");
     }
     if let Some(said) = of.profile.said() {
-        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
+        let _ = writeln!(out, "{WARN}{}{WARN:#}", escape_unprintable(&said));
     }
     out
 }
@@ -171,33 +173,33 @@ pub(crate) fn bursts_text(of: BurstProfile, layout: Layout) -> String {
     let _ = writeln!(
         out,
         "a burst: {} instructions, {:.2} ms on average, of which the program takes {:.2} ms itself{}",
-        grouped(mean(b.instructions) as u64),
+        group_digits(mean(b.instructions) as u64),
         mean(b.nanoseconds) / 1e6,
         mean(b.native) / 1e6,
         if b.shadows.length > 0 {
-            format!("; asked for: {}", grouped(b.shadows.length))
+            format!("; asked for: {}", group_digits(b.shadows.length))
         } else {
             String::new()
         },
     );
     let _ = writeln!(out, "{}", costs(b));
-    for (n, what) in fates(b) {
+    for (n, what) in list_fates(b) {
         if n > 0 {
-            let _ = writeln!(out, "{}: {what}", grouped(n));
+            let _ = writeln!(out, "{}: {what}", group_digits(n));
         }
     }
-    let lines = out.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
+    let lines = out.lines().map(|l| wrap_words(l, layout.width, 0) + "\n");
     let mut out: String = lines.collect();
     let mut ends = Columns::new([Align::Right, Align::Left]);
     ends.heading(BOLD, &["bursts", "ended because"]);
     for &(why, detail, n) in &b.ended {
-        ends.row([grouped(n), describe_end(why, detail)]);
+        ends.row([group_digits(n), describe_end(why, detail)]);
     }
     let mut calls = Columns::new([Align::Right, Align::Left, Align::Left]);
     calls.heading(BOLD, &["calls", "treatment", "system call"]);
     for &(number, what, n) in &b.calls {
         calls.row([
-            grouped(n),
+            group_digits(n),
             describe_treatment(what).into(),
             call_name(number),
         ]);
@@ -226,7 +228,7 @@ fn costs(b: &Bursts) -> String {
 }
 
 /// What shadows became that left no burst, and those that were not forked.
-fn fates(b: &Bursts) -> [(u64, &'static str); 7] {
+fn list_fates(b: &Bursts) -> [(u64, &'static str); 7] {
     let lost = b
         .shadows
         .started

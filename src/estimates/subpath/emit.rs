@@ -114,17 +114,32 @@ fn instrument<'ctx>(
     match two {
         Some((outlining, outlined)) => {
             let sampling = draft.sampling(&outlining);
-            carry_out(edit, outlined.function, sampling, Part::Sampling(&outlined));
-            let skipping = draft.skipping(&outlining);
-            carry_out(edit, function, skipping, Part::Skipping(&outlined));
+            carry_out(
+                edit,
+                outlined.function,
+                sampling,
+                ActivationPart::Sampling(&outlined),
+            );
+            let skipping = draft.skipping_plan(&outlining);
+            carry_out(
+                edit,
+                function,
+                skipping,
+                ActivationPart::Skipping(&outlined),
+            );
         }
-        None => carry_out(edit, function, draft.whole(), Part::Whole),
+        None => carry_out(
+            edit,
+            function,
+            draft.plan_in_one_function(),
+            ActivationPart::Whole,
+        ),
     }
 }
 
 /// What of an activation runs in a function.
 #[derive(Clone, Copy)]
-enum Part<'a, 'ctx> {
+enum ActivationPart<'a, 'ctx> {
     /// All of it.
     Whole,
     /// What is not sampled: the rest is left for the other function.
@@ -138,7 +153,7 @@ fn carry_out<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     plan: SubpathPlan,
-    part: Part<'_, 'ctx>,
+    part: ActivationPart<'_, 'ctx>,
 ) {
     let (context, plan) = (edit.context, &plan);
     let own = llvm::blocks(function);
@@ -148,7 +163,7 @@ fn carry_out<'ctx>(
         plan,
         blocks: own.clone(),
     };
-    shape.make(function);
+    shape.make_blocks(function);
     shape.connect();
     let renewed = shape.mend_phis(&own);
     let builder = shape.builder;
@@ -156,8 +171,10 @@ fn carry_out<'ctx>(
         versions::copy_blocks_of(context, function, shape.blocks, &plan.cfg, &plan.versions);
     // What is left for another function has no frame of its own.
     let frame = match part {
-        Part::Skipping(_) => None,
-        Part::Whole | Part::Sampling(_) => Some(frame(context, &builder, blocks[BlockId(0)])),
+        ActivationPart::Skipping(_) => None,
+        ActivationPart::Whole | ActivationPart::Sampling(_) => {
+            Some(frame(context, &builder, blocks[BlockId(0)]))
+        }
     };
     let emitter = Emitter {
         context,
@@ -184,7 +201,7 @@ struct Shape<'a, 'ctx> {
 impl<'ctx> Shape<'_, 'ctx> {
     /// Makes the blocks that are added. Whatever has fewer instructions moves, but names of blocks are those of the
     /// plan.
-    fn make(&mut self, function: FunctionValue<'ctx>) {
+    fn make_blocks(&mut self, function: FunctionValue<'ctx>) {
         for made in &self.plan.made {
             let new = match *made {
                 Made::Body => {
@@ -299,7 +316,7 @@ struct Emitter<'a, 'ctx> {
     /// Those of the versions.
     blocks: Blocks<'ctx>,
     frame: Option<PointerValue<'ctx>>,
-    part: Part<'a, 'ctx>,
+    part: ActivationPart<'a, 'ctx>,
     /// What stands for the function's φs.
     renewed: FxHashMap<Value, Value>,
 }
@@ -321,7 +338,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let node = self.plan.nodes[self.plan.versions.origin[b]];
             let block = self.blocks[b];
             if node.begins && mode == Mode::Sampling {
-                self.tell(block, self.plan.number(node));
+                self.report_block(block, self.plan.number(node));
             }
             self.end(b, node.end, mode);
         }
@@ -341,7 +358,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Tells that the function's block of this number begins in `block`.
-    fn tell(&self, block: BasicBlock<'ctx>, number: u32) {
+    fn report_block(&self, block: BasicBlock<'ctx>, number: u32) {
         llvm::position_before(&self.builder, place::start(block));
         let number = self.context.i32_type().const_int(u64::from(number), false);
         let callee = runtime::block_function(self.edit);
@@ -359,10 +376,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (End::Own, _) => {}
             // What is recorded of this activation alone is not seen by the budget.
             (End::Pays(slots), Mode::Sampling) => {
-                self.pay(b, slots);
+                self.pay_slots(b, slots);
                 set_condition(terminator, constant.const_all_ones());
             }
-            (End::Pays(slots), _) => self.mark_rare(terminator, self.pay(b, slots)),
+            (End::Pays(slots), _) => self.mark_rare(terminator, self.pay_slots(b, slots)),
             // Seldom in all that an activation does: what is resumed is to have the registers.
             (End::Decides(slots), _) => self.mark_rare(terminator, self.decide(slots, mode)),
             (End::Looks, Mode::Sampling) => set_condition(terminator, never),
@@ -376,29 +393,29 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (End::Leaves(place), _) => {
                 let from = self.came_from(block);
                 let place = place as usize;
-                self.outlined()
-                    .leave(&self.builder, place, block, from, &self.renewed);
+                self.outlined_parts()
+                    .leave_at(&self.builder, place, block, from, &self.renewed);
                 terminator.erase_from_basic_block();
             }
-            (End::Enters(number), _) => self.outlined().note_entry(&self.builder, number),
+            (End::Enters(number), _) => self.outlined_parts().note_entry(&self.builder, number),
             (End::Stays(number), _) => {
                 set_condition(
                     terminator,
-                    self.outlined().was_not_left(&self.builder, number),
+                    self.outlined_parts().was_not_left(&self.builder, number),
                 );
             }
             (End::Back(number), _) => {
                 let from = self.came_from(block);
-                self.outlined().go_back(&self.builder, number, from);
+                self.outlined_parts().go_back(&self.builder, number, from);
                 terminator.erase_from_basic_block();
             }
         }
     }
 
-    fn outlined(&self) -> &Outlined<'ctx> {
+    fn outlined_parts(&self) -> &Outlined<'ctx> {
         match self.part {
-            Part::Skipping(outlined) | Part::Sampling(outlined) => outlined,
-            Part::Whole => unreachable!("the plan is of one function"),
+            ActivationPart::Skipping(outlined) | ActivationPart::Sampling(outlined) => outlined,
+            ActivationPart::Whole => unreachable!("the plan is of one function"),
         }
     }
 
@@ -452,7 +469,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Takes `slots` off the budget, in block `at`; whether that made it negative.
-    fn pay(&self, at: BlockId, slots: u32) -> IntValue<'ctx> {
+    fn pay_slots(&self, at: BlockId, slots: u32) -> IntValue<'ctx> {
         self.clobber_budget(at);
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let left = self.builder.build_int_sub(self.budget(), slots, "");

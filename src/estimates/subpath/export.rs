@@ -1,7 +1,7 @@
 //! Samples of subpaths in the formats of other tools, with the errors of their estimates: as stacks of blocks, or as
 //! they are shown.
 
-use super::report::{Piece, ProgramBlock, Report, Row, csv, fold, json};
+use super::report::{Piece, ProgramBlock, Report, SubpathRow, csv, fold, json};
 use crate::base::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
@@ -12,10 +12,10 @@ use crate::read::report::export::{EXPORTERS, Exporter, Written};
 use crate::read::report::positions::base_name;
 use crate::read::source::Sources;
 
-type Writer = fn(&Report) -> Vec<u8>;
+type ReportWriter = fn(&Report) -> Vec<u8>;
 
 /// Who writes a sample, by the name of the format: those of [`EXPORTERS`] that take one.
-const WRITERS: [(&str, Writer); 4] = [
+const WRITERS: [(&str, ReportWriter); 4] = [
     ("pprof", render_pprof),
     ("speedscope", render_speedscope),
     ("csv", |report| csv(report).into()),
@@ -42,8 +42,8 @@ pub(crate) fn write(
         );
         return Err(Error::profile(&profile.path, problem, remedy));
     }
-    let report = Report::new(profile.sampled()?, selection);
-    let report = report.told_by(sources);
+    let report = Report::new(profile.as_sampled()?, selection);
+    let report = report.with_sources(sources);
     let mut writers = WRITERS.iter();
     let (_, write) = writers
         .find(|(name, _)| *name == exporter.name)
@@ -52,7 +52,7 @@ pub(crate) fn write(
 }
 
 fn render_pprof(report: &Report) -> Vec<u8> {
-    let stack = |row: &Row| Stack {
+    let stack = |row: &SubpathRow| Stack {
         frames: frames(report, row),
         values: [
             row.estimate.count.round() as i64,
@@ -82,7 +82,7 @@ const PLAIN: usize = 256;
 
 /// The frames of a sampled subpath, its first block outermost. All of one length have a frame in common: of these
 /// stacks the ones that begin alike stand for the executions of what they have in common.
-fn frames(report: &Report, row: &Row) -> Vec<Frame> {
+fn frames(report: &Report, row: &SubpathRow) -> Vec<Frame> {
     let name = format!("{} blocks", row.places.len());
     let mut frames = vec![Frame { name, loc: None }];
     if row.places.len() <= PLAIN {

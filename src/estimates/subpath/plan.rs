@@ -17,7 +17,7 @@
 //! What samples is a function of its own where it can be ([`OutlinedPlans`]). From that control comes back
 //! to the one that skips, at headers of loops that it did not leave meanwhile ([`Nest`]).
 //!
-//! Short loops are several times in the control flow of which all this is said ([`Flow`]), so that
+//! Short loops are several times in the control flow of which all this is said ([`SampledFlow`]), so that
 //! they pay for several iterations at once.
 //!
 //! The function gets blocks for that, in front of which its versions are made as any other's.
@@ -44,7 +44,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use flow::Flow;
+pub use flow::SampledFlow;
 pub use nest::{Loop, Nest};
 pub use segments::Segments;
 pub use text::Figures;
@@ -82,7 +82,7 @@ pub struct SubpathPlan {
     /// The number of its first block among those of all functions.
     pub first: u32,
     /// The function's blocks, short loops several times, before anything is added.
-    pub flow: Arc<Flow>,
+    pub flow: Arc<SampledFlow>,
     /// How far blocks are numbered behind those of `flow`: by one, where block 0 is nothing of the
     /// function's.
     pub offset: u32,
@@ -119,7 +119,7 @@ pub struct SampledFunction<'a> {
 impl SampledFunction<'_> {
     /// Makes what all its plans are made of.
     pub fn draft(&self) -> Draft {
-        let flow = Flow::new(&self.cfg, &self.paths);
+        let flow = SampledFlow::new(&self.cfg, &self.paths);
         Draft::new(self.func, self.first, flow, self.sequence)
     }
 
@@ -216,7 +216,7 @@ impl SubpathPlan {
     /// The plan for a function that [`can_be_sampled`], with control flow `flow`, whose first block
     /// has number `first` among those of the program. O(V + E log degree), and what its versions
     /// take.
-    pub fn new(func: FuncId, first: u32, flow: Flow, of: Sequence) -> SubpathPlan {
+    pub fn new(func: FuncId, first: u32, flow: SampledFlow, of: Sequence) -> SubpathPlan {
         Draft::new(func, first, flow, of).make_plans()
     }
 
@@ -232,7 +232,7 @@ impl SubpathPlan {
 struct Subject {
     func: FuncId,
     first: u32,
-    flow: Arc<Flow>,
+    flow: Arc<SampledFlow>,
     offset: u32,
 }
 
@@ -254,7 +254,7 @@ pub struct Outlining {
 }
 
 impl Draft {
-    fn new(func: FuncId, first: u32, flow: Flow, sequence: Sequence) -> Draft {
+    fn new(func: FuncId, first: u32, flow: SampledFlow, sequence: Sequence) -> Draft {
         Draft {
             segments: Segments::new(&flow),
             of: Subject {
@@ -270,14 +270,14 @@ impl Draft {
     /// All plans at once.
     fn make_plans(&self) -> SubpathPlan {
         let apart = self.outlining().map(|outlining| OutlinedPlans {
-            skipping: self.skipping(&outlining),
+            skipping: self.skipping_plan(&outlining),
             sampling: self.sampling(&outlining),
             places: outlining.places,
             nest: outlining.nest,
         });
         SubpathPlan {
             apart: apart.map(Box::new),
-            ..self.whole()
+            ..self.plan_in_one_function()
         }
     }
 
@@ -287,7 +287,7 @@ impl Draft {
     }
 
     /// The plan in which all versions are in one function.
-    pub fn whole(&self) -> SubpathPlan {
+    pub fn plan_in_one_function(&self) -> SubpathPlan {
         let (own, segments) = (self.flow(), &self.segments);
         let mut builder = Builder::new(&own.cfg);
         let slots = segments.longest[BlockId(0)];
@@ -299,7 +299,7 @@ impl Draft {
             let slots = segments.longest[to];
             builder.boundary(edge, slots, End::Decides(slots));
         }
-        builder.finished(self.of.clone(), Mode::Skipping)
+        builder.finish_plan(self.of.clone(), Mode::Skipping)
     }
 
     /// Where a function of its own samples. `None` if control would go over behind landing pads.
@@ -328,7 +328,7 @@ impl Draft {
     }
 
     /// [`OutlinedPlans::skipping`].
-    pub fn skipping(&self, Outlining { places, calls, .. }: &Outlining) -> SubpathPlan {
+    pub fn skipping_plan(&self, Outlining { places, calls, .. }: &Outlining) -> SubpathPlan {
         let (own, segments) = (self.flow(), &self.segments);
         let leaves = |block, slots| {
             let place = places.binary_search(&Continuation { block, slots });
@@ -344,7 +344,7 @@ impl Draft {
             let slots = segments.longest[to];
             builder.boundary(edge, slots, leaves(to, Some(slots)));
         }
-        builder.finished(self.of.clone(), Mode::Skipping)
+        builder.finish_plan(self.of.clone(), Mode::Skipping)
     }
 
     /// [`OutlinedPlans::sampling`].
@@ -392,7 +392,7 @@ impl Draft {
             offset: 1,
             ..self.of.clone()
         };
-        builder.finished(of, Mode::Over)
+        builder.finish_plan(of, Mode::Over)
     }
 }
 

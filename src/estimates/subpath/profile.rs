@@ -7,7 +7,7 @@ use crate::estimates::data::{Estimate, Estimated};
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 
-/// A profile of sampled subpaths. Made by [`Profile::sampled`].
+/// A profile of sampled subpaths. Made by [`Profile::as_sampled`].
 #[derive(Clone, Copy)]
 pub struct SampledProfile<'a> {
     /// The profile.
@@ -21,7 +21,7 @@ impl Profile {
     ///
     /// # Errors
     /// A profile of exact counts.
-    pub fn sampled(&self) -> Result<SampledProfile<'_>> {
+    pub fn as_sampled(&self) -> Result<SampledProfile<'_>> {
         match &self.measured {
             Measurement::Estimated(Estimated::Sampled(sample)) => Ok(SampledProfile {
                 profile: self,
@@ -115,8 +115,8 @@ mod tests {
     fn executed_blocks_have_an_error() {
         let mut profile = crate::profile::tests::views::profile();
         profile.measured = Measurement::Estimated(Estimated::Sampled(sample()));
-        let executed = profile.sampled().unwrap().estimate_executed();
-        let replicas = profile.sampled().unwrap().replicas();
+        let executed = profile.as_sampled().unwrap().estimate_executed();
+        let replicas = profile.as_sampled().unwrap().replicas();
         let one = Estimate::of_points(11, 0.1);
         assert_eq!(executed.count * replicas, 110.0);
         assert_eq!(executed.half_width * replicas, one.half_width);

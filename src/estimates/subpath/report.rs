@@ -20,7 +20,7 @@ use crate::input::ir::Loc;
 use crate::paths::dag::EdgeKind;
 use crate::profile::filter::Selection;
 use crate::profile::{Profile, Structure};
-use crate::read::report::steps::{Row as Step, Steps, in_a_line};
+use crate::read::report::steps::{StepRow, Steps, in_a_line};
 use crate::read::report::words::{Said, Words};
 use crate::read::report::{Decision, To, take_up_to_choice};
 use crate::read::source::Sources;
@@ -36,7 +36,7 @@ pub struct ProgramBlock {
 }
 
 /// A subpath, ready to be shown.
-pub struct Row {
+pub struct SubpathRow {
     /// Its blocks.
     pub places: Vec<ProgramBlock>,
     /// How many points of the sample are of it; of a joined one the fewest of its parts.
@@ -54,7 +54,7 @@ pub struct Row {
     pub joined: usize,
 }
 
-impl Row {
+impl SubpathRow {
     /// The share that it covers for sure, if what is known of its error is: this comes first, since a long subpath with
     /// one point may be anything.
     pub fn sure_share(&self) -> f64 {
@@ -67,9 +67,9 @@ pub struct Report<'a> {
     /// The profile.
     pub profile: SampledProfile<'a>,
     /// The subpaths that were selected, those first on which most blocks were executed, at least.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SubpathRow>,
     /// All others, in the same order.
-    pub rest: Vec<Row>,
+    pub rest: Vec<SubpathRow>,
     /// How many were to be shown.
     pub top: usize,
     /// How many subpaths of the selected functions are known, those included with which others begin.
@@ -108,7 +108,7 @@ impl<'a> Report<'a> {
     fn assemble(
         profile: SampledProfile<'a>,
         selection: &Selection,
-        mut rows: Vec<Row>,
+        mut rows: Vec<SubpathRow>,
     ) -> Report<'a> {
         let admitted = |p: &ProgramBlock| selection.admits(profile.profile, p.func);
         rows.retain(|r| r.places.iter().any(admitted));
@@ -127,12 +127,12 @@ impl<'a> Report<'a> {
             top,
             distinct,
             points: profile.sample.count_points(),
-            sources: Sources::none(),
+            sources: Sources::without_files(),
         }
     }
 
     /// The report with decisions in the words of `sources`.
-    pub fn told_by(self, sources: Sources) -> Report<'a> {
+    pub fn with_sources(self, sources: Sources) -> Report<'a> {
         Report { sources, ..self }
     }
 }
@@ -143,10 +143,10 @@ fn row(
     blocks: &[u32],
     points: Points,
     joined: usize,
-) -> Row {
+) -> SubpathRow {
     let estimate = profile.estimate(blocks.len(), points);
     let ratio = ratio(profile, estimate, blocks);
-    Row {
+    SubpathRow {
         places: blocks.iter().map(|&b| numbers.place(b)).collect(),
         points,
         estimate,
@@ -246,10 +246,10 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> V
                 before: take_up_to_choice(before, |b| structure.cfg.block(b).succs.len()),
                 block: from.block,
                 succ,
-                to: aim(structure, &places[i..], succ),
+                to: find_target(structure, &places[i..], succ),
                 taken: block.terminator.edge_name(succ),
             };
-            decisions.push((from.func, words.said(from.func, &decision)));
+            decisions.push((from.func, words.describe_decision(from.func, &decision)));
         }
     }
     decisions
@@ -257,7 +257,7 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> V
 
 /// Where control goes from the first of `places` on: to the next one of its function with a source position, or back to
 /// a loop's header.
-fn aim(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
+fn find_target(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
     let (from, next) = (places[0], places[1]);
     let edge = structure.paths.dag.edge_of(CfgEdge {
         block: from.block,
@@ -283,7 +283,7 @@ fn phrase_decisions(
     let phrases = decisions.iter().map(|(f, said)| {
         let mut rows = steps.decision_rows(*f, std::slice::from_ref(said));
         for row in &mut rows {
-            if let (true, Step::Step(step)) = (several, row) {
+            if let (true, StepRow::Step(step)) = (several, row) {
                 step.within.get_or_insert_with(|| steps.name(*f));
             }
         }

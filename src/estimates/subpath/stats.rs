@@ -1,8 +1,8 @@
 //! The table of `--stats` where functions are sampled.
 
 use super::plan::SampledFunction;
-use crate::base::names::shown;
-use crate::base::table::{Align, Columns, exactly};
+use crate::base::names::printed_name;
+use crate::base::table::{Align, Columns, group_all_digits};
 use crate::input::ir::Program;
 use crate::profile::manifest::{Manifest, Status};
 use crate::write::stats::{callers, cells, status};
@@ -29,7 +29,12 @@ pub(crate) fn table(
             Status::Exact | Status::Cut => "sampled".into(),
             Status::Skipped(_) => status(manifest, id),
         };
-        let about = [shown(&f.name), status, callers(f), blocks.to_string()];
+        let about = [
+            printed_name(&f.name),
+            status,
+            callers(f),
+            blocks.to_string(),
+        ];
         let Ok(plan) = sampled_at.map(|i| sampled[i].plan().figures()) else {
             table.row(cells(about, (0..7).map(|_| "-".to_string())));
             continue;
@@ -53,7 +58,7 @@ pub(crate) fn table(
             before.into_iter().chain(versions).chain([apart]),
         ));
     }
-    let [blocks, boundaries, tests, versions @ ..] = sums.map(|n| exactly(n as u64));
+    let [blocks, boundaries, tests, versions @ ..] = sums.map(|n| group_all_digits(n as u64));
     let about = [
         "all sampled".to_string(),
         String::new(),

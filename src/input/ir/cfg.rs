@@ -139,8 +139,10 @@ pub struct Loc {
     pub line: u32,
 }
 
-/// A source position to the column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A source position to the column. Serialised as five numbers: file, line, column, inlined call plus 1 (0 if it is in
+/// none) and discriminator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "[u32; 5]", into = "[u32; 5]")]
 pub struct Site {
     /// File and line.
     pub loc: Loc,
@@ -150,6 +152,25 @@ pub struct Site {
     pub inlined: Option<u32>,
     /// Tells blocks of one line apart, where the compiler was asked for that; else 0.
     pub discriminator: u32,
+}
+
+impl From<[u32; 5]> for Site {
+    fn from([file, line, column, inlined, discriminator]: [u32; 5]) -> Site {
+        Site {
+            loc: Loc { file, line },
+            column,
+            inlined: inlined.checked_sub(1),
+            discriminator,
+        }
+    }
+}
+
+impl From<Site> for [u32; 5] {
+    fn from(site: Site) -> [u32; 5] {
+        let inlined = site.inlined.map_or(0, |call| call + 1);
+        let Loc { file, line } = site.loc;
+        [file, line, site.column, inlined, site.discriminator]
+    }
 }
 
 /// A choice of the source.

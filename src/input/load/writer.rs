@@ -2,7 +2,7 @@
 
 /// Who wrote a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Writer {
+pub enum Producer {
     /// It does not say: text, a vendor's own numbers, or bitcode without an identification block. Whether a version
     /// of LLVM can read it is found out by reading it.
     Unknown,
@@ -21,7 +21,7 @@ const UNABBREV_RECORD: u64 = 3;
 const LONGEST: u64 = 4096;
 
 /// Who wrote bitcode, by its first bytes: a few hundred are enough. `None` if these are not bitcode's.
-pub fn writer(bytes: &[u8]) -> Option<Writer> {
+pub fn writer(bytes: &[u8]) -> Option<Producer> {
     const MAGIC: &[u8] = b"BC\xC0\xDE";
     const WRAPPER: &[u8] = b"\xDE\xC0\x17\x0B";
     if bytes.starts_with(WRAPPER) {
@@ -29,11 +29,11 @@ pub fn writer(bytes: &[u8]) -> Option<Writer> {
         let offset: [u8; 4] = bytes.get(8..12)?.try_into().ok()?;
         let inner = bytes.get(usize::try_from(u32::from_le_bytes(offset)).ok()?..);
         // What is wrong with it is LLVM's to say.
-        return Some(inner.and_then(writer).unwrap_or(Writer::Unknown));
+        return Some(inner.and_then(writer).unwrap_or(Producer::Unknown));
     }
     let stream = bytes.strip_prefix(MAGIC)?;
     let major = producer(stream).and_then(|p| major(&p));
-    Some(major.map_or(Writer::Unknown, Writer::Llvm))
+    Some(major.map_or(Producer::Unknown, Producer::Llvm))
 }
 
 /// The version in a producer's name, such as `LLVM19.1.7` or `LLVM22.1.2-rust-1.95.0-stable`. Vendors that number
@@ -78,7 +78,7 @@ fn producer(stream: &[u8]) -> Option<String> {
             UNABBREV_RECORD => bits.plain_record()?,
             id => {
                 let which = usize::try_from(id - UNABBREV_RECORD - 1).ok()?;
-                bits.record(abbreviations.get(which)?)?
+                bits.read_record(abbreviations.get(which)?)?
             }
         };
         if let [IDENTIFICATION_STRING, text @ ..] = &record[..] {
@@ -160,7 +160,7 @@ impl Bits<'_> {
         Some(record)
     }
 
-    fn record(&mut self, operands: &[AbbreviationOperand]) -> Option<Vec<u64>> {
+    fn read_record(&mut self, operands: &[AbbreviationOperand]) -> Option<Vec<u64>> {
         let mut record = Vec::new();
         for (i, operand) in operands.iter().enumerate() {
             match operand {
@@ -204,15 +204,15 @@ mod tests {
 
     #[test]
     fn writers_are_named_by_the_identification_block() {
-        assert_eq!(writer(CLANG_19), Some(Writer::Llvm(19)));
-        assert_eq!(writer(RUSTC_1_95), Some(Writer::Llvm(22)));
+        assert_eq!(writer(CLANG_19), Some(Producer::Llvm(19)));
+        assert_eq!(writer(RUSTC_1_95), Some(Producer::Llvm(22)));
         // Magic, version, offset, size and processor; the module behind it.
         let mut wrapped = b"\xDE\xC0\x17\x0B".to_vec();
         for word in [0, 20, CLANG_19.len() as u32, 7] {
             wrapped.extend(word.to_le_bytes());
         }
         wrapped.extend(CLANG_19);
-        assert_eq!(writer(&wrapped), Some(Writer::Llvm(19)));
+        assert_eq!(writer(&wrapped), Some(Producer::Llvm(19)));
         assert_eq!(writer(b"; ModuleID = 'a'\n"), None);
         assert_eq!(writer(b"\x7fELF"), None);
         assert_eq!(writer(b""), None);

@@ -28,7 +28,7 @@ impl Dominators {
     pub(crate) fn new(cfg: &Cfg) -> Dominators {
         let (order, parent) = search(cfg);
         let mut tree = Tree::new(&order, &parent);
-        let above = tree.immediate(&predecessors(cfg, &order));
+        let above = tree.find_immediate(&predecessors(cfg, &order));
         let span = spans(&above);
         Dominators { order, above, span }
     }
@@ -96,16 +96,19 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn immediate(&mut self, preds: &[Vec<u32>]) -> Vec<u32> {
+    fn find_immediate(&mut self, preds: &[Vec<u32>]) -> Vec<u32> {
         let n = preds.len();
         let mut above = vec![0; n];
         // By semidominator: the blocks that wait until all before it are linked.
         let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); n];
+        // Lengauer & Tarjan 1979: in reverse preorder everything below `w` in the tree is linked, so the first
+        // semidominator on the way to each predecessor is known.
         for w in (1..n).rev() {
             for &from in &preds[w] {
                 let first = self.first_semi(from);
                 self.semi[w] = self.semi[w].min(self.semi[first as usize]);
             }
+            // Its dominator is known when all between it and its semidominator is linked.
             waiting[self.semi[w] as usize].push(w as u32);
             let parent = self.parent[w];
             self.ancestor[w] = Some(parent);
@@ -116,6 +119,7 @@ impl<'a> Tree<'a> {
             }
         }
         for w in 1..n {
+            // Implicit until now: that of an earlier block, which is final since blocks are visited in preorder.
             if above[w] != self.semi[w] {
                 above[w] = above[above[w] as usize];
             }

@@ -152,7 +152,7 @@ impl Dag {
     }
 
     /// The paths whose edges are all among `ids`, which ascend; each of those must lie on such a path. O(V + E).
-    pub fn inside(&self, ids: &[EdgeId]) -> Dag {
+    pub fn restrict_to(&self, ids: &[EdgeId]) -> Dag {
         let mut used = self.vertex_set();
         used.extend(ids.iter().map(|e| self.edge(*e).src));
         used.insert(self.exit());
@@ -180,7 +180,7 @@ impl Dag {
     }
 
     /// The edge from ENTRY to the block where functions begin: the first edge.
-    pub fn enter(&self) -> EdgeId {
+    pub fn entry_edge(&self) -> EdgeId {
         EdgeId(0)
     }
 
@@ -262,7 +262,7 @@ impl Dag {
     }
 
     /// The out-edges of `v`, in order.
-    pub fn outs(&self, v: VertexId) -> impl DoubleEndedIterator<Item = EdgeId> + use<> {
+    pub fn out_edges(&self, v: VertexId) -> impl DoubleEndedIterator<Item = EdgeId> + use<> {
         (self.out_first[v.index()]..self.out_first[v.index() + 1]).map(EdgeId)
     }
 
@@ -301,7 +301,7 @@ impl Dag {
     /// `indirectbr` target, unreachable blocks).
     pub fn edge_of(&self, cfg: CfgEdge) -> Option<EdgeId> {
         let v = self.vertex(cfg.block)?;
-        self.outs(v).find(|&e| match self.edge(e).kind {
+        self.out_edges(v).find(|&e| match self.edge(e).kind {
             EdgeKind::Real(c) | EdgeKind::BackEdge(c) => c == cfg,
             _ => false,
         })
@@ -354,7 +354,7 @@ impl Dag {
     /// it is not a path of this DAG.
     pub fn path_edges(&self, path: &Path) -> Option<Vec<EdgeId>> {
         let first = match path.start {
-            PathStart::Entry => self.enter(),
+            PathStart::Entry => self.entry_edge(),
             PathStart::Loop => self.loop_start(*path.blocks.first()?)?,
         };
         let mut edges = vec![first];
@@ -366,7 +366,7 @@ impl Dag {
             let next = match (succ, path.end) {
                 (Some(succ), _) => self.edge_of(CfgEdge { block, succ })?,
                 (None, PathEnd::Back(c, _)) => self.edge_of(c)?,
-                (None, PathEnd::Exit) => self.outs(self.vertex(block)?).next()?,
+                (None, PathEnd::Exit) => self.out_edges(self.vertex(block)?).next()?,
             };
             edges.push(next);
         }

@@ -49,9 +49,9 @@ impl<'a> Reduced<'a> {
     fn collapse(&mut self, begin: VertexId) {
         let mut end = begin;
         while let Some((arms, next)) = hammock(self.dag, end) {
-            self.inside[begin].extend(self.dag.outs(end));
+            self.inside[begin].extend(self.dag.out_edges(end));
             for arm in arms.into_iter().flatten() {
-                self.inside[begin].extend(self.dag.outs(arm));
+                self.inside[begin].extend(self.dag.out_edges(arm));
                 self.head[arm] = begin;
             }
             self.head[next] = begin;
@@ -66,8 +66,8 @@ impl<'a> Reduced<'a> {
     }
 
     /// The out-edges of reduced vertex `v`.
-    pub fn outs(&self, v: VertexId) -> impl Iterator<Item = EdgeId> + use<> {
-        self.dag.outs(self.tail[v])
+    pub fn out_edges(&self, v: VertexId) -> impl Iterator<Item = EdgeId> + use<> {
+        self.dag.out_edges(self.tail[v])
     }
 
     /// The DAG edges inside reduced vertex `v`; empty unless it is a dummy.
@@ -78,7 +78,7 @@ impl<'a> Reduced<'a> {
 
 /// The arms and the end of the diamond or triangle that begins at `a`.
 fn hammock(dag: &Dag, a: VertexId) -> Option<([Option<VertexId>; 2], VertexId)> {
-    let mut outs = dag.outs(a).map(|e| dag.edge(e).dst);
+    let mut outs = dag.out_edges(a).map(|e| dag.edge(e).dst);
     let (Some(x), Some(y), None) = (outs.next(), outs.next(), outs.next()) else {
         return None;
     };
@@ -96,5 +96,5 @@ fn arm_end(dag: &Dag, v: VertexId) -> Option<VertexId> {
     if v == dag.exit() || dag.ins(v).len() != 1 || dag.out_degree(v) != 1 {
         return None;
     }
-    dag.outs(v).next().map(|e| dag.edge(e).dst)
+    dag.out_edges(v).next().map(|e| dag.edge(e).dst)
 }

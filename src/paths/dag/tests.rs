@@ -5,7 +5,7 @@ use super::reduced::Reduced;
 use super::*;
 use crate::base::index::BlockId;
 use crate::input::ir::{Block, Cfg, Terminator};
-use crate::paths::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
+use crate::paths::random_cfg::{any_cfg, cfg, find_retreating_edges, paths_of, walk};
 use proptest::prelude::*;
 
 fn kinds(dag: &Dag) -> Vec<(u32, u32, EdgeKind)> {
@@ -210,7 +210,7 @@ proptest! {
             _ => None,
         }).collect();
         found.sort_unstable();
-        prop_assert_eq!(found, retreating(&graph));
+        prop_assert_eq!(found, find_retreating_edges(&graph));
     }
 
     #[test]
@@ -220,7 +220,7 @@ proptest! {
             prop_assert!(v == dag.entry() || !dag.ins(v).is_empty());
             prop_assert!(v == dag.exit() || dag.out_degree(v) > 0);
         }
-        let enter = dag.edge(dag.enter());
+        let enter = dag.edge(dag.entry_edge());
         prop_assert_eq!((enter.src, enter.kind), (dag.entry(), EdgeKind::Enter));
     }
 
@@ -231,7 +231,7 @@ proptest! {
     ) {
         let dag = Dag::from_cfg(&graph, &[]);
         let walks = walk(&graph, &choices);
-        for path in walks.iter().flat_map(|w| paths_of(&graph, w, &retreating(&graph))) {
+        for path in walks.iter().flat_map(|w| paths_of(&graph, w, &find_retreating_edges(&graph))) {
             let edges = dag.path_edges(&path).expect("a path of the DAG");
             prop_assert_eq!(dag.path(&edges), path);
         }
@@ -249,7 +249,7 @@ proptest! {
     fn loops_hold_their_back_edges(graph in any_cfg(40)) {
         let order = Order::new(&graph);
         let forest = LoopForest::new(&graph, &order);
-        for e in retreating(&graph) {
+        for e in find_retreating_edges(&graph) {
             let at = |b: BlockId| order.position[b].unwrap();
             let header = at(graph.target(e));
             prop_assert!(forest.is_header[header as usize]);

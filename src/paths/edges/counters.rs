@@ -1,6 +1,6 @@
 //! Which edges to count.
 
-use super::{edges, ends};
+use super::{edge_ends, edges};
 use crate::base::index::{CounterId, EdgeId, IdSet, TiSlice, TiVec};
 use crate::paths::dag::{Dag, EdgeKind};
 use crate::paths::spantree::{heaviest_first, maximum_tree};
@@ -16,9 +16,9 @@ pub(crate) fn counted_edges(
     let kept = |e: &EdgeId| may_be_left && dag.edge(*e).kind == EdgeKind::Leave;
     let candidates = counted.iter().filter(|e| !kept(e));
     // EXIT → entry cannot be counted, so it is in the tree.
-    let root = ends(dag, dag.enter());
+    let root = edge_ends(dag, dag.entry_edge());
     let order = heaviest_first(candidates, weights);
-    let tree = maximum_tree(dag, order, root, |e| ends(dag, e));
+    let tree = maximum_tree(dag, order, root, |e| edge_ends(dag, e));
     counted.difference_with(&tree);
     counted
 }

@@ -31,7 +31,7 @@ pub(crate) fn edges(dag: &Dag) -> impl Iterator<Item = EdgeId> + '_ {
 }
 
 /// Source and target of an edge, as vertices of the DAG without ENTRY.
-fn ends(dag: &Dag, e: EdgeId) -> (u32, u32) {
+fn edge_ends(dag: &Dag, e: EdgeId) -> (u32, u32) {
     let edge = dag.edge(e);
     match edge.kind {
         EdgeKind::Enter => (dag.exit().0, edge.dst.0),

@@ -1,6 +1,6 @@
 //! The counts of all edges from those of some.
 
-use super::{edges, ends};
+use super::{edge_ends, edges};
 use crate::base::index::{EdgeId, IdSet, TiSlice, TiVec};
 use crate::paths::dag::{Dag, EdgeKind};
 
@@ -23,6 +23,7 @@ pub(crate) fn propagate(
     counts: &TiSlice<EdgeId, u64>,
 ) -> Option<Propagated> {
     let mut flow = Propagation::new(dag, counted, counts)?;
+    // Edges that are not counted are a tree, and a tree has a leaf until nothing is left of it: no search is needed.
     let mut leaves: Vec<u32> = (0..dag.vertices() as u32)
         .filter(|&v| flow.unknown[v as usize].edges == 1)
         .collect();
@@ -31,7 +32,7 @@ pub(crate) fn propagate(
         if flow.unknown[v as usize].edges == 0 {
             continue;
         }
-        let w = flow.settle(v, EdgeId(flow.unknown[v as usize].xor))?;
+        let w = flow.settle_edge(v, EdgeId(flow.unknown[v as usize].xor))?;
         if flow.unknown[w as usize].edges == 1 {
             leaves.push(w);
         }
@@ -77,9 +78,9 @@ impl<'a> Propagation<'a> {
             surplus: vec![0; dag.vertices()],
         };
         for e in edges(dag) {
-            let (from, to) = ends(dag, e);
+            let (from, to) = edge_ends(dag, e);
             if counted.contains(e) {
-                flow.know(e, i128::from(counts[e]))?;
+                flow.set_count(e, i128::from(counts[e]))?;
             } else if from == to {
                 return None; // a loop of one block is in no tree
             } else {
@@ -90,8 +91,8 @@ impl<'a> Propagation<'a> {
         Some(flow)
     }
 
-    fn know(&mut self, e: EdgeId, count: i128) -> Option<()> {
-        let (from, to) = ends(self.dag, e);
+    fn set_count(&mut self, e: EdgeId, count: i128) -> Option<()> {
+        let (from, to) = edge_ends(self.dag, e);
         self.counts[e] = Some(count);
         self.surplus[from as usize] = self.surplus[from as usize].checked_sub(count)?;
         self.surplus[to as usize] = self.surplus[to as usize].checked_add(count)?;
@@ -99,14 +100,14 @@ impl<'a> Propagation<'a> {
     }
 
     /// Settles the only unknown edge `e` of `v`; the vertex at its other end.
-    fn settle(&mut self, v: u32, e: EdgeId) -> Option<u32> {
-        let (from, to) = ends(self.dag, e);
+    fn settle_edge(&mut self, v: u32, e: EdgeId) -> Option<u32> {
+        let (from, to) = edge_ends(self.dag, e);
         let (count, w) = if from == v {
             (self.surplus[v as usize], to)
         } else {
             (self.surplus[v as usize].checked_neg()?, from)
         };
-        self.know(e, count)?;
+        self.set_count(e, count)?;
         for end in [v, w] {
             self.unknown[end as usize].remove(e);
         }

@@ -73,7 +73,7 @@ proptest! {
         let counts = counts_of(&dag, &graph, &choices);
         let exits = choices.iter().filter_map(|c| walk(&graph, c)?.exit).count();
         if let Some(propagated) = propagate(&dag, &counted, &counts) {
-            prop_assert_eq!(propagated.counts[dag.enter()], exits as u64);
+            prop_assert_eq!(propagated.counts[dag.entry_edge()], exits as u64);
         }
     }
 
@@ -132,7 +132,7 @@ fn sums_that_overflow_are_refused() {
     let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[], &[]]), &[]);
     let mut exits = dag.edge_set();
     exits.extend(dag.ins(dag.exit()).iter().copied());
-    let entries = |n| propagate(&dag, &exits, &dag.by_edge(n)).map(|p| p.counts[dag.enter()]);
+    let entries = |n| propagate(&dag, &exits, &dag.by_edge(n)).map(|p| p.counts[dag.entry_edge()]);
     assert_eq!(entries(u64::MAX / 2), Some(u64::MAX - 1));
     assert_eq!(entries(u64::MAX), None);
 }

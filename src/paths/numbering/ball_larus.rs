@@ -17,7 +17,7 @@ pub fn ball_larus(dag: &Dag) -> Option<Numbering> {
     for v in dag.order_from_exit() {
         // Fig. 5: Val(e) = NumPaths(v); NumPaths(v) += NumPaths(w)
         let mut n = 0u64;
-        for e in dag.outs(v) {
+        for e in dag.out_edges(v) {
             labels[e] = n;
             n = n
                 .checked_add(paths[dag.edge(e).dst])

@@ -69,7 +69,7 @@ pub fn number_by_ends(
     }
     // A fold from EXIT counts the ways on: all of them add up to no more than the paths.
     let paths = dag.fold_from_exit(1u64, |v, paths| {
-        dag.outs(v).map(|e| paths[dag.edge(e).dst]).sum()
+        dag.out_edges(v).map(|e| paths[dag.edge(e).dst]).sum()
     });
     Some(Numbering {
         paths,
@@ -92,7 +92,7 @@ fn find_decided_vertices(dag: &Dag, may_leave: &IdSet<VertexId>) -> IdSet<Vertex
     let mut decided = dag.vertex_set();
     decided.insert(dag.exit());
     for v in dag.order_from_exit().filter(|&v| v != dag.entry()) {
-        let mut outs = dag.outs(v).map(|e| dag.edge(e).dst);
+        let mut outs = dag.out_edges(v).map(|e| dag.edge(e).dst);
         if let (Some(only), None) = (outs.next(), outs.next())
             && decided.contains(only)
             && !may_leave.contains(v)
@@ -170,7 +170,7 @@ impl ByEnds {
         edges.reverse();
         let mut v = dag.edge(end).dst;
         while v != dag.exit() {
-            let only = dag.outs(v).next().expect("one way leads on");
+            let only = dag.out_edges(v).next().expect("one way leads on");
             edges.push(only);
             v = dag.edge(only).dst;
         }

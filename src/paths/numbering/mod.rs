@@ -88,7 +88,7 @@ impl Numbering {
     fn step(&self, dag: &Dag, v: VertexId, rest: u64) -> Option<(EdgeId, u64)> {
         if self.decoding.is_none() {
             // Ball–Larus labels ascend over the out-edges, whose ids are consecutive.
-            let first = dag.outs(v).next()?.index();
+            let first = dag.out_edges(v).next()?.index();
             let labels = &self.labels.raw[first..first + dag.out_degree(v)];
             let at = labels
                 .partition_point(|label| *label <= rest)
@@ -96,7 +96,7 @@ impl Numbering {
             return Some((EdgeId((first + at) as u32), labels[at]));
         }
         let labelled = dag
-            .outs(v)
+            .out_edges(v)
             .filter_map(|e| Some((e, self.decoding_label(e)?)));
         labelled
             .filter(|&(_, label)| label <= rest)
@@ -131,6 +131,6 @@ impl Numbering {
 pub(crate) fn largest_rests(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, u64> {
     dag.fold_from_exit(0u64, |v, rests| {
         let through = |e: EdgeId| labels[e] + rests[dag.edge(e).dst];
-        dag.outs(v).map(through).max().unwrap_or(0)
+        dag.out_edges(v).map(through).max().unwrap_or(0)
     })
 }

@@ -13,7 +13,7 @@ use crate::paths::dag::Dag;
 /// When all edges are interesting the ids are dense, as Ball–Larus ids are, but may be assigned
 /// in another order.
 pub fn pspp(dag: &Dag, interesting: &IdSet<EdgeId>) -> Numbering {
-    let (mut labels, paths) = initial(dag, interesting);
+    let (mut labels, paths) = initial_labels(dag, interesting);
     let decoding = Some(Decoding::Selective {
         labels: labels.clone(),
         interesting: interesting.clone(),
@@ -31,7 +31,10 @@ pub fn pspp(dag: &Dag, interesting: &IdSet<EdgeId>) -> Numbering {
 
 /// The first loop of Algorithm 1: uninteresting edges first, then interesting ones by decreasing
 /// `min` of their target; ties by edge order.
-fn initial(dag: &Dag, interesting: &IdSet<EdgeId>) -> (TiVec<EdgeId, u64>, TiVec<VertexId, u64>) {
+fn initial_labels(
+    dag: &Dag,
+    interesting: &IdSet<EdgeId>,
+) -> (TiVec<EdgeId, u64>, TiVec<VertexId, u64>) {
     let mut labels = dag.by_edge(0u64);
     let mut paths = dag.by_vertex(0u64);
     let mut min = dag.by_vertex(u64::MAX);
@@ -71,7 +74,10 @@ fn split<'a>(
     impl Iterator<Item = EdgeId> + 'a,
 ) {
     let is = |e: &EdgeId| interesting.contains(*e);
-    (dag.outs(v).filter(is), dag.outs(v).filter(move |e| !is(e)))
+    (
+        dag.out_edges(v).filter(is),
+        dag.out_edges(v).filter(move |e| !is(e)),
+    )
 }
 
 /// The second loop: the label of a vertex's only in-edge moves to its out-edges.
@@ -80,7 +86,7 @@ fn propagate(dag: &Dag, labels: &mut TiSlice<EdgeId, u64>) {
         // Lines 17–21: every path through `v` uses its only in-edge, so the label may as well be paid behind it.
         if let &[only] = dag.ins(v) {
             let label = std::mem::take(&mut labels[only]);
-            for e in dag.outs(v) {
+            for e in dag.out_edges(v) {
                 labels[e] += label;
             }
         }

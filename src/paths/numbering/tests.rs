@@ -32,7 +32,7 @@ pub(crate) fn enumerate(dag: &Dag) -> Vec<Vec<EdgeId>> {
         if v == dag.exit() {
             return all.push(path.clone());
         }
-        for e in dag.outs(v) {
+        for e in dag.out_edges(v) {
             path.push(e);
             visit(dag, dag.edge(e).dst, path, all);
             path.pop();

@@ -19,10 +19,13 @@ pub(crate) fn maximum_tree(
     ends: impl Fn(EdgeId) -> (u32, u32),
 ) -> IdSet<EdgeId> {
     let mut parts = UnionFind::<u32>::new(dag.vertices());
+    // Joined first, so that no edge that closes a cycle with it gets into the tree: EXIT → ENTRY has no code to count
+    // in.
     parts.union(root.0, root.1);
     let mut tree = dag.edge_set();
     for e in edges {
         let (from, to) = ends(e);
+        // Kruskal: the heaviest edge that closes no cycle runs without a probe.
         if parts.union(from, to) {
             tree.insert(e);
         }
@@ -82,6 +85,7 @@ impl SpanningTree {
 
     fn potentials(&self, dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, i64> {
         let mut potential: TiVec<VertexId, Option<i64>> = dag.by_vertex(None);
+        // EXIT → ENTRY is in the tree and has label 0, so both ends have potential 0.
         let mut stack = vec![dag.entry(), dag.exit()];
         potential[dag.entry()] = Some(0);
         potential[dag.exit()] = Some(0);
@@ -93,9 +97,10 @@ impl SpanningTree {
                 }
             };
             let tree = |e: &EdgeId| self.tree.contains(*e);
-            for e in dag.outs(v).filter(tree) {
+            for e in dag.out_edges(v).filter(tree) {
                 reach(dag.edge(e).dst, p.wrapping_add(labels[e] as i64));
             }
+            // The tree has no directions: against an edge, its label counts negatively.
             for &e in dag.ins(v).iter().filter(|e| tree(e)) {
                 reach(dag.edge(e).src, p.wrapping_sub(labels[e] as i64));
             }

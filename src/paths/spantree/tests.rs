@@ -27,7 +27,7 @@ fn undirected(dag: &Dag, weights: &TiSlice<EdgeId, f64>) -> Vec<Undirected> {
 }
 
 /// The edges on the way between two vertices, by breadth-first search; `None` when there is no way.
-fn way(edges: &[Undirected], from: usize, to: usize) -> Option<Vec<Undirected>> {
+fn find_way(edges: &[Undirected], from: usize, to: usize) -> Option<Vec<Undirected>> {
     let vertices = edges.iter().map(|e| e.0.max(e.1) + 1).max()?;
     let mut reached: Vec<Option<(usize, Undirected)>> = vec![None; vertices.max(from.max(to) + 1)];
     let mut queue = VecDeque::from([from]);
@@ -55,7 +55,7 @@ fn way(edges: &[Undirected], from: usize, to: usize) -> Option<Vec<Undirected>> 
 
 /// The weight of the heaviest of all spanning trees, by trying every set of `vertices - 1` edges.
 fn heaviest(vertices: usize, edges: &[Undirected]) -> f64 {
-    let spans = |set: &[Undirected]| (1..vertices).all(|v| way(set, 0, v).is_some());
+    let spans = |set: &[Undirected]| (1..vertices).all(|v| find_way(set, 0, v).is_some());
     let trees = (0u32..1 << edges.len())
         .filter(|bits| bits.count_ones() as usize == vertices - 1)
         .map(|bits| chosen(edges, |i| bits >> i & 1 == 1))
@@ -133,7 +133,7 @@ proptest! {
         let edges = undirected(&dag, &weights);
         let inside = chosen(&edges, |i| i == dag.edges().len() || tree.contains(EdgeId::new(i)));
         for (from, to, chord) in chosen(&edges[..dag.edges().len()], |i| !tree.contains(EdgeId::new(i))) {
-            for (_, _, on_cycle) in way(&inside, from, to).expect("the tree spans") {
+            for (_, _, on_cycle) in find_way(&inside, from, to).expect("the tree spans") {
                 prop_assert!(chord <= on_cycle, "chord of {chord} on a cycle with {on_cycle}");
             }
         }
@@ -158,7 +158,7 @@ proptest! {
         use crate::paths::dag::EdgeKind;
         let dag = Dag::from_cfg(&graph, &[]);
         let exit = dag.exit().index();
-        let mut edges: Vec<Undirected> = vec![(exit, dag.edge(dag.enter()).dst.index(), 1e9)];
+        let mut edges: Vec<Undirected> = vec![(exit, dag.edge(dag.entry_edge()).dst.index(), 1e9)];
         let mut countable = 0.0;
         for e in dag.edge_ids().skip(1) {
             let edge = dag.edge(e);

@@ -236,7 +236,7 @@ impl<'a> Apart<'a> {
     /// The control flow with iterations apart.
     pub(crate) fn product(&self) -> Product<u32> {
         let Edges { cfg, order, .. } = self.edges;
-        Versions::product(cfg, order, 0, |state, e| self.next(state, e))
+        Versions::product(cfg, order, 0, |state, e| self.state_behind(state, e))
     }
 
     /// Whether a nest holds the block, which can be reached.
@@ -247,7 +247,7 @@ impl<'a> Apart<'a> {
 
     /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the
     /// nest.
-    pub(crate) fn next(&self, state: u32, edge: CfgEdge) -> u32 {
+    pub(crate) fn state_behind(&self, state: u32, edge: CfgEdge) -> u32 {
         let (at, ends_path) = self.edges.target(edge);
         let Some(nest) = self.of[at as usize] else {
             return 0;

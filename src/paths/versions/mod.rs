@@ -108,7 +108,7 @@ impl Versions {
         first: S,
         next: impl Fn(S, CfgEdge) -> (BlockId, S),
     ) -> Product<S> {
-        let homes = homes(cfg, first, &next);
+        let homes = find_home_states(cfg, first, &next);
         let mut builder = Builder {
             ids: FxHashMap::default(),
             made: cfg.ids().zip(homes.iter().copied()).collect(),
@@ -126,7 +126,7 @@ impl Versions {
             blocks.push(block);
         }
         let (origin, states): (TiVec<_, _>, TiVec<_, _>) = builder.made.into_iter().unzip();
-        let order = inherited(order, &origin, &states);
+        let order = inherit_order(order, &origin, &states);
         let cfg = Cfg { blocks };
         Product {
             versions: Versions { cfg, origin, order },
@@ -171,7 +171,7 @@ impl Versions {
         let origin = |e: EdgeId| {
             let edge = dag.edge(e);
             match edge.kind {
-                EdgeKind::Enter => own.outs(own.entry()).next(),
+                EdgeKind::Enter => own.out_edges(own.entry()).next(),
                 EdgeKind::LoopStart => {
                     let header = dag.block(edge.dst).expect("a header is a block");
                     own.loop_start(self.origin[header])
@@ -180,7 +180,7 @@ impl Versions {
                 EdgeKind::Leave => {
                     let block = dag.block(edge.src).expect("an exit is a block");
                     let own_block = own.vertex(self.origin[block]);
-                    own_block.and_then(|v| own.outs(v).next())
+                    own_block.and_then(|v| own.out_edges(v).next())
                 }
             }
         };
@@ -191,7 +191,7 @@ impl Versions {
 }
 
 /// By block of `cfg`: the state in which a breadth-first search of the product finds it first.
-fn homes<S: State>(
+fn find_home_states<S: State>(
     cfg: &Cfg,
     first: S,
     next: &impl Fn(S, CfgEdge) -> (BlockId, S),
@@ -212,7 +212,7 @@ fn homes<S: State>(
 }
 
 /// The blocks that can be reached, as their origins are ordered in `own`.
-fn inherited<S>(
+fn inherit_order<S>(
     own: &Order,
     origin: &TiSlice<BlockId, BlockId>,
     states: &TiSlice<BlockId, Option<S>>,

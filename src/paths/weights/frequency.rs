@@ -49,6 +49,8 @@ pub(crate) fn call_frequencies(functions: &[Caller]) -> Vec<f64> {
         let mut is_recursive = false;
         for calls in calls.chunk_by(|a, b| a.0 == b.0) {
             let caller = calls[0].0;
+            // The caller is done. A call from a later one is retreating: its executions depend on this function, and
+            // the multiplier stands for them.
             if position[caller] < position[f] {
                 let sites: f64 = calls.iter().map(|(_, executions)| executions).sum();
                 frequency[f] += frequency[caller] * sites;
@@ -91,7 +93,8 @@ fn executions(caller: &Caller, b: crate::base::index::BlockId) -> f64 {
     let Some(v) = dag.vertex(b) else {
         return 0.0; // unreachable
     };
-    let entered = weights[dag.enter()].max(f64::MIN_POSITIVE);
+    // Weights of a profile that never entered it are all 0: no executions then, rather than no number.
+    let entered = weights[dag.entry_edge()].max(f64::MIN_POSITIVE);
     let into: f64 = dag.ins(v).iter().map(|e| weights[*e]).sum();
     into / entered
 }

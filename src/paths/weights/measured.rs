@@ -18,7 +18,7 @@ pub(crate) fn measured_weights(
     let mut prefixes = vec![(dag.entry(), PathId(0), counts)];
     while let Some((v, first, ran)) = prefixes.pop() {
         let before = |end: PathId| ran.partition_point(|&(id, _)| id < end);
-        for e in dag.outs(v) {
+        for e in dag.out_edges(v) {
             let to = dag.edge(e).dst;
             let from = first.plus(numbering.labels[e]);
             let ran = &ran[before(from)..before(from.plus(numbering.paths[to]))];

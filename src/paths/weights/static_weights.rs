@@ -29,7 +29,7 @@ pub(crate) fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
         incoming: dag.by_vertex(0.0),
         weights: dag.by_edge(0.0),
     };
-    let enter = dag.enter();
+    let enter = dag.entry_edge();
     flow.weights[enter] = 1.0;
     flow.incoming[dag.edge(enter).dst] = 1.0;
     for v in dag.order().filter(|&v| dag.block(v).is_some()) {
@@ -55,15 +55,18 @@ impl Weigher<'_> {
         let at = position(v);
         let mut weight = self.incoming[v];
         if self.forest.is_header[at as usize] {
+            // Rule 2: whatever enters a loop leaves it, by each exit alike, however often it runs within.
             self.shares[at as usize] = weight / f64::from(self.exits[at as usize].max(1));
             weight *= LOOP_MULTIPLIER;
         }
         let weight = weight.min(MAX_WEIGHT);
-        let exits = self.dag.outs(v).filter_map(|e| self.exit_share(e));
+        let exits = self.dag.out_edges(v).filter_map(|e| self.exit_share(e));
         let (leaving, n) = exits.fold((0.0, 0), |(sum, n), share| (sum + share, n + 1));
         let others = self.dag.out_degree(v) - n;
+        // Exits may take more than a block inside has, where its header guessed low: nothing is left for the others
+        // then.
         let rest = (weight - leaving).max(0.0) / others.max(1) as f64;
-        for e in self.dag.outs(v) {
+        for e in self.dag.out_edges(v) {
             self.send(v, e, self.exit_share(e).unwrap_or(rest));
         }
     }
@@ -88,6 +91,8 @@ impl Weigher<'_> {
             .expect("a back edge has its phony edge");
         self.weights[start] += weight;
         let to = self.dag.edge(start).dst;
+        // A cut edge leads forwards, so its target comes later and has to know what arrives; behind a real back edge
+        // the header's weight is known already, and the multiplier stands for it.
         if to > v {
             self.incoming[to] += weight; // a cut edge
         }
@@ -117,6 +122,7 @@ fn left_loops<'a>(
     e: EdgeId,
 ) -> impl Iterator<Item = u32> + 'a {
     let edge = dag.edge(e);
+    // A back edge stays in the loop of its target, although its DAG edge leads to EXIT.
     let target = match edge.kind {
         EdgeKind::BackEdge(_) => dag.vertex(dag.back_target(e)).map(position),
         EdgeKind::Leave => None,

@@ -6,7 +6,7 @@ use crate::copies::strategy::Scheme;
 use crate::input::ir::Cfg;
 use crate::paths::edges::counted_edges;
 use crate::paths::function::Measuring;
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::numbering::enumerate;
 use crate::paths::random_cfg::{any_cfg, cfg, input};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ proptest! {
         prop_assume!(paths.numbering.total() <= 500);
         let share = share(&graph, copies);
         for copy in (0..copies).map(CopyId) {
-            let Some(part) = share.part(copy) else {
+            let Some(part) = share.part_of_copy(copy) else {
                 continue;
             };
             let local = choose_ids(&graph, &structure.paths, part);
@@ -81,7 +81,7 @@ fn ids_that_nothing_has() {
     assert!(matches!(split, Share::Split(_)), "{split:?}");
     let whole = Share::Whole(CopyId(0));
     for share in [split, whole] {
-        let local = choose_ids(&graph, paths, share.part(CopyId(0)).unwrap());
+        let local = choose_ids(&graph, paths, share.part_of_copy(CopyId(0)).unwrap());
         let total = local.numbering().total();
         let decoded = |id| decode_paths(&structure, &share, CopyId(0), &[(id, 1)].into());
         assert!((0..total).all(|id| decoded(id).is_ok()));

@@ -109,7 +109,7 @@ impl Addends {
                 let before = to_forks.and_then(|to_forks| ways_to(to_forks, v));
                 self.blocks[b].add(surplus, ways_to(left, v), before, is_forked);
             }
-            for e in dag.outs(v) {
+            for e in dag.out_edges(v) {
                 let before = to_forks.and_then(|to_forks| ways_over(to_forks, dag, e));
                 self.edges[e].add(surplus, ways_over(left, dag, e), before, is_forked);
             }
@@ -182,7 +182,7 @@ impl Executed {
     pub(super) fn open(&mut self, structure: &Structure, forked: &Forked) {
         let dag = &structure.paths.dag;
         let forks = vertices(dag, &forked.blocks);
-        let starts = dag.outs(dag.entry()).map(|e| (dag.edge(e).dst, 1));
+        let starts = dag.out_edges(dag.entry()).map(|e| (dag.edge(e).dst, 1));
         let starts: Vec<(VertexId, u64)> = starts.collect();
         let to_forks = Left::new(dag, &forks, &starts);
         let is_forked = |start: &(VertexId, u64)| to_forks.possible.contains(start.0);
@@ -202,7 +202,7 @@ impl Executed {
             if let Some(b) = dag.block(v) {
                 open(&mut self.blocks[b], to_forks.possible.contains(v));
             }
-            for e in dag.outs(v) {
+            for e in dag.out_edges(v) {
                 let is_before = ways_over(&to_forks, dag, e).is_some();
                 open(&mut self.edges[e], is_before);
             }

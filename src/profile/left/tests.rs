@@ -53,7 +53,7 @@ fn of_edges(s: &Structure, walks: &[Walk], counted: &IdSet<EdgeId>) -> Flow {
     });
     let given: TiVec<EdgeId, u64> = given.collect();
     let mut counts = propagate(dag, counted, &given).unwrap().counts;
-    counts[dag.enter()] = walks.len() as u64;
+    counts[dag.entry_edge()] = walks.len() as u64;
     let flow = flow(s, walks, counts);
     Flow {
         uncertain: flow.entry - flow.exits,

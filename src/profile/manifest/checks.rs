@@ -19,7 +19,7 @@ const EARLY_RESULT: [&str; 1] = ["13from_residual"];
 
 impl FunctionEntry {
     /// Whether the code of block `to` is at the place of a branch to it, and never returns.
-    pub(crate) fn fails(&self, to: BlockId, site: Site) -> bool {
+    pub(crate) fn fails_at(&self, to: BlockId, site: Site) -> bool {
         let end = match self.terminators[to] {
             // A call that may throw, but does not return.
             Terminator::Invoke => self.succs[to][0],
@@ -40,7 +40,7 @@ impl Manifest {
         };
         let is_branch = entry.terminators[block] == Terminator::Branch;
         let site = entry.choice(block).filter(|_| is_branch)?.site?;
-        let fails = |to| entry.fails(to, site) && self.calls_any(entry, to, &REPORTS);
+        let fails = |to| entry.fails_at(to, site) && self.calls_any(entry, to, &REPORTS);
         match (fails(first), fails(second)) {
             (true, false) => Some(0),
             (false, true) => Some(1),

@@ -1,6 +1,8 @@
 //! The manifest of a rewriting, from what was analysed.
 
-use super::schema::{Computed, SPAN, encode_set, numbers};
+use super::positions::Spans;
+use super::schema::Computed;
+use super::share::encode_set;
 use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
@@ -8,7 +10,7 @@ use crate::base::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice
 use crate::copies::partition::{Assignment, Share};
 use crate::copies::selection::{Asked, Selection};
 use crate::copies::strategy::Scheme;
-use crate::input::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason, Span};
+use crate::input::ir::{Block, Callee, Cfg, FunctionBody, ProgFunction, Program, SkipReason};
 use crate::input::load::positions::{Choice, Optimised, SourceFile};
 use crate::paths::function::{Counted, Measuring};
 use std::collections::HashMap;
@@ -85,7 +87,7 @@ impl Symbols {
     }
 
     /// [`FunctionEntry::outside`].
-    fn outside(&mut self, cfg: &Cfg) -> Vec<(BlockId, Vec<u32>)> {
+    fn list_outside_calls(&mut self, cfg: &Cfg) -> Vec<(BlockId, Vec<u32>)> {
         let mut all = Vec::new();
         for b in cfg.ids() {
             let calls = cfg.block(b).calls.iter().filter_map(|c| match &c.callee {
@@ -134,23 +136,25 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         pressure: pressure(&body.cfg),
         lines: lines(blocks),
         choices: choices(&body.cfg),
-        branchless: body.branchless.iter().copied().map(numbers).collect(),
-        loops: body.loops.iter().map(|&(b, s)| (b, numbers(s))).collect(),
+        branchless: body.branchless.clone(),
+        loops: body.loops.clone(),
         split_loops: body.split_loops.clone(),
         optimised: optimised(parts.program, f, body),
         calls: calls(&body.cfg),
-        outside: symbols.outside(&body.cfg),
+        outside: symbols.list_outside_calls(&body.cfg),
         cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),
         apart: paths.map_or(Vec::new(), |p| p.apart.clone()),
         wide: paths.is_some_and(|p| p.wide),
-        counted: paths.and_then(|p| counted(&p.counted)),
-        known: parts.asked.map_or(Vec::new(), |a| known(&a.selections[id])),
+        counted: paths.and_then(|p| encode_counted(&p.counted)),
+        known: parts
+            .asked
+            .map_or(Vec::new(), |a| known_ids(&a.selections[id])),
         at_least: Vec::new(),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
             Share::Whole(c) => ShareEntry::Whole(*c),
-            Share::Split(sets) => ShareEntry::Split(encoded(sets)),
-            Share::Inside(sets) => ShareEntry::Inside(encoded(sets)),
+            Share::Split(sets) => ShareEntry::Split(encode_sets(sets)),
+            Share::Inside(sets) => ShareEntry::Inside(encode_sets(sets)),
             Share::Outside(c, set) => ShareEntry::Outside(*c, encode_set(set)),
             Share::Ranges(ranges) => ShareEntry::Ranges(ranges.clone()),
         },
@@ -158,19 +162,19 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
     }
 }
 
-fn known(selection: &Selection) -> Vec<PathId> {
+fn known_ids(selection: &Selection) -> Vec<PathId> {
     match selection {
         Selection::Known(known) => known.iter().map(|k| k.0).collect(),
         _ => Vec::new(),
     }
 }
 
-fn encoded(sets: &[(CopyId, IdSet<EdgeId>)]) -> Vec<(CopyId, String)> {
+fn encode_sets(sets: &[(CopyId, IdSet<EdgeId>)]) -> Vec<(CopyId, String)> {
     sets.iter().map(|(c, set)| (*c, encode_set(set))).collect()
 }
 
 /// The set of counted edges, if edges are counted.
-fn counted(counted: &Counted) -> Option<String> {
+fn encode_counted(counted: &Counted) -> Option<String> {
     match counted {
         Counted::Paths => None,
         Counted::Edges(edges) => Some(encode_set(edges)),
@@ -186,22 +190,12 @@ fn status(skip: Option<SkipReason>, paths: Option<&Measuring>) -> Status {
     }
 }
 
-fn lines(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Vec<u32>> {
+/// [`FunctionEntry::lines`]: empty if no block has a position.
+fn lines(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Spans> {
     if blocks.iter().all(|b| b.lines.is_empty()) {
         return TiVec::new();
     }
-    blocks
-        .iter()
-        .map(|b| {
-            let spans = b.lines.iter();
-            spans.flat_map(span_numbers).collect()
-        })
-        .collect()
-}
-
-fn span_numbers(s: &Span) -> [u32; SPAN] {
-    let inlined = s.inlined.map_or(0, |n| n + 1);
-    [s.loc.file, s.loc.line, s.column, inlined, s.instructions]
+    blocks.iter().map(|b| Spans(b.lines.clone())).collect()
 }
 
 /// The blocks that are so, ascending.
@@ -237,7 +231,7 @@ fn choices(cfg: &Cfg) -> Vec<ChoiceEntry> {
         let known = decided.site.is_some() || decided.by != Choice::default();
         known.then(|| ChoiceEntry {
             block: b,
-            site: decided.site.map(numbers),
+            site: decided.site,
             by: decided.by.clone(),
         })
     };

@@ -7,16 +7,20 @@
 mod check;
 mod checks;
 mod from_program;
+mod function;
+mod positions;
 mod problem;
 mod schema;
+mod share;
 
 pub use from_program::Parts;
+pub use positions::Spans;
 pub use problem::{ManifestProblem, NotBuilt, OutOfRange, ShareProblem};
-pub(crate) use schema::encode_set;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
+pub(crate) use share::encode_set;
 
 use crate::base::error::{Error, Result};
-use crate::base::names::normalised;
+use crate::base::names::normalise_path;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -113,7 +117,7 @@ impl Manifest {
     /// Gives every source file the name that all reports have it by.
     pub(crate) fn normalise_files(&mut self) {
         for file in &mut self.files {
-            *file = normalised(file).into_owned();
+            *file = normalise_path(file).into_owned();
         }
     }
 }

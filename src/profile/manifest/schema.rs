@@ -1,32 +1,21 @@
 //! The types of a manifest, and what they mean.
 
-use super::ShareProblem;
+use super::positions::Spans;
 #[cfg(test)]
 use super::{FORMAT, VERSION};
-use crate::base::index::{
-    BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, PathId, TiSlice, TiVec, ti_vec,
-};
-use crate::copies::partition::{Iterations, Ranges, Share};
-use crate::copies::selection::CountedPaths;
+use crate::base::index::{BlockId, CfgEdge, CopyId, FuncId, ModuleId, PathId, TiSlice, TiVec};
+use crate::copies::partition::Ranges;
 use crate::copies::strategy::Scheme;
 use crate::estimates::data::Size;
 use crate::input::ir::processes::forks_unnoticed;
 use crate::input::ir::threads::{Starter, starter};
-use crate::input::ir::{
-    Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
-};
+use crate::input::ir::{Body, Linkage, Loc, Site, SkipReason, Terminator};
 use crate::input::load::Level;
 use crate::input::load::positions::{Choice, Inlined, Optimised};
-use crate::paths::function::{FunctionInput, Measuring};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::OnceLock;
-
-/// Blocks between where a condition is known and the branch on it are followed so far.
-const FARTHEST_IMPLIED: usize = 32;
 
 /// The manifest of one rewriting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,13 +96,13 @@ pub struct ModuleEntry {
 pub enum Status {
     /// Every path of every activation is counted.
     Exact,
-    /// Likewise, but paths also end and start at cut edges.
+    /// Every path of every activation is counted, and paths also end and start at cut edges.
     Cut,
     /// It is not profiled.
     Skipped(SkipReason),
 }
 
-/// What the copies profile of a function: [`Share`] in serialised form.
+/// What the copies profile of a function: [`crate::copies::partition::Share`] in serialised form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -149,8 +138,8 @@ impl Manifest {
         symbols.filter_map(|symbol| Some((symbol.as_str(), starter(symbol)?)))
     }
 
-    /// The functions outside the program that start processes which count in their parents' files, as far as its modules
-    /// show. O(functions) if there are any.
+    /// The functions outside the program that start processes which count in their parents' files, as far as its
+    /// modules show. O(functions) if there are any.
     pub fn unnoticed_forks(&self) -> Vec<&str> {
         let symbols = self.starters.iter().flatten();
         let found: Vec<&str> = symbols
@@ -255,9 +244,10 @@ pub struct FunctionEntry {
     /// The instructions of each block.
     #[cfg_attr(test, schemars(length(min = 1), with = "Vec<u32>"))]
     pub instructions: TiVec<BlockId, u32>,
-    /// The blocks that control may leave in the middle ([`Block::may_leave`]).
+    /// The blocks that control may leave in the middle ([`crate::input::ir::Block::may_leave`]).
     pub may_leave: Vec<BlockId>,
-    /// The blocks with calls in tail position that may not return, ascending ([`Block::leaves_at_end`]).
+    /// The blocks with calls in tail position that may not return, ascending
+    /// ([`crate::input::ir::Block::leaves_at_end`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_at_end: Vec<BlockId>,
     /// The blocks with calls of functions that no input module defines, or through pointers, in which control may
@@ -265,34 +255,37 @@ pub struct FunctionEntry {
     /// where an earlier version wrote the manifest: then nothing is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_outside: Option<Vec<(BlockId, [u32; 2])>>,
-    /// The blocks with calls that may return twice ([`Block::returns_twice`]).
+    /// The blocks with calls that may return twice ([`crate::input::ir::Block::returns_twice`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_twice: Vec<BlockId>,
-    /// The blocks of which no copy may be made ([`Block::single`]).
+    /// The blocks of which no copy may be made ([`crate::input::ir::Block::single`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub single: Vec<BlockId>,
-    /// The blocks whose `indirectbr` jumps to addresses that are all known ([`Block::known_labels`]).
+    /// The blocks whose `indirectbr` jumps to addresses that are all known ([`crate::input::ir::Block::known_labels`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_labels: Vec<BlockId>,
-    /// The blocks with more live values than registers, ascending, and how many more ([`Block::pressure`]).
+    /// The blocks with more live values than registers, ascending, and how many more
+    /// ([`crate::input::ir::Block::pressure`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pressure: Vec<(BlockId, u32)>,
     /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it
     /// is in none) and number of instructions in turn; empty without debug info.
     #[serde(default, skip_serializing_if = "TiSlice::is_empty")]
     #[cfg_attr(test, schemars(with = "Vec<Vec<u32>>"))]
-    pub lines: TiVec<BlockId, Vec<u32>>,
+    pub lines: TiVec<BlockId, Spans>,
     /// What is chosen at the ends of blocks with several successors, ascending, as far as it is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ChoiceEntry>,
     /// Places of conditions that have no branch: the compiler made them values. File, line, column, inlined call plus 1
     /// and discriminator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub branchless: Vec<[u32; 5]>,
+    #[cfg_attr(test, schemars(with = "Vec<[u32; 5]>"))]
+    pub branchless: Vec<Site>,
     /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the
     /// compiler says so: file, line, column, inlined call plus 1 and discriminator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loops: Vec<(BlockId, [u32; 5])>,
+    #[cfg_attr(test, schemars(with = "Vec<(BlockId, [u32; 5])>"))]
+    pub loops: Vec<(BlockId, Site)>,
     /// The blocks that go back in loops of which the optimiser may have made several, or taken iterations out,
     /// ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -339,7 +332,7 @@ pub struct FunctionEntry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Computed {
     /// Blocks with the targets that several of their edges lead to.
-    shared_targets: OnceLock<HashSet<(BlockId, BlockId)>>,
+    pub(super) shared_targets: OnceLock<HashSet<(BlockId, BlockId)>>,
 }
 
 impl PartialEq for Computed {
@@ -358,7 +351,8 @@ pub struct ChoiceEntry {
     /// Where: file, line, column (0 if it is not known), inlined call plus 1 (0 if it is in none), discriminator (0 if
     /// there is none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub site: Option<[u32; 5]>,
+    #[cfg_attr(test, schemars(with = "Option<[u32; 5]>"))]
+    pub site: Option<Site>,
     /// By what.
     #[serde(default, skip_serializing_if = "is_branch")]
     pub by: Choice,
@@ -367,294 +361,6 @@ pub struct ChoiceEntry {
 /// Whether nothing is known of a choice but its terminator.
 fn is_branch(choice: &Choice) -> bool {
     *choice == Choice::default()
-}
-
-/// The numbers of a [`Span`].
-pub(super) const SPAN: usize = 5;
-
-/// A place as numbers.
-pub(super) fn numbers(site: Site) -> [u32; 5] {
-    let inlined = site.inlined.map_or(0, |n| n + 1);
-    let loc = site.loc;
-    [loc.file, loc.line, site.column, inlined, site.discriminator]
-}
-
-/// The place that numbers stand for.
-fn site(&[file, line, column, inlined, discriminator]: &[u32; 5]) -> Site {
-    Site {
-        loc: Loc { file, line },
-        column,
-        inlined: inlined.checked_sub(1),
-        discriminator,
-    }
-}
-
-impl FunctionEntry {
-    /// Whether several edges out of `block` lead to `target`. O(edges) the first time, then O(1).
-    pub(crate) fn shares_target(&self, block: BlockId, target: BlockId) -> bool {
-        let shared = self.computed.shared_targets.get_or_init(|| {
-            let mut seen = HashSet::new();
-            let edges = self.succs.iter_enumerated();
-            let edges = edges.flat_map(|(from, succs)| succs.iter().map(move |to| (from, *to)));
-            edges.filter(|edge| !seen.insert(*edge)).collect()
-        });
-        shared.contains(&(block, target))
-    }
-
-    /// What is chosen at the end of block `b`, as far as it is known.
-    pub fn choice(&self, b: BlockId) -> Option<Decided> {
-        let entry = self.find_choice(b)?;
-        Some(Decided {
-            site: entry.site.as_ref().map(site),
-            by: entry.by.clone(),
-        })
-    }
-
-    /// The first and the last of [`FunctionEntry::spans`] of block `b` with a call in which control may have left, if
-    /// there is one. `returned`: whether all calls of a function came back.
-    pub fn find_leaving_calls(
-        &self,
-        b: BlockId,
-        returned: impl Fn(FuncId) -> bool,
-    ) -> Option<[u32; 2]> {
-        let of_blocks = self.left_outside.as_ref()?;
-        let outside = of_blocks.binary_search_by_key(&b, |l| l.0);
-        let outside = outside.map(|i| of_blocks[i].1);
-        let calls = self.calls.binary_search_by_key(&b, |c| c.0);
-        let calls = calls.map_or(&[][..], |i| &self.calls[i].1);
-        let own = calls.iter().filter(|(f, _)| !returned(*f)).map(|c| c.1);
-        let all = || outside.iter().flatten().copied().chain(own.clone());
-        Some([all().min()?, all().max()?])
-    }
-
-    /// Where the decision at the end of block `b` is: where its terminator is, or else, without a column, the block's
-    /// last line.
-    pub fn decision_site(&self, b: BlockId) -> Option<Site> {
-        let decided = self.find_choice(b).and_then(|c| c.site.as_ref());
-        let last = || {
-            let span = self.spans(b).next_back()?;
-            Some(Site {
-                loc: span.loc,
-                column: 0,
-                inlined: span.inlined,
-                discriminator: 0,
-            })
-        };
-        decided.map(site).or_else(last)
-    }
-
-    /// Whether block `b` asks whether what a `switch` is over is one of many values of a case ([`Choice::range`]).
-    pub fn tests_case(&self, b: BlockId) -> bool {
-        self.find_choice(b).is_some_and(|c| c.by.range.is_some())
-    }
-
-    fn pressure(&self, b: BlockId) -> u32 {
-        let found = self.pressure.binary_search_by_key(&b, |p| p.0);
-        found.map_or(0, |i| self.pressure[i].1)
-    }
-
-    fn find_choice(&self, b: BlockId) -> Option<&ChoiceEntry> {
-        let found = self.choices.binary_search_by_key(&b, |c| c.block).ok()?;
-        Some(&self.choices[found])
-    }
-
-    /// The successor of block `b` that follows from where control came from, through the blocks `before` it, the last
-    /// one first: the condition of the branch is a φ whose value is a constant on that way. Nothing is asked there.
-    pub fn implied(&self, b: BlockId, before: impl IntoIterator<Item = BlockId>) -> Option<u32> {
-        let test = self.find_choice(b)?.by.test.as_ref()?;
-        test.implied_successor(b, before, |block| &self.succs[block])
-    }
-
-    /// Of an edge from which it follows which way control goes at a later branch: the block of that, and the successor.
-    /// O(blocks between).
-    pub fn implied_behind(&self, edge: CfgEdge) -> Option<(BlockId, u32)> {
-        let mut passed = vec![edge.block];
-        let mut at = self.succs[edge.block][edge.succ as usize];
-        while passed.len() <= FARTHEST_IMPLIED {
-            if let Some(succ) = self.implied(at, passed.iter().rev().copied()) {
-                return Some((at, succ));
-            }
-            passed.push(at);
-            let [next] = self.succs[at][..] else {
-                return None;
-            };
-            at = next;
-        }
-        None
-    }
-
-    /// Whether the compiler added what is chosen at the end of block `b`, so that the source asks nothing there.
-    pub fn is_generated(&self, b: BlockId) -> bool {
-        self.find_choice(b)
-            .is_some_and(|choice| choice.by.generated)
-    }
-
-    /// The places of conditions that have no branch.
-    pub fn branchless_sites(&self) -> impl Iterator<Item = Site> + '_ {
-        self.branchless.iter().map(site)
-    }
-
-    /// Where the source begins the loop in which block `b` goes back to the header.
-    pub fn loop_start(&self, b: BlockId) -> Option<Site> {
-        let found = self.loops.binary_search_by_key(&b, |l| l.0).ok()?;
-        Some(site(&self.loops[found].1))
-    }
-
-    /// Its control flow, as far as the manifest keeps it: calls of functions outside the program
-    /// and through pointers are not listed.
-    pub fn cfg(&self) -> Cfg {
-        let mut calls: TiVec<BlockId, Vec<Call>> = ti_vec![Vec::new(); self.succs.len()];
-        for (b, callees) in &self.calls {
-            let call = |&(f, span)| Call {
-                callee: Callee::Function(f),
-                span,
-                may_leave: self.may_leave.binary_search(b).is_ok(),
-            };
-            calls[*b] = callees.iter().map(call).collect();
-        }
-        let blocks = calls.into_iter_enumerated().map(|(b, calls)| Block {
-            terminator: self.terminators[b],
-            succs: self.succs[b].clone(),
-            instructions: self.instructions[b],
-            calls,
-            may_leave: self.may_leave.binary_search(&b).is_ok(),
-            leaves_at_end: self.left_at_end.binary_search(&b).is_ok(),
-            returns_twice: self.returns_twice.contains(&b),
-            single: self.single.binary_search(&b).is_ok(),
-            known_labels: self.known_labels.binary_search(&b).is_ok(),
-            pressure: self.pressure(b),
-            lines: self.spans(b).collect(),
-            choice: self.choice(b).map(Box::new),
-        });
-        Cfg {
-            blocks: blocks.collect(),
-        }
-    }
-
-    /// Names its control flow: equal hashes, equal blocks and edges, in another build too. 16 hexadecimal
-    /// digits.
-    pub fn cfg_hash(&self) -> String {
-        let mut hash = blake3::Hasher::new();
-        let shape = (&self.terminators, &self.succs);
-        hash.update(&serde_json::to_vec(&shape).expect("control flow serialises"));
-        hash.finalize().to_hex()[..16].to_string()
-    }
-
-    /// Where it begins: what debug information says, or the first of its positions.
-    pub fn begins(&self) -> Option<Loc> {
-        self.find_beginning(|_| true)
-    }
-
-    /// The same, without code that was inlined: nothing for a function without a line of its own, like one that
-    /// initialises the variables of a module.
-    pub fn find_own_beginning(&self) -> Option<Loc> {
-        self.find_beginning(|span| span.inlined.is_none())
-    }
-
-    fn find_beginning(&self, is_of_it: impl Fn(&Span) -> bool) -> Option<Loc> {
-        let mut spans = self.succs.keys().flat_map(|b| self.spans(b));
-        self.loc.or_else(|| Some(spans.find(is_of_it)?.loc))
-    }
-
-    /// The source positions of block `b`, as [`Block::lines`].
-    pub fn spans(&self, b: BlockId) -> impl DoubleEndedIterator<Item = Span> + '_ {
-        let numbers = self.lines.get(b).map_or(&[][..], |l| l);
-        let span = |s: &[u32]| Span {
-            loc: Loc {
-                file: s[0],
-                line: s[1],
-            },
-            column: s[2],
-            inlined: s[3].checked_sub(1),
-            instructions: s[4],
-        };
-        numbers.chunks_exact(SPAN).map(span)
-    }
-
-    /// Gives files new numbers, `to` by old ones, and inlined calls numbers higher by `inlined`.
-    pub fn map_positions(&mut self, to: &[u32], inlined: u32) {
-        let spans = self.lines.iter_mut().flat_map(|l| l.chunks_exact_mut(SPAN));
-        let choices = self.choices.iter_mut().filter_map(|c| c.site.as_mut());
-        let loops = self.loops.iter_mut().map(|(_, site)| site);
-        let sites = choices.chain(&mut self.branchless).chain(loops);
-        let sites = sites.map(|s| &mut s[..]);
-        for place in spans.chain(sites) {
-            place[0] = to[place[0] as usize];
-            place[3] += if place[3] > 0 { inlined } else { 0 };
-        }
-        self.loc
-            .iter_mut()
-            .for_each(|l| l.file = to[l.file as usize]);
-    }
-
-    /// Gives the symbols of functions outside new numbers, `to` by old ones.
-    pub fn map_outside(&mut self, to: &[u32]) {
-        let calls = self.outside.iter_mut().flat_map(|(_, calls)| calls);
-        for call in calls.filter(|c| **c > 0) {
-            *call = to[*call as usize - 1] + 1;
-        }
-    }
-
-    /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].
-    pub fn input<'a>(&self, cfg: &'a Cfg) -> FunctionInput<'a> {
-        let skip = match self.status {
-            Status::Skipped(reason) => Some(reason),
-            _ => None,
-        };
-        FunctionInput {
-            cfg,
-            unit: self.unit,
-            call_sites: self.call_sites,
-            skip,
-        }
-    }
-
-    /// The paths that copies count, given its control flow and its paths; an error when its share does not fit them.
-    pub fn counted_paths(
-        &self,
-        cfg: &Cfg,
-        paths: &Measuring,
-    ) -> Result<CountedPaths, ShareProblem> {
-        Ok(CountedPaths::new(cfg, paths, &self.share(cfg, paths)?))
-    }
-
-    /// The counted edges, over a DAG of `edges` edges, where edges are counted and it is profiled; an error elsewhere.
-    pub fn counted(&self, edges: usize) -> Result<IdSet<EdgeId>, ShareProblem> {
-        let nothing = || ShareProblem::NoCountedEdges(self.name.clone());
-        let counted = self.counted.as_deref().ok_or_else(nothing)?;
-        decode_set(counted, edges)
-    }
-
-    /// Its share, with sets of edges and ids of `paths`; an error when they do not fit.
-    pub fn share(&self, cfg: &Cfg, paths: &Measuring) -> Result<Share, ShareProblem> {
-        let edges = paths.dag.edges().len();
-        let decoded = |sets: &[(CopyId, String)]| {
-            let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
-            sets.iter()
-                .map(set)
-                .collect::<Result<Vec<_>, ShareProblem>>()
-        };
-        Ok(match &self.share {
-            ShareEntry::Nothing => Share::Nothing,
-            ShareEntry::Whole(c) => Share::Whole(*c),
-            ShareEntry::Split(sets) => Share::Split(decoded(sets)?),
-            ShareEntry::Inside(sets) => Share::Inside(decoded(sets)?),
-            ShareEntry::Outside(c, set) => {
-                let iterations = Iterations::new(cfg, paths);
-                let edges = iterations.dag(paths).edges().len();
-                Share::Outside(*c, decode_set(set, edges)?)
-            }
-            ShareEntry::Ranges(ranges) => {
-                if ranges.largest_id().0 >= paths.numbering.total() {
-                    return Err(ShareProblem::NoSuchPath);
-                }
-                if ranges.warm.last().is_some_and(|e| e.index() >= edges) {
-                    return Err(ShareProblem::NoSuchWarmEdge);
-                }
-                Share::Ranges(ranges.clone())
-            }
-        })
-    }
 }
 
 impl Status {
@@ -672,25 +378,4 @@ impl fmt::Display for Status {
             Status::Skipped(reason) => write!(f, "skipped({reason})"),
         }
     }
-}
-
-pub(crate) fn encode_set(set: &IdSet<EdgeId>) -> String {
-    let mut bytes = vec![0u8; set.capacity().div_ceil(8)];
-    for i in set.iter().map(EdgeId::index) {
-        bytes[i / 8] |= 1 << (i % 8);
-    }
-    BASE64.encode(bytes)
-}
-
-fn decode_set(text: &str, edges: usize) -> Result<IdSet<EdgeId>, ShareProblem> {
-    let bytes = BASE64.decode(text).map_err(ShareProblem::NotBase64)?;
-    let mut set = IdSet::with_capacity(edges);
-    let ones = (0..bytes.len() * 8).filter(|i| bytes[i / 8] >> (i % 8) & 1 == 1);
-    for i in ones {
-        if i >= edges {
-            return Err(ShareProblem::NoSuchEdge { edge: i, edges });
-        }
-        set.insert(EdgeId::new(i));
-    }
-    Ok(set)
 }

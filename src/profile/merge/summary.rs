@@ -1,7 +1,7 @@
 //! What a merge says of its profile, always in the same form: what went into it, what ran, and the verdict.
 
-use crate::base::names::printable;
-use crate::base::table::exactly;
+use crate::base::names::escape_unprintable;
+use crate::base::table::group_all_digits;
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::{copies_named, idle_copies};
@@ -14,7 +14,10 @@ const LISTED: usize = 10;
 /// `runs`, `functions`; then one for each finding that the profile keeps. O(functions).
 pub fn summary(profile: &Profile, name: &str) -> String {
     let mut lines = vec![
-        ("raw profiles", exactly(profile.sources.len() as u64)),
+        (
+            "raw profiles",
+            group_all_digits(profile.sources.len() as u64),
+        ),
         ("copies", copies(profile)),
         ("runs", runs(profile)),
         describe_what_ran(profile),
@@ -25,12 +28,19 @@ pub fn summary(profile: &Profile, name: &str) -> String {
     let findings = profile.verdict.findings(profile, function);
     let more = findings.len().saturating_sub(LISTED);
     lines.extend(findings.into_iter().take(LISTED));
-    let mut text = format!("{}: {}\n", printable(name), profile.verdict.status());
+    let mut text = format!(
+        "{}: {}\n",
+        escape_unprintable(name),
+        profile.verdict.status()
+    );
     for (classify, told) in lines {
-        text += &format!("  {classify:<12}  {}\n", printable(&told));
+        text += &format!("  {classify:<12}  {}\n", escape_unprintable(&told));
     }
     if more > 0 {
-        text += &format!("  … and {} more: p3-prof verify\n", exactly(more as u64));
+        text += &format!(
+            "  … and {} more: p3-prof verify\n",
+            group_all_digits(more as u64)
+        );
     }
     text
 }
@@ -59,16 +69,20 @@ fn runs(profile: &Profile) -> String {
     let runs = || present.clone().map(|c| c.runs);
     let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
     if least == most {
-        format!("{} of each copy", exactly(most))
+        format!("{} of each copy", group_all_digits(most))
     } else {
-        format!("{} to {} of each copy", exactly(least), exactly(most))
+        format!(
+            "{} to {} of each copy",
+            group_all_digits(least),
+            group_all_digits(most)
+        )
     }
 }
 
 /// What was found, as the scheme measures it.
 fn describe_what_ran(profile: &Profile) -> (&'static str, String) {
     match &profile.measured {
-        Measurement::Estimated(estimated) => estimated.amount(),
+        Measurement::Estimated(estimated) => estimated.describe_amount(),
         Measurement::Exact(_) => ("functions", functions_that_ran(profile)),
     }
 }
@@ -76,7 +90,7 @@ fn describe_what_ran(profile: &Profile) -> (&'static str, String) {
 fn functions_that_ran(profile: &Profile) -> String {
     let all = &profile.manifest.functions;
     let (ran, of) = (profile.executed().count() as u64, all.len() as u64);
-    let (ran, of) = (exactly(ran), exactly(of));
+    let (ran, of) = (group_all_digits(ran), group_all_digits(of));
     let mut text = format!("{ran} of {of} ran");
     let skipped = all.iter().filter(|f| f.status.is_skipped()).count();
     let without_paths = profile.unselected().count();
@@ -85,7 +99,7 @@ fn functions_that_ran(profile: &Profile) -> String {
         (without_paths, "without selected paths"),
     ] {
         if n > 0 {
-            text += &format!(", {} {why}", exactly(n as u64));
+            text += &format!(", {} {why}", group_all_digits(n as u64));
         }
     }
     text

@@ -235,7 +235,7 @@ fn analyses() {
     let all = covered(&Selection::default());
     let counts = coverage::Details::find(
         &p,
-        &Sources::none(),
+        &Sources::without_files(),
         &Selection::default(),
         &crate::read::report::coverage::Scope::default(),
     );
@@ -248,17 +248,20 @@ fn analyses() {
         probe_hits: ti_vec![1200, 7],
     };
     let views = [
-        ("coverage", coverage::text(&all, &Sources::none(), LAYOUT)),
+        (
+            "coverage",
+            coverage::text(&all, &Sources::without_files(), LAYOUT),
+        ),
         ("coverage, CSV", coverage::csv(&all)),
         (
             "coverage, JSON",
-            coverage::json(&all, &counts, &Sources::none()),
+            coverage::json(&all, &counts, &Sources::without_files()),
         ),
         (
             "coverage of one function of two",
             coverage::text(
                 &covered(&only(&p, "^(main|_Z4workv)$", Some(1))),
-                &Sources::none(),
+                &Sources::without_files(),
                 LAYOUT,
             ),
         ),
@@ -267,11 +270,11 @@ fn analyses() {
         ("accuracy, JSON", accuracy::json(&rows, &sum)),
         (
             "diff",
-            diff::text(&changes, 1, [&Sources::none(); 2], LAYOUT),
+            diff::text(&changes, 1, [&Sources::without_files(); 2], LAYOUT),
         ),
         (
             "diff, all",
-            diff::text(&changes, 2, [&Sources::none(); 2], LAYOUT),
+            diff::text(&changes, 2, [&Sources::without_files(); 2], LAYOUT),
         ),
         ("diff, CSV", diff::csv(&changes)),
         ("diff, JSON", diff::json(&changes)),

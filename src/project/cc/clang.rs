@@ -46,7 +46,7 @@ impl Language {
         }
     }
 
-    pub(crate) fn both() -> [Language; 2] {
+    pub(crate) fn all() -> [Language; 2] {
         [Language::C, Language::Cxx]
     }
 
@@ -59,7 +59,7 @@ impl Language {
         clang_name(&compiler.path).map(|_| (ours, value))
     }
 
-    fn other(self) -> Language {
+    fn other_language(self) -> Language {
         match self {
             Language::C => Language::Cxx,
             Language::Cxx => Language::C,
@@ -118,7 +118,7 @@ impl Compiler {
     /// # Errors
     /// One is a gcc.
     pub(crate) fn check_named() -> Result<()> {
-        for language in Language::both() {
+        for language in Language::all() {
             let [ours, _] = language.variables();
             if std::env::var_os(ours).is_some_and(|v| !v.is_empty()) {
                 Compiler::find(language)?;
@@ -164,7 +164,7 @@ impl Compiler {
         if let Some(compiler) = value(variable) {
             return Some(compiler);
         }
-        let [ours, theirs] = language.other().variables();
+        let [ours, theirs] = language.other_language().variables();
         let other = value(if variable.starts_with("P3_") {
             ours
         } else {

@@ -40,7 +40,7 @@ pub(crate) const LINES_ADDED: u8 = b'l';
 
 impl Settings {
     /// Adds a byte to the file in which `p3-rewrite build` sees what its compilers did; it can do without.
-    pub(crate) fn note(&self, what: u8) {
+    pub(crate) fn note_work(&self, what: u8) {
         let Some(calls) = &self.calls else {
             return;
         };

@@ -65,9 +65,9 @@ pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
         });
         let lines = lines.flatten();
         if lines.is_some() {
-            settings.note(LINES_ADDED);
+            settings.note_work(LINES_ADDED);
         }
-        claim(object, lines.as_deref())?;
+        claim_object(object, lines.as_deref())?;
         unlinked::note_compilation(settings, source, object);
     }
     Ok(0)
@@ -105,7 +105,7 @@ pub(crate) fn compile_for_copies(
     let run = clang.stdin(input.open()?).output();
     let run = run.map_err(|e| compiler.run_error(&e))?;
     require_success(&run, "compiling a source a second time failed")?;
-    claim(object, None)
+    claim_object(object, None)
 }
 
 /// The bitcode of a source with lines, before it is optimised; `None` if clang does not make any.
@@ -169,7 +169,7 @@ impl StandardInput {
 }
 
 /// Makes the bitcode in an object ours, with `lines`, if given, in its place.
-fn claim(object: &Path, lines: Option<&[u8]>) -> Result<()> {
+fn claim_object(object: &Path, lines: Option<&[u8]>) -> Result<()> {
     // The compiler may have been told to write elsewhere, or nothing.
     let Ok(bytes) = std::fs::read(object) else {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The copies of a program that was linked: rewritten, compiled, and linked by its command.
 
 use super::modules::{self, LinkedModules, Module};
-use super::runtime::{CLibrary, Runtime, Target};
+use super::runtime::{CLibrary, Runtime, RuntimeTarget};
 use super::trace::{self, Linked};
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
@@ -42,8 +42,8 @@ pub(super) struct Link<'a> {
 impl Link<'_> {
     /// Makes the copies of what `command` linked, and puts one in its place.
     pub(super) fn make_copies(&self, command: &[String]) -> Result<()> {
-        let inputs = self.scratch("inputs")?;
-        let scratch = self.scratch("embedded")?;
+        let inputs = self.make_scratch_folder("inputs")?;
+        let scratch = self.make_scratch_folder("embedded")?;
         modules::optimise(&self.found.modules, self.compiler, &inputs, &scratch)?;
         let warnings = self.rewrite(&inputs)?;
         let manifest = Manifest::read(&self.folder.join("manifest.json"))?;
@@ -68,7 +68,7 @@ impl Link<'_> {
         let link = |copy| self.link_copy(copy, &modules, &runtime);
         copies.into_par_iter().try_for_each(link)?;
         copy_file(&self.program, &self.folder.join("bin/native"))?;
-        let mut record = self.record(manifest.copies, command);
+        let mut record = self.write_record(manifest.copies, command);
         record.warnings = warnings;
         record.make_raw_folder()?;
         record.write()?;
@@ -76,10 +76,10 @@ impl Link<'_> {
     }
 
     /// What the runtime is compiled for.
-    fn target(&self, manifest: &Manifest) -> Target<'_> {
+    fn target(&self, manifest: &Manifest) -> RuntimeTarget<'_> {
         let mut modules = self.found.modules.iter();
         let out = self.settings.out.as_ref();
-        Target {
+        RuntimeTarget {
             compiler: self.compiler,
             folder: &self.folder,
             scheme: manifest.scheme,
@@ -93,7 +93,7 @@ impl Link<'_> {
     }
 
     /// The record of the program, with what of it has no copies, by the names of its sources.
-    fn record(&self, copies: u32, command: &[String]) -> Record {
+    fn write_record(&self, copies: u32, command: &[String]) -> Record {
         let left = self.found.left.iter();
         let left = left.filter(|(from, _)| self.is_named(from));
         let left = left.map(|(from, why)| {
@@ -131,7 +131,7 @@ impl Link<'_> {
     }
 
     /// A new folder of this link's.
-    fn scratch(&self, name: &str) -> Result<PathBuf> {
+    fn make_scratch_folder(&self, name: &str) -> Result<PathBuf> {
         let path = self.work.join(name);
         std::fs::create_dir_all(&path).map_err(|e| Error::write(&path, e))?;
         Ok(path)
@@ -193,7 +193,7 @@ impl Link<'_> {
             .enumerate()
             .map(|(m, module)| (&module.from, self.object(copy, m)))
             .collect();
-        let libraries = self.scratch(&format!("libraries-{copy}"))?;
+        let libraries = self.make_scratch_folder(&format!("libraries-{copy}"))?;
         let archives = self.write_archives(&objects, &libraries)?;
         let files = objects.iter().filter_map(|(from, object)| match from {
             Linked::File(path) => Some((path.clone(), object.clone())),

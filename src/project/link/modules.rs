@@ -8,7 +8,7 @@ use super::trace::Linked;
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
 use crate::input::load::container::{self, Embedded, Without};
-use crate::input::load::writer::{Writer, writer};
+use crate::input::load::writer::{Producer, writer};
 use crate::project::cc::clang::{Compiler, Compilers};
 use crate::project::cc::linker;
 use crate::project::cc::word::Word;
@@ -42,7 +42,7 @@ impl Module {
 /// The version of LLVM that wrote bitcode, if that says so.
 fn version_of(bitcode: &[u8]) -> Option<u32> {
     match writer(bitcode) {
-        Some(Writer::Llvm(version)) => Some(version),
+        Some(Producer::Llvm(version)) => Some(version),
         _ => None,
     }
 }

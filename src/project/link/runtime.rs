@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What the runtime is compiled for.
-pub(crate) struct Target<'a> {
+pub(crate) struct RuntimeTarget<'a> {
     pub(crate) compiler: &'a Compiler,
     /// The folder of the program, an output folder of p3-rewrite's.
     pub(crate) folder: &'a Path,
@@ -67,7 +67,7 @@ pub(crate) struct Runtime {
     pub(crate) last: Vec<PathBuf>,
 }
 
-impl Target<'_> {
+impl RuntimeTarget<'_> {
     /// Compiles it; `work` is a folder of this link's.
     pub(crate) fn compile(&self, work: &Path) -> Result<Runtime> {
         let objects = self.folder.join("obj/runtime");

@@ -8,7 +8,7 @@
 use super::modules::{self, LinkedModules, Module};
 use super::trace::Linked;
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::input::load::container::{self, Embedded};
 use crate::profile::manifest::Manifest;
 pub use crate::profile::several::UNLINKED as FOLDER;
@@ -178,7 +178,7 @@ fn write_note(path: &Path, note: &impl Serialize) {
         let why = e.to_string();
         anstream::eprintln!(
             "p3-cc: warning: coverage may be wrong about sources that were never linked: {}",
-            printable(&why)
+            escape_unprintable(&why)
         );
     }
 }

@@ -188,7 +188,7 @@ pub(crate) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString
     let mut all = vec![("CC", cc.into()), ("CXX", cxx.into()), ("PATH", path)];
     // What these name is ours from here on: ours are to call what they named.
     all.extend(
-        Language::both()
+        Language::all()
             .into_iter()
             .filter_map(Language::find_named_clang),
     );

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     /// The odd copies of these numbers of runs, when rounds ran in this order.
-    fn odd(runs: &[u32], order: &[u32]) -> Vec<u32> {
+    fn odd_copies(runs: &[u32], order: &[u32]) -> Vec<u32> {
         let starts = runs.iter().enumerate();
         let starts = starts.map(|(c, n)| (CopyId(c as u32), Starts::of_runs(*n)));
         let odd = find_odd_copies(&starts.collect(), order);
@@ -73,16 +73,16 @@ mod tests {
 
     #[test]
     fn odd_rounds_are_those_unlike_the_largest_group() {
-        assert_eq!(odd(&[3, 3, 3], &[0, 1, 2]), [0u32; 0]);
-        assert_eq!(odd(&[4, 3, 3], &[0, 1, 2]), [0]);
-        assert_eq!(odd(&[3, 3, 4, 5], &[0, 1, 2, 3]), [2, 3]);
+        assert_eq!(odd_copies(&[3, 3, 3], &[0, 1, 2]), [0u32; 0]);
+        assert_eq!(odd_copies(&[4, 3, 3], &[0, 1, 2]), [0]);
+        assert_eq!(odd_copies(&[3, 3, 4, 5], &[0, 1, 2, 3]), [2, 3]);
     }
 
     #[test]
     fn last_of_equal_groups_is_the_rule() {
-        assert_eq!(odd(&[346, 345], &[0, 1]), [0]);
+        assert_eq!(odd_copies(&[346, 345], &[0, 1]), [0]);
         // Copy 0 was repeated and differs still: the other may be the odd one.
-        assert_eq!(odd(&[346, 345], &[0, 1, 0]), [1]);
+        assert_eq!(odd_copies(&[346, 345], &[0, 1, 0]), [1]);
     }
 
     #[test]

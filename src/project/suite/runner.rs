@@ -6,7 +6,7 @@ use super::counts::{clear, clear_copy, has_files, lacks_counts, merge_program, r
 use super::places::{check_places, place_all};
 use super::rounds::find_odd_rounds;
 use super::sandbox::Sandboxes;
-use super::{Gathered, Progress, Round, Suite};
+use super::{Progress, Round, Suite, SuiteResult};
 use crate::base::error::{Error, Result};
 use crate::project::record::{self, Record};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub(super) struct Runner<'a, P> {
 
 impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     /// Runs a round for each copy, repeats odd ones, and merges.
-    pub(super) fn run(&self, copies: u32) -> Result<Gathered> {
+    pub(super) fn run(&self, copies: u32) -> Result<SuiteResult> {
         let folders = &self.suite.folders;
         record::find(folders)?.iter().try_for_each(clear)?;
         let (mut rounds, mut lost) = self.run_rounds(&Vec::from_iter(0..copies))?;
@@ -41,7 +41,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
         };
         let programs = record::find(folders)?.into_iter().map(merged);
         let failures = record::find_failures(folders);
-        Ok(Gathered {
+        Ok(SuiteResult {
             rounds,
             programs: programs.collect::<Result<_>>()?,
             failures: failures.into_iter().map(|(f, _)| f).collect(),

@@ -6,7 +6,7 @@
 
 use super::namespaces::find_namespace;
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::project::record::{self, Record};
 use crate::project::tools::our_program;
 use std::fs::File;
@@ -131,7 +131,7 @@ impl Sandbox {
         if let Some(line) = failed.lines().last() {
             return Err(Error::Usage(format!(
                 "-j: cannot make a folder for a round ({}); set TMPDIR to a tmpfs, or leave -j out",
-                printable(line)
+                escape_unprintable(line)
             )));
         }
         copy_to(&at.join("stdout"), &mut anstream::stdout());

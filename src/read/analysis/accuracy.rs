@@ -96,7 +96,7 @@ fn measure_accuracy(structure: &Structure, paths: &[Ran]) -> Accuracy {
         .map(|(p, n)| (*n).min(counts.get(&id(p)).copied().unwrap_or(0)));
     Accuracy {
         flow: paths.iter().map(|p| p.count).sum(),
-        right: right(dag, &edges, paths),
+        right: sum_correct_flow(dag, &edges, paths),
         overlap: overlap.sum(),
         definite: paths
             .iter()
@@ -110,7 +110,7 @@ fn follow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, first: EdgeId) -> Vec<EdgeId>
     let mut path = vec![first];
     let mut v = dag.edge(first).dst;
     while v != dag.exit() {
-        let next = find_hottest_edge(dag.outs(v), edges).expect("every vertex leads to EXIT");
+        let next = find_hottest_edge(dag.out_edges(v), edges).expect("every vertex leads to EXIT");
         path.push(next);
         v = dag.edge(next).dst;
     }
@@ -120,9 +120,10 @@ fn follow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, first: EdgeId) -> Vec<EdgeId>
 /// Takes paths out of the edge counts until nothing is left: each time some edge becomes empty.
 fn take_greedily(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, u64)> {
     let mut paths = Vec::new();
-    while let Some(first) = find_hottest_edge(dag.outs(dag.entry()), &edges) {
+    while let Some(first) = find_hottest_edge(dag.out_edges(dag.entry()), &edges) {
         let path = follow(dag, &edges, first);
         let least = path.iter().map(|e| edges[*e]).min().unwrap_or(0);
+        // Where paths were left in the middle, edges do not add up: what remains leads to no end.
         if least == 0 {
             break;
         }
@@ -134,14 +135,20 @@ fn take_greedily(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, 
 
 fn definite_count(dag: &Dag, edges: &TiSlice<EdgeId, u64>, path: &[EdgeId]) -> u64 {
     let of = |e: &EdgeId| i128::from(edges[*e]);
-    let through = |e: &EdgeId| dag.outs(dag.edge(*e).src).map(|e| of(&e)).sum::<i128>();
+    let through = |e: &EdgeId| {
+        dag.out_edges(dag.edge(*e).src)
+            .map(|e| of(&e))
+            .sum::<i128>()
+    };
+    // Ball, Mataga & Sagiv 1998: at each inner vertex other paths take as much as goes through it and not along this
+    // one. The sum may be negative, and passes 64 bits before it is reduced.
     let flow: i128 = path.iter().map(of).sum();
     let inner: i128 = path.iter().skip(1).map(through).sum();
     u64::try_from(flow - inner).unwrap_or(0)
 }
 
 /// The flow from starts whose most frequent path is the one that `follow` finds.
-fn right(dag: &Dag, edges: &TiSlice<EdgeId, u64>, paths: &[Ran]) -> u64 {
+fn sum_correct_flow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, paths: &[Ran]) -> u64 {
     let mut starts: BTreeMap<EdgeId, Vec<&Ran>> = BTreeMap::new();
     for path in paths {
         starts.entry(path.edges[0]).or_default().push(path);
@@ -168,7 +175,7 @@ mod tests {
     use crate::profile::made;
     use proptest::prelude::*;
 
-    fn of(graph: crate::input::ir::Cfg, counts: &[u64]) -> Accuracy {
+    fn measure_counts(graph: crate::input::ir::Cfg, counts: &[u64]) -> Accuracy {
         let paths = Measuring::from_cfg(&graph);
         let all = enumerate(&paths.dag)
             .into_iter()
@@ -188,7 +195,7 @@ mod tests {
     fn two_diamonds() {
         let graph = || cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]]);
         // Left-left, left-right, right-left, right-right.
-        let correlated = of(graph(), &[0, 60, 40, 0]);
+        let correlated = measure_counts(graph(), &[0, 60, 40, 0]);
         assert_eq!(
             correlated,
             Accuracy {
@@ -198,7 +205,7 @@ mod tests {
                 definite: 20
             }
         );
-        let misled = of(graph(), &[30, 25, 45, 0]);
+        let misled = measure_counts(graph(), &[30, 25, 45, 0]);
         assert_eq!(
             misled,
             Accuracy {
@@ -208,7 +215,7 @@ mod tests {
                 definite: 50
             }
         );
-        let sure = of(graph(), &[100, 0, 0, 0]);
+        let sure = measure_counts(graph(), &[100, 0, 0, 0]);
         assert_eq!(
             sure,
             Accuracy {
@@ -251,7 +258,7 @@ mod tests {
         /// Whatever is taken out of the edge counts has what is definite.
         #[test]
         fn definite_flow_overlaps(graph in any_cfg(10), counts in proptest::collection::vec(0u64..50, 200)) {
-            let a = of(graph, &counts);
+            let a = measure_counts(graph, &counts);
             prop_assert!(a.definite <= a.overlap && a.overlap <= a.flow && a.right <= a.flow);
         }
     }

@@ -135,15 +135,15 @@ impl Causes {
     /// The next calls to `f`: its own, or those of what it calls, over as few calls as there can be; where there are
     /// none, those of its callers, likewise. O(functions + calls).
     pub fn next_to(&self, f: FuncId) -> Vec<Cause> {
-        let below = self.next(f, &self.callees);
+        let below = self.next_causes(f, &self.callees);
         if below.is_empty() {
-            self.next(f, &self.callers)
+            self.next_causes(f, &self.callers)
         } else {
             below
         }
     }
 
-    fn next(&self, f: FuncId, to: &TiVec<FuncId, BTreeSet<FuncId>>) -> Vec<Cause> {
+    fn next_causes(&self, f: FuncId, to: &TiVec<FuncId, BTreeSet<FuncId>>) -> Vec<Cause> {
         let mut far: TiVec<FuncId, Option<u32>> = ti_vec![None; to.len()];
         far[f] = Some(0);
         let mut queue = VecDeque::from([f]);

@@ -16,7 +16,7 @@ use crate::profile::measurement::{Exact, Measurement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What names a function in both profiles: module, name, ordinal in the module.
-type Key<'a> = (&'a str, &'a str, u32);
+type FunctionKey<'a> = (&'a str, &'a str, u32);
 
 /// What comparing found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> Result<impl Iterator<Item 
         profile.exact()?;
     }
     let (left, right) = (functions(a), functions(b));
-    let keys: BTreeSet<Key> = left.keys().chain(right.keys()).copied().collect();
-    let findings = move |key: Key| match (left.get(&key), right.get(&key)) {
+    let keys: BTreeSet<FunctionKey> = left.keys().chain(right.keys()).copied().collect();
+    let findings = move |key: FunctionKey| match (left.get(&key), right.get(&key)) {
         (Some(&f), Some(&g)) => compare_function(a, f, b, g),
         (Some(_), None) => report_difference(format!("{}: only in {}", key.1, a.path.display())),
         _ => report_difference(format!("{}: only in {}", key.1, b.path.display())),
@@ -46,11 +46,11 @@ pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> Result<impl Iterator<Item 
     Ok(keys.into_iter().flat_map(findings))
 }
 
-fn functions(p: &Profile) -> BTreeMap<Key<'_>, FuncId> {
+fn functions(p: &Profile) -> BTreeMap<FunctionKey<'_>, FuncId> {
     p.functions().map(|f| (key(p, f), f)).collect()
 }
 
-fn key(p: &Profile, f: FuncId) -> Key<'_> {
+fn key(p: &Profile, f: FuncId) -> FunctionKey<'_> {
     let entry = p.entry(f);
     (p.module(f), &entry.name, entry.bodies[0].ordinal)
 }

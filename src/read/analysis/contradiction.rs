@@ -27,7 +27,7 @@ pub struct Contradictions<'a> {
     choices: FxHashMap<BlockId, &'a Choice>,
     /// By block: the values that become a constant there.
     constants: FxHashMap<BlockId, Vec<Fixed<'a>>>,
-    /// Whether outcomes follow from where control came from ([`FunctionEntry::implied`]).
+    /// Whether outcomes follow from where control came from ([`FunctionEntry::implied_successor`]).
     implies: bool,
 }
 
@@ -96,8 +96,8 @@ impl<'a> Contradictions<'a> {
         let mut succs = succs.map(Some).chain(std::iter::repeat(None));
         for (n, &block) in path.blocks.iter().enumerate() {
             let (earlier, succ) = (&path.blocks[..n], succs.next().flatten());
-            self.arrive(&mut known, block, earlier.last().copied());
-            if !self.leave(&mut known, block, earlier, succ) {
+            self.enter_block(&mut known, block, earlier.last().copied());
+            if !self.leave_block(&mut known, block, earlier, succ) {
                 return Some(block);
             }
         }
@@ -105,8 +105,8 @@ impl<'a> Contradictions<'a> {
     }
 
     /// Takes into account what a block stores, and what becomes a constant there behind the block `before`.
-    fn arrive(&self, known: &mut KnownValues<'a>, block: BlockId, before: Option<BlockId>) {
-        known.forget(block);
+    fn enter_block(&self, known: &mut KnownValues<'a>, block: BlockId, before: Option<BlockId>) {
+        known.forget_stores(block);
         let fixed = self.constants.get(&block).into_iter().flatten();
         for f in fixed.filter(|f| f.at.from.is_none_or(|b| before == Some(BlockId(b)))) {
             known.fix(f);
@@ -115,7 +115,7 @@ impl<'a> Contradictions<'a> {
 
     /// Takes into account the way out of a block, behind the blocks `earlier` on the path, the last one of which is
     /// last; whether it agrees with what is known.
-    fn leave(
+    fn leave_block(
         &self,
         known: &mut KnownValues<'a>,
         block: BlockId,
@@ -125,17 +125,17 @@ impl<'a> Contradictions<'a> {
         let Some(succ) = succ else { return true };
         let earlier = earlier.iter().rev().copied();
         if self.implies
-            && let Some(implied) = self.entry.implied(block, earlier)
+            && let Some(implied) = self.entry.implied_successor(block, earlier)
             && implied != succ
         {
             return false;
         }
         let choice = self.choices.get(&block).copied();
-        choice.is_none_or(|choice| known.learn(choice, succ))
+        choice.is_none_or(|choice| known.learn_outcome(choice, succ))
     }
 
     /// Whether nothing contradicts that a path runs.
-    pub fn allow(&self, paths: &Measuring, id: PathId) -> bool {
+    pub fn allow_path(&self, paths: &Measuring, id: PathId) -> bool {
         self.find_in(paths, id).is_none()
     }
 
@@ -157,16 +157,18 @@ impl<'a> Contradictions<'a> {
             return impossible;
         }
         let dag = &paths.dag;
+        // Behind the last block that can contradict, all paths are possible: most of the DAG is not walked.
         let decides = dag.fold_from_exit(false, |v, behind: &TiSlice<VertexId, bool>| {
             let decides_itself = dag.block(v).is_some_and(|b| self.may_contradict(b));
-            decides_itself || dag.outs(v).any(|e| behind[dag.edge(e).dst])
+            decides_itself || dag.out_edges(v).any(|e| behind[dag.edge(e).dst])
         });
-        let starts = dag.outs(dag.entry()).map(|edge| Beginning {
+        let starts = dag.out_edges(dag.entry()).map(|edge| Beginning {
             edge,
             earlier: Vec::new(),
             id: paths.numbering.labels[edge],
             known: Rc::default(),
         });
+        // Depth first, so that the stack holds one beginning for each way that is open, and not one for each path.
         let mut stack: Vec<Beginning> = starts.collect();
         while let Some(beginning) = stack.pop() {
             let Beginning {
@@ -180,10 +182,10 @@ impl<'a> Contradictions<'a> {
                 continue;
             };
             if self.constants.contains_key(&block) || known.has_stores_of(block) {
-                self.arrive(Rc::make_mut(&mut known), block, earlier.last().copied());
+                self.enter_block(Rc::make_mut(&mut known), block, earlier.last().copied());
             }
             let first = stack.len();
-            for edge in dag.outs(vertex) {
+            for edge in dag.out_edges(vertex) {
                 let id = id + paths.numbering.labels[edge];
                 match self.follow(paths, edge, &known, block, &earlier) {
                     Some(known) => stack.push(Beginning {
@@ -237,7 +239,7 @@ impl<'a> Contradictions<'a> {
             EdgeKind::Real(way) | EdgeKind::BackEdge(way) => Some(way.succ),
             _ => None,
         };
-        let agrees = self.leave(Rc::make_mut(&mut known), block, earlier, succ);
+        let agrees = self.leave_block(Rc::make_mut(&mut known), block, earlier, succ);
         agrees.then_some(known)
     }
 }
@@ -289,11 +291,11 @@ struct KnownValues<'a> {
     /// By number: the value's possible numbers, and the blocks that store another one.
     values: FxHashMap<u32, (Set, &'a Variable)>,
     /// Orders of two values, the lower number first, without and with signs.
-    orders: FxHashMap<(u32, u32), [Order; 2]>,
+    orders: FxHashMap<(u32, u32), [PossibleOrders; 2]>,
 }
 
 /// Which of less, equal and greater are possible.
-type Order = u8;
+type PossibleOrders = u8;
 
 const LESS: u8 = 1;
 const EQUAL: u8 = 2;
@@ -312,7 +314,7 @@ impl<'a> KnownValues<'a> {
     }
 
     /// Forgets what a block stores.
-    fn forget(&mut self, block: BlockId) {
+    fn forget_stores(&mut self, block: BlockId) {
         let gone: Vec<u32> = self.stored_in(block).collect();
         for n in gone {
             self.values.remove(&n);
@@ -329,7 +331,7 @@ impl<'a> KnownValues<'a> {
     }
 
     /// Adds the outcome of a choice; whether it agrees with what is known.
-    fn learn(&mut self, choice: &'a Choice, succ: u32) -> bool {
+    fn learn_outcome(&mut self, choice: &'a Choice, succ: u32) -> bool {
         let Some(compared) = choice
             .compared
             .as_ref()
@@ -345,7 +347,7 @@ impl<'a> KnownValues<'a> {
                     return true;
                 };
                 let allowed = match (succ as usize).checked_sub(1) {
-                    None => values.iter().fold(Set::all(bits), |set, v| {
+                    None => values.iter().fold(Set::all_values(bits), |set, v| {
                         set.intersect(&Set::numbers_in_relation(Predicate::Ne, *v, bits))
                     }),
                     Some(n) => match values.get(n) {
@@ -353,7 +355,7 @@ impl<'a> KnownValues<'a> {
                         None => return true,
                     },
                 };
-                self.limit(&compared.left, bits, &allowed)
+                self.limit_values(&compared.left, bits, &allowed)
             }
             (Some(predicate), Some(right)) => {
                 let predicate = if succ == 0 {
@@ -361,17 +363,24 @@ impl<'a> KnownValues<'a> {
                 } else {
                     predicate.inverse()
                 };
-                self.relate(compared, predicate, right)
+                self.relate_operands(compared, predicate, right)
             }
             _ => true,
         }
     }
 
-    fn relate(&mut self, compared: &'a Compared, predicate: Predicate, right: &'a Operand) -> bool {
+    fn relate_operands(
+        &mut self,
+        compared: &'a Compared,
+        predicate: Predicate,
+        right: &'a Operand,
+    ) -> bool {
         let (left, bits) = (&compared.left, compared.bits);
         match right {
             Operand::Constant(text) => match constant(text, bits) {
-                Some(c) => self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits)),
+                Some(c) => {
+                    self.limit_values(left, bits, &Set::numbers_in_relation(predicate, c, bits))
+                }
                 None => true,
             },
             Operand::Variable(right) => {
@@ -381,18 +390,19 @@ impl<'a> KnownValues<'a> {
                 }
                 if predicate == Predicate::Eq {
                     let both = a.intersect(&b);
-                    return self.limit(left, bits, &both) && self.limit(right, bits, &both);
+                    return self.limit_values(left, bits, &both)
+                        && self.limit_values(right, bits, &both);
                 }
                 // A single number on one side is a constant.
                 let a_is = a.only_number().is_none_or(|c| {
-                    self.limit(
+                    self.limit_values(
                         right,
                         bits,
                         &Set::numbers_in_relation(swap(predicate), c, bits),
                     )
                 });
                 a_is && b.only_number().is_none_or(|c| {
-                    self.limit(left, bits, &Set::numbers_in_relation(predicate, c, bits))
+                    self.limit_values(left, bits, &Set::numbers_in_relation(predicate, c, bits))
                 })
             }
         }
@@ -401,12 +411,12 @@ impl<'a> KnownValues<'a> {
     fn value(&mut self, variable: &'a Variable, bits: u32) -> Set {
         let known = self.values.entry(variable.number);
         known
-            .or_insert_with(|| (Set::all(bits), variable))
+            .or_insert_with(|| (Set::all_values(bits), variable))
             .0
             .clone()
     }
 
-    fn limit(&mut self, variable: &'a Variable, bits: u32, to: &Set) -> bool {
+    fn limit_values(&mut self, variable: &'a Variable, bits: u32, to: &Set) -> bool {
         let set = self.value(variable, bits).intersect(to);
         let possible = !set.0.is_empty();
         self.values.insert(variable.number, (set, variable));
@@ -445,7 +455,7 @@ impl<'a> KnownValues<'a> {
 }
 
 /// The orders that a predicate allows, and whether it looks at signs, where that matters.
-fn order_of(predicate: Predicate) -> (Order, Option<bool>) {
+fn order_of(predicate: Predicate) -> (PossibleOrders, Option<bool>) {
     match predicate {
         Predicate::Eq => (EQUAL, None),
         Predicate::Ne => (LESS | GREATER, None),
@@ -490,7 +500,7 @@ fn mask(bits: u32) -> u64 {
 struct Set(Rc<[(u64, u64)]>);
 
 impl Set {
-    fn all(bits: u32) -> Set {
+    fn all_values(bits: u32) -> Set {
         Set(Rc::new([(0, mask(bits))]))
     }
 

@@ -24,19 +24,19 @@ const HANDLERS: &[&str] = &[
 const BEGIN_CATCH: &str = "__cxa_begin_catch";
 
 /// What is known of calls that came back.
-pub struct Returns {
+pub struct KnownReturns {
     /// The functions of which every call did.
     functions: HashSet<FuncId>,
     /// Whether the program handles signals.
     has_handlers: bool,
 }
 
-impl Returns {
+impl KnownReturns {
     /// Of these functions of a profile. O(blocks).
-    pub fn find(profile: &Profile, functions: &[CountedFunction]) -> Returns {
+    pub fn find(profile: &Profile, functions: &[CountedFunction]) -> KnownReturns {
         let returned = functions.iter().filter(|f| f.always_returned());
         let mut outside = profile.manifest.outside.iter().flatten();
-        Returns {
+        KnownReturns {
             functions: returned.map(|f| f.f).collect(),
             has_handlers: outside.any(|name| HANDLERS.contains(&name.as_str())),
         }
@@ -93,7 +93,7 @@ impl<'a> CountedFunction<'a> {
     /// The positions of each block, with how often the code there ran. Control may have left a block in a call: what
     /// stands behind the last such call ran as often as control came to the block's end, and what stands between two of
     /// them not less. Behind a call in which a process forked, it ran in both processes. O(positions + calls).
-    pub fn spans(&self, returns: &Returns) -> Spans<'_> {
+    pub fn spans(&self, returns: &KnownReturns) -> Spans<'_> {
         let mut spans = Spans::with_capacity(self.structure.cfg.len());
         for (b, block) in self.structure.cfg.blocks.iter_enumerated() {
             let (entered, passed) = (self.executed.blocks[b], self.passed[b]);
@@ -142,7 +142,7 @@ impl<'a> CountedFunction<'a> {
 
     /// The first and the last position in block `b` with a call in which control may have left it, if it did; and
     /// whether it left nowhere else.
-    fn find_exits(&self, b: BlockId, returns: &Returns) -> Option<([u32; 2], bool)> {
+    fn find_exits(&self, b: BlockId, returns: &KnownReturns) -> Option<([u32; 2], bool)> {
         if self.executed.blocks[b] == self.passed[b] {
             return None;
         }
@@ -166,10 +166,11 @@ impl<'a> CountedFunction<'a> {
     }
 
     /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block
-    /// asked something: without those whose way followed from where control came from ([`FunctionEntry::implied`]), and
-    /// without blocks to which the compiler added the choice. An edge to a block that is nothing but `unreachable`,
-    /// like the one on which a `throw` would return, is no way. Where a `switch` has cases that blocks behind its
-    /// default ask for ([`FunctionEntry::tests_case`]), the ways out of these are its own. O(edges).
+    /// asked something: without those whose way followed from where control came from
+    /// ([`FunctionEntry::implied_successor`]), and without blocks to which the compiler added the choice. An edge to a
+    /// block that is nothing but `unreachable`, like the one on which a `throw` would return, is no way. Where a
+    /// `switch` has cases that blocks behind its default ask for ([`FunctionEntry::tests_case`]), the ways out of these
+    /// are its own. O(edges).
     pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
         self.ways_of_choices(false)
     }

@@ -236,7 +236,7 @@ impl Parser {
             self.read_indented(line);
         } else if let Some(place) = behind_fields(line) {
             self.flush();
-            self.single(place);
+            self.add_plain_sample(place);
         } else {
             self.flush();
             self.skip();
@@ -256,7 +256,7 @@ impl Parser {
     }
 
     /// A sample without event and period.
-    fn single(&mut self, place: Sampled) {
+    fn add_plain_sample(&mut self, place: Sampled) {
         self.pending = Some(Pending {
             weight: 1,
             place: Some(place),
@@ -274,7 +274,7 @@ impl Parser {
                 return;
             }
             self.flush();
-            self.single(place);
+            self.add_plain_sample(place);
             // With -F ip,sym the lines of a call chain begin with tabs, under an empty line.
             if let Some(pending) = &mut self.pending {
                 pending.has_chain = line.starts_with('\t');
@@ -289,7 +289,7 @@ impl Parser {
             }
         } else if let Some(place) = behind_fields(line) {
             self.flush();
-            self.single(place);
+            self.add_plain_sample(place);
         } else {
             self.skip();
         }

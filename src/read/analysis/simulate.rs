@@ -91,7 +91,7 @@ impl Ground {
             profile.paths()?; // what each version of a block would have run takes paths
         }
         profile.all_are_counted()?;
-        let mut ground = ground(manifest, profile)?;
+        let mut ground = ground_truth(manifest, profile)?;
         let paths = ground.paths.iter();
         let paths: Vec<_> = paths
             .map(|m| m.as_ref().map(|m| Arc::clone(m.paths())))
@@ -126,7 +126,7 @@ impl Ground {
     }
 }
 
-fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
+fn ground_truth(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
     let same = |(a, b): (&FunctionEntry, &FunctionEntry)| {
         a.name == b.name && a.succs == b.succs && a.cuts == b.cuts
     };

@@ -1,6 +1,6 @@
 //! `p3-prof accuracy` as text, JSON and CSV.
 
-use crate::base::names::shown;
+use crate::base::names::printed_name;
 use crate::base::rows::{Cell, Table};
 use crate::base::table::Layout;
 use crate::read::analysis::accuracy::{Accuracy, FunctionAccuracy};
@@ -40,10 +40,14 @@ pub fn csv(rows: &[FunctionAccuracy]) -> String {
 /// For people.
 pub fn text(rows: &[FunctionAccuracy], sum: &Accuracy, layout: Layout) -> String {
     let table = table();
-    let mut text = table.begin("function");
+    let mut text = table.begin_columns("function");
     for r in rows {
-        text.named(table.cells(&r.accuracy), shown(&r.name), String::new());
+        text.add_named_row(
+            table.cells(&r.accuracy),
+            printed_name(&r.name),
+            String::new(),
+        );
     }
-    text.named(table.cells(sum), "all".into(), String::new());
+    text.add_named_row(table.cells(sum), "all".into(), String::new());
     text.render(layout)
 }

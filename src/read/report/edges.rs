@@ -5,7 +5,7 @@ mod text;
 pub use text::text;
 
 use super::is_zero;
-use super::json::{About, about};
+use super::json::{About, profile_json};
 use super::words::site;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, TiVec};
@@ -133,8 +133,12 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
         blocks: executed.blocks.iter().map(|r| r.count).collect(),
         entered: executed.entered(&structure, &flow),
         instructions: work.sum(),
-        begins: entry.begins(),
-        places: entry.succs.keys().map(|b| begins(entry, b)).collect(),
+        begins: entry.find_start(),
+        places: entry
+            .succs
+            .keys()
+            .map(|b| find_block_start(entry, b))
+            .collect(),
         ranges: executed.blocks,
     })
 }
@@ -163,7 +167,7 @@ fn name(structure: &Structure, e: &EdgeCount) -> String {
 }
 
 /// Where a block's code begins.
-fn begins(entry: &FunctionEntry, block: BlockId) -> Option<Loc> {
+fn find_block_start(entry: &FunctionEntry, block: BlockId) -> Option<Loc> {
     let mut positions = entry.spans(block).map(|span| span.loc);
     positions.find(|loc| loc.line > 0)
 }
@@ -173,7 +177,7 @@ fn edge(profile: &Profile, entry: &FunctionEntry, e: &EdgeCount, range: Range) -
     let from = e.edge.block;
     let from = site(entry, from, entry.choice(from).as_ref()).map(|site| site.loc);
     let from = from.filter(|loc| loc.line > 0);
-    let to = begins(entry, e.dst);
+    let to = find_block_start(entry, e.dst);
     let file = |loc: Loc| profile.manifest.files[loc.file as usize].clone();
     Edge {
         file: from.map(file),
@@ -197,7 +201,7 @@ pub fn json(profile: &Profile, functions: &[FunctionEdges]) -> String {
         program: About<'a>,
         functions: &'a [FunctionEdges],
     }
-    let program = about(profile);
+    let program = profile_json(profile);
     serde_json::to_string(&Shown { program, functions }).expect("a report serialises") + "\n"
 }
 

@@ -4,7 +4,7 @@ use super::Report;
 use super::positions::join_positions;
 use crate::base::index::FuncId;
 use crate::base::rows::{Cell, Table};
-use crate::base::table::{Layout, grouped};
+use crate::base::table::{Layout, group_digits};
 
 /// The name in a headline is not made narrower.
 pub(super) const NARROWEST_NAME: usize = 8;
@@ -56,7 +56,7 @@ pub(super) fn function_table<'a>(report: &'a Report, kept: usize) -> Table<'a, F
     };
     let calls = move |f: &FuncId| {
         let at_least = if totals(f).is_partial { "≥" } else { "" };
-        Cell::Figure(format!("{at_least}{}", grouped(totals(f).calls)))
+        Cell::Figure(format!("{at_least}{}", group_digits(totals(f).calls)))
     };
     let mut table = Table::new()
         .json("executed_paths", move |f: &FuncId| totals(f).paths)
@@ -78,7 +78,7 @@ pub(super) fn function_table<'a>(report: &'a Report, kept: usize) -> Table<'a, F
 
 /// Where a function begins.
 pub(super) fn function_place(report: &Report, f: FuncId) -> String {
-    let place = report.profile.entry(f).begins();
+    let place = report.profile.entry(f).find_start();
     let place = place.map(|loc| {
         format!(
             "  {}",

@@ -6,7 +6,7 @@ use super::threads;
 use super::words::Said;
 use super::{Line, Report};
 use crate::base::index::{BlockId, CfgEdge, FuncId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::base::rows::{Cell, Record, Table};
 use crate::copies::strategy::Scheme;
 use crate::paths::dag::{PathEnd, PathStart};
@@ -20,10 +20,10 @@ use std::collections::HashMap;
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    program: Totals<'a>,
+    program: TotalsJson<'a>,
     /// Source files that `lines` refer to.
     files: &'a [String],
-    functions: Vec<Function<'a>>,
+    functions: Vec<FunctionJson<'a>>,
     /// With --by loop: those that went round, those with most instructions first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loops: Vec<Record>,
@@ -46,7 +46,7 @@ struct Timed<'a> {
 
 /// The whole profile, whatever was selected.
 #[derive(Serialize)]
-struct Totals<'a> {
+struct TotalsJson<'a> {
     paths: u128,
     distinct: usize,
     /// Executed instructions, of completed paths.
@@ -93,7 +93,7 @@ struct Contradiction<'a> {
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct FunctionJson<'a> {
     module: &'a str,
     name: &'a str,
     /// Its name as the source has it.
@@ -172,10 +172,10 @@ pub fn render(report: &Report) -> String {
     let profile = report.profile;
     let left: HashMap<FuncId, u64> = report.left.iter().copied().collect();
     let table = function_table(report, 0);
-    let function = |&f: &FuncId| Function {
+    let function = |&f: &FuncId| FunctionJson {
         module: profile.module(f),
         name: &profile.entry(f).name,
-        readable: readable(&profile.entry(f).name).into_owned(),
+        readable: readable_name(&profile.entry(f).name).into_owned(),
         begins: profile.entry(f).loc.map(|l| (l.file, l.line)),
         totals: table.record(&f),
         branchless: branchless(profile, f),
@@ -188,7 +188,7 @@ pub fn render(report: &Report) -> String {
         time_share: report
             .time
             .as_ref()
-            .map(|t| rounded(t.share(t.amount_in(f)))),
+            .map(|t| round_share(t.share(t.amount_in(f)))),
         sampled_lines: report.time.as_ref().map_or(vec![], |t| sampled_lines(t, f)),
         cuts: &profile.entry(f).cuts,
         paths: paths.remove(&f).unwrap_or_default(),
@@ -202,13 +202,13 @@ pub fn render(report: &Report) -> String {
         functions,
         loops: loops::records(report),
         threads: threads::records(report),
-        time: report.time.as_ref().map(timed),
-        outside: report.time.as_ref().map(outside),
+        time: report.time.as_ref().map(time_json),
+        outside: report.time.as_ref().map(outside_records),
     };
     serde_json::to_string(&shown).expect("a report serialises") + "\n"
 }
 
-fn timed(time: &Time) -> Timed<'_> {
+fn time_json(time: &Time) -> Timed<'_> {
     Timed {
         event: &time.event,
         samples: time.total.samples,
@@ -216,7 +216,7 @@ fn timed(time: &Time) -> Timed<'_> {
 }
 
 /// Code that is not in the profile.
-fn outside(time: &Time) -> Vec<Record> {
+fn outside_records(time: &Time) -> Vec<Record> {
     let table = Table::new()
         .json("name", |r: &(String, Amount)| r.0.clone())
         .json("samples", |r| r.1.samples)
@@ -234,20 +234,20 @@ fn branchless(profile: &Profile, f: FuncId) -> Vec<(u32, u32, u32)> {
     sites.map(|s| (s.loc.file, s.loc.line, s.column)).collect()
 }
 
-fn program<'a>(report: &Report<'a>) -> Totals<'a> {
-    Totals {
+fn program<'a>(report: &Report<'a>) -> TotalsJson<'a> {
+    TotalsJson {
         paths: report.total_paths,
         distinct: report.total_distinct,
         instructions: report.total_instructions,
         functions: report.profile.manifest.functions.len(),
         executed_functions: report.by_function.len(),
         selection: &report.profile.manifest.paths,
-        about: about(report.profile),
+        about: profile_json(report.profile),
     }
 }
 
 /// What every view of `profile` tells programs.
-pub fn about(profile: &Profile) -> About<'_> {
+pub fn profile_json(profile: &Profile) -> About<'_> {
     let verdict = &profile.verdict;
     let violation = |v| contradiction(profile, v);
     About {
@@ -289,9 +289,9 @@ fn path(report: &Report, line: &Line) -> Path {
         ends,
         back_to,
         instructions: line.instructions,
-        path_share: rounded(report.path_share(line)),
-        instruction_share: rounded(report.instruction_share(line)),
-        expected_time_share: report.expected_time(line).map(rounded),
+        path_share: round_share(report.path_share(line)),
+        instruction_share: round_share(report.instruction_share(line)),
+        expected_time_share: report.expected_time(line).map(round_share),
         lines: lines(line),
         threads: threads::split_of_path(report, line),
         decisions: report.words().decisions(line),
@@ -306,6 +306,6 @@ fn lines(line: &Line) -> Vec<(u32, u32)> {
 }
 
 /// A share to six digits, as the table has it.
-fn rounded(share: f64) -> f64 {
+fn round_share(share: f64) -> f64 {
     (share * 1e6).round() / 1e6
 }

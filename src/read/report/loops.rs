@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
 use crate::base::rows::{Cell, Record, Table};
 use crate::base::style::DIM;
-use crate::base::table::{Layout, exactly, number_of, percent};
+use crate::base::table::{Layout, group_all_digits, number_of, percent};
 use crate::input::ir::{Cfg, Loc, Site};
 use crate::paths::dag::{Path, PathEnd, PathStart};
 use crate::profile::Structure;
@@ -68,7 +68,7 @@ struct Entering {
 }
 
 impl Entering {
-    fn all(self) -> u64 {
+    fn count_all(self) -> u64 {
         self.leave + self.repeat + self.within
     }
 
@@ -84,7 +84,7 @@ impl Entering {
         let even = (back / 2).clamp(least, most);
         let least_more = u64::from(back > most);
         Some(Trips {
-            once: self.all() - most..=self.all() - least,
+            once: self.count_all() - most..=self.count_all() - least,
             twice: (2 * least).saturating_sub(back)..=most - least_more,
             more: least_more..=even.min(back - even),
         })
@@ -168,8 +168,8 @@ fn row(
     LoopRow {
         func,
         header,
-        iterations: entering.all() + back,
-        entries: entering.all(),
+        iterations: entering.count_all() + back,
+        entries: entering.count_all(),
         instructions,
         paths: distinct,
         not_entered,
@@ -310,7 +310,7 @@ pub(super) fn records(report: &Report) -> Vec<Record> {
 /// Loops by the instructions of the paths that begin at their headers: their iterations.
 pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
     let columns = table(report, steps).keep_text(columns_for(layout, 5));
-    let mut table = columns.begin("loop");
+    let mut table = columns.begin_columns("loop");
     for row in report.loops.iter().take(top) {
         let place = steps.place_of(row.func, row.header);
         // What is cut out of a place tells loops apart.
@@ -320,22 +320,22 @@ pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -
             0..WIDE => format!("  {place}"),
             _ => format!(" · {}", steps.loop_at(row.func, row.header)),
         };
-        table.named(columns.cells(row), steps.name(row.func), beside);
+        table.add_named_row(columns.cells(row), steps.name(row.func), beside);
         if below {
-            table.note(1, Style::new(), format!("loop at {place}"));
+            table.add_text(1, Style::new(), format!("loop at {place}"));
         }
         if let Some(trips) = trips(row) {
-            table.note(1, DIM, trips);
+            table.add_text(1, DIM, trips);
         }
         if row.not_entered > 0 {
             let n = number_of(row.not_entered, "time");
             let told = format!("not entered {n}: its test failed before the first iteration");
-            table.note(1, DIM, told);
+            table.add_text(1, DIM, told);
         }
     }
     if report.loops.len() > top {
-        let more = exactly((report.loops.len() - top) as u64);
-        table.note(
+        let more = group_all_digits((report.loops.len() - top) as u64);
+        table.add_text(
             0,
             DIM,
             format!("… and {more} more (--top {})", report.loops.len()),

@@ -101,7 +101,7 @@ pub enum To {
 }
 
 /// A block of a path.
-pub struct Step<'a> {
+pub struct BlockStep<'a> {
     /// The block.
     pub block: BlockId,
     /// Its last source position.
@@ -112,10 +112,10 @@ pub struct Step<'a> {
 
 impl Line {
     /// The blocks along the path, in `profile`.
-    pub fn steps<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = Step<'a>> {
+    pub fn steps<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = BlockStep<'a>> {
         let entry = profile.entry(self.func);
         let mut decisions = self.decisions.iter().peekable();
-        self.path.blocks.iter().map(move |&block| Step {
+        self.path.blocks.iter().map(move |&block| BlockStep {
             block,
             loc: entry.spans(block).next_back().map(|s| s.loc),
             taken: decisions
@@ -173,7 +173,7 @@ impl<'a> Report<'a> {
             .zip(calls)
             .filter_map(|(f, calls)| Some((*f, calls?)));
         let mut hottest = match selection.order {
-            Order::Count => hottest(paths, &functions),
+            Order::Count => rank_paths(paths, &functions),
             Order::Instructions => {
                 let ranked = rank_by_instructions(paths, &functions)?;
                 ranked.into_iter().map(|(path, _)| path).collect()
@@ -189,7 +189,7 @@ impl<'a> Report<'a> {
             calls: calls.collect(),
             loops: Vec::new(),
             threads: Vec::new(),
-            sources: Sources::none(),
+            sources: Sources::without_files(),
             time: None,
             profile,
             functions,
@@ -201,7 +201,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The same, with the loops of the selected functions.
+    /// This report, with the loops of the selected functions.
     pub fn with_loops(self, paths: PathProfile) -> Result<Report<'a>> {
         let loops = loops::collect(paths, &self.functions)?;
         Ok(Report { loops, ..self })
@@ -216,13 +216,13 @@ impl<'a> Report<'a> {
         Ok(Report { threads, ..self })
     }
 
-    /// The same, with decisions told by the texts of `sources`.
-    pub fn told_by(self, sources: Sources) -> Report<'a> {
+    /// This report, with decisions in the words of `sources`.
+    pub fn with_sources(self, sources: Sources) -> Report<'a> {
         Report { sources, ..self }
     }
 
-    /// The same, with the time that samples show beside instructions.
-    pub fn timed_by(self, time: Option<Time>) -> Report<'a> {
+    /// This report, with the time that samples show beside instructions.
+    pub fn with_time(self, time: Option<Time>) -> Report<'a> {
         Report { time, ..self }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Report<'a> {
     }
 
     /// Executed paths and instructions of the selected functions.
-    pub fn selected(&self) -> (u128, u128) {
+    pub fn sum_selected(&self) -> (u128, u128) {
         let ran = self
             .functions
             .iter()
@@ -255,7 +255,7 @@ impl<'a> Report<'a> {
 }
 
 /// Function, id and count of the paths of `functions`, by descending count, then order.
-fn hottest(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)> {
+fn rank_paths(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)> {
     let of = |&f: &FuncId| paths.counts(f).iter().map(move |&(id, n)| (f, id, n));
     let mut hottest: Vec<_> = functions.iter().flat_map(of).collect();
     hottest.sort_by_key(|&(f, id, n)| (std::cmp::Reverse(n), f, id));
@@ -274,7 +274,7 @@ pub(crate) fn rank_by_instructions(
     paths: PathProfile,
     functions: &[FuncId],
 ) -> Result<Vec<(CountedPath, u128)>> {
-    let hottest = hottest(paths, functions);
+    let hottest = rank_paths(paths, functions);
     let work = work(&paths, &hottest)?;
     let mut ranked: Vec<_> = hottest.into_iter().zip(work).collect();
     ranked.sort_by_key(|&(_, work)| std::cmp::Reverse(work));
@@ -434,7 +434,7 @@ fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
             }),
             block,
             succ,
-            to: to(path, i, is_placed),
+            to: find_target(path, i, is_placed),
             taken: cfg.block(block).terminator.edge_name(succ),
         })
         .collect()
@@ -455,7 +455,7 @@ pub(crate) fn take_up_to_choice(
 }
 
 /// Where control goes after block number `i` of a path.
-fn to(path: &Path, i: usize, is_placed: impl Fn(&BlockId) -> bool) -> To {
+fn find_target(path: &Path, i: usize, is_placed: impl Fn(&BlockId) -> bool) -> To {
     let mut behind = path.blocks[i + 1..].iter();
     let placed = behind.find(|b| is_placed(b));
     match (placed, path.end, path.blocks.get(i + 1)) {

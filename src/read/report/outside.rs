@@ -3,7 +3,7 @@
 use super::Report;
 use super::steps::Steps;
 use crate::base::index::{BlockId, FuncId, TiSlice};
-use crate::base::table::{exactly, number_of};
+use crate::base::table::{group_all_digits, number_of};
 use crate::profile::Profile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -99,7 +99,7 @@ pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
     let pointers = match all.indirect {
         0 => String::new(),
         1 => "; 1 more call went through a pointer".into(),
-        n => format!("; {} more calls went through pointers", exactly(n)),
+        n => format!("; {} more calls went through pointers", group_all_digits(n)),
     };
     if total == 0 {
         return None;
@@ -112,14 +112,14 @@ pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
     let mut names: Vec<(String, u128)> = by_name.into_iter().collect();
     names.sort_by_key(|(_, n)| Reverse(*n));
     let named = names.iter().take(NAMED);
-    let named = named.map(|(name, n)| format!("{name} {}", exactly(*n)));
+    let named = named.map(|(name, n)| format!("{name} {}", group_all_digits(*n)));
     let named = named.collect::<Vec<_>>().join(", ");
     let more = match names.len().saturating_sub(NAMED) {
         0 => String::new(),
         n => format!(" and {}", number_of(n as u64, "more function")),
     };
     let s = if total == 1 { "" } else { "s" };
-    let total = exactly(total);
+    let total = group_all_digits(total);
     Some(format!(
         "{bound}{total} call{s} left for code that was not profiled{twice}: {named}{more}{pointers}"
     ))

@@ -1,6 +1,6 @@
 //! Source files and positions in text: names without folders, lists of lines.
 
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::input::ir::Loc;
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ const MAX_ITEMS: usize = 40;
 
 /// The name of a source file without its folders, as it is printed.
 pub(crate) fn base_name(file: &str) -> Cow<'_, str> {
-    printable(file.rsplit('/').next().unwrap_or(file))
+    escape_unprintable(file.rsplit('/').next().unwrap_or(file))
 }
 
 /// Source positions as `file.c:12→14→20`; where the file changes it is named again.

@@ -1,7 +1,7 @@
 //! `p3-prof simulate` as text, JSON and CSV.
 
 use crate::base::index::{CopyId, TiSlice};
-use crate::base::names::shown;
+use crate::base::names::printed_name;
 use crate::base::rows::{Cell, Table};
 use crate::base::table::Layout;
 use crate::copies::strategy::Scheme;
@@ -79,7 +79,7 @@ pub fn functions_csv(rows: &[FunctionHits]) -> String {
 pub fn functions_text(rows: &[FunctionHits], layout: Layout) -> String {
     let mut rows: Vec<&FunctionHits> = rows.iter().collect();
     rows.sort_by(|a, b| b.instructions.total_cmp(&a.instructions));
-    let name = |r: &FunctionHits| shown(&r.function);
+    let name = |r: &FunctionHits| printed_name(&r.function);
     let text = functions().columns_and_names(&rows, ("function", name));
     text.render(layout)
 }

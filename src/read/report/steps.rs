@@ -18,7 +18,7 @@ use super::Line;
 use super::positions::base_name;
 use super::words::{Disambiguation, Said, Words};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{PrintedNames, brief, fitted, printable};
+use crate::base::names::{PrintedNames, brief_name, escape_unprintable, fit_readable_name};
 use crate::base::table::{Layout, cut, display_width};
 use crate::input::ir::Terminator;
 use crate::input::load::positions::Inlined;
@@ -73,7 +73,7 @@ pub struct Steps<'a> {
 
 /// A row below a path's headline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Row {
+pub enum StepRow {
     /// A decision.
     Step(Step),
     /// Decisions in turn in code of a library.
@@ -154,21 +154,21 @@ impl<'a> Steps<'a> {
     }
 
     /// The rows below a path's headline: its decisions, or, where nothing is decided, the lines that it runs through.
-    pub fn rows(&self, line: &Line) -> Vec<Row> {
+    pub fn rows(&self, line: &Line) -> Vec<StepRow> {
         self.rows_with(line, None)
     }
 
-    /// The same; the decision at the end of block `shown` is among them, however many they are.
-    pub fn rows_with(&self, line: &Line, shown: Option<BlockId>) -> Vec<Row> {
+    /// The rows below a path's headline, among them the decision at the end of block `shown`, however many there are.
+    pub fn rows_with(&self, line: &Line, shown: Option<BlockId>) -> Vec<StepRow> {
         let (rows, kept) = self.rows_and_shown(line, shown);
         if self.full {
             return rows;
         }
-        folded(&rows, |i| kept == Some(i))
+        fold_middle(&rows, |i| kept == Some(i))
     }
 
     /// The rows, all of them, and which is that of the decision at the end of block `shown`.
-    fn rows_and_shown(&self, line: &Line, shown: Option<BlockId>) -> (Vec<Row>, Option<usize>) {
+    fn rows_and_shown(&self, line: &Line, shown: Option<BlockId>) -> (Vec<StepRow>, Option<usize>) {
         let said = self.words.decisions(line);
         let rows = self.all_rows(line, &said);
         let decision = said.iter().position(|s| Some(s.block) == shown);
@@ -177,40 +177,40 @@ impl<'a> Steps<'a> {
     }
 
     /// The rows below a path's headline, however many they are; `said` are the path's decisions in words.
-    pub fn all_rows(&self, line: &Line, said: &[Said]) -> Vec<Row> {
-        self.ended(line, self.decision_rows(line.func, said))
+    pub fn all_rows(&self, line: &Line, said: &[Said]) -> Vec<StepRow> {
+        self.add_end(line, self.decision_rows(line.func, said))
     }
 
     /// Rows of decisions, and how the path ends.
-    fn ended(&self, line: &Line, mut rows: Vec<Row>) -> Vec<Row> {
+    fn add_end(&self, line: &Line, mut rows: Vec<StepRow>) -> Vec<StepRow> {
         let end = self.end(line);
         match rows.last_mut() {
-            Some(Row::Step(step)) => step.note = joined(&step.note, &end),
-            Some(Row::Library(fold)) => fold.note = end,
-            Some(Row::More(_) | Row::Differs(_)) => {}
-            None => rows.extend(self.straight(line, &end)),
+            Some(StepRow::Step(step)) => step.note = join_words(&step.note, &end),
+            Some(StepRow::Library(fold)) => fold.note = end,
+            Some(StepRow::More(_) | StepRow::Differs(_)) => {}
+            None => rows.extend(self.undecided_row(line, &end)),
         }
         rows
     }
 
     /// The rows of decisions in turn.
-    pub fn decision_rows(&self, f: FuncId, said: &[Said]) -> Vec<Row> {
+    pub fn decision_rows(&self, f: FuncId, said: &[Said]) -> Vec<StepRow> {
         self.told_rows(f, said, self.full)
     }
 
     /// The rows of decisions in turn; `full` shows every decision of which both ways can be taken in the control flow.
     /// Without it those of libraries and checks that held are folded, as long as there are others.
-    fn told_rows(&self, f: FuncId, said: &[Said], full: bool) -> Vec<Row> {
+    fn told_rows(&self, f: FuncId, said: &[Said], full: bool) -> Vec<StepRow> {
         let folded = |folding| self.folded_rows(f, said, folding);
         if full {
             return folded(Folding::Nothing);
         }
         let all = folded(Folding::LibrariesAndChecks);
-        if all.is_empty() || all.iter().any(|row| matches!(row, Row::Step(_))) {
+        if all.is_empty() || all.iter().any(|row| matches!(row, StepRow::Step(_))) {
             return all;
         }
         // Only what the source has words for says more than that there were steps.
-        let is_quoted = |row: &Row| matches!(row, Row::Step(step) if !step.text.is_empty());
+        let is_quoted = |row: &StepRow| matches!(row, StepRow::Step(step) if !step.text.is_empty());
         let less = [
             Folding::StandardLibraryAndChecks,
             Folding::Checks,
@@ -220,11 +220,11 @@ impl<'a> Steps<'a> {
         less.find(|rows| rows.iter().any(is_quoted)).unwrap_or(all)
     }
 
-    fn folded_rows(&self, f: FuncId, said: &[Said], folding: Folding) -> Vec<Row> {
+    fn folded_rows(&self, f: FuncId, said: &[Said], folding: Folding) -> Vec<StepRow> {
         let full = folding == Folding::Nothing;
         let own = self.home_file(f);
         let in_library = is_of_the_system(&own);
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<StepRow> = Vec::new();
         let tells = |s: &&Said| is_told(s) || full && !s.is_asked();
         for s in said.iter().filter(tells) {
             // A function of a library has its own decisions, and those of what it calls are of no more interest than
@@ -233,7 +233,7 @@ impl<'a> Steps<'a> {
             if s.is_held_check && folding < Folding::ImpliedAlone {
                 match rows.iter_mut().find_map(|row| row.fold_of(CHECKS)) {
                     Some(fold) => fold.steps += 1,
-                    None => rows.push(Row::Library(Fold::one(CHECKS.into()))),
+                    None => rows.push(StepRow::Library(Fold::one_decision(CHECKS.into()))),
                 }
                 continue;
             }
@@ -245,8 +245,8 @@ impl<'a> Steps<'a> {
             if !is_own && s.file.as_deref().is_some_and(folds) {
                 let library = self.library(s);
                 match rows.last_mut() {
-                    Some(Row::Library(fold)) if fold.names != CHECKS => fold.add(&library),
-                    _ => rows.push(Row::Library(Fold::one(library))),
+                    Some(StepRow::Library(fold)) if fold.names != CHECKS => fold.add(&library),
+                    _ => rows.push(StepRow::Library(Fold::one_decision(library))),
                 }
                 continue;
             }
@@ -256,8 +256,8 @@ impl<'a> Steps<'a> {
                 continue;
             }
             match rows.last_mut() {
-                Some(Row::Step(before)) if before.is_like(&step) => before.times += 1,
-                _ => rows.push(Row::Step(step)),
+                Some(StepRow::Step(before)) if before.is_like(&step) => before.times += 1,
+                _ => rows.push(StepRow::Step(step)),
             }
         }
         rows
@@ -266,7 +266,7 @@ impl<'a> Steps<'a> {
     /// The file that function `f` begins in; empty if that is unknown.
     pub fn home_file(&self, f: FuncId) -> String {
         let profile = self.words.profile();
-        let begins = profile.entry(f).begins();
+        let begins = profile.entry(f).find_start();
         let file = begins.map(|loc| profile.manifest.files[loc.file as usize].clone());
         file.unwrap_or_default()
     }
@@ -325,9 +325,9 @@ impl<'a> Steps<'a> {
             (None, _) => format!("b{}", s.block),
         };
         let mut outcome = if s.outcome != "unknown" && s.is_asked() {
-            printable(&s.outcome).into_owned()
+            escape_unprintable(&s.outcome).into_owned()
         } else {
-            goes(s, own)
+            arrow_to(s, own)
         };
         match &s.apart {
             Some(Disambiguation::OfColumn(column)) => place += &format!(":{column}"),
@@ -338,6 +338,7 @@ impl<'a> Steps<'a> {
             // It is part of where the way goes.
             Some(Disambiguation::ToColumn(_)) | None => {}
         }
+        // There is no question to quote: the compiler added the choice, or the way before it decides.
         if !s.is_asked() {
             return Step {
                 place,
@@ -354,9 +355,9 @@ impl<'a> Steps<'a> {
             line: s.file.clone().zip(s.line),
             within,
             text: if s.is_switch {
-                over(s.file.as_deref(), &printable(text))
+                phrase_switch(s.file.as_deref(), &escape_unprintable(text))
             } else {
-                printable(text).into_owned()
+                escape_unprintable(text).into_owned()
             },
             outcome,
             note: if s.leaves { "leaves the loop" } else { "" }.into(),
@@ -374,7 +375,7 @@ impl<'a> Steps<'a> {
         let entrance = calls.iter().rev().find(outside);
         match entrance.or(calls.first()) {
             // Which instance it was says nothing that the line of the call does not.
-            Some(call) => brief(&call.function),
+            Some(call) => brief_name(&call.function),
             None => base_name(s.file.as_deref().unwrap_or_default()).into_owned(),
         }
     }
@@ -401,7 +402,7 @@ impl<'a> Steps<'a> {
     }
 
     /// A path on which nothing is decided: its lines in its own function.
-    fn straight(&self, line: &Line, end: &str) -> Option<Row> {
+    fn undecided_row(&self, line: &Line, end: &str) -> Option<StepRow> {
         let own = self.home_file(line.func);
         let files = &self.words.profile().manifest.files;
         let here = line.locs.iter().zip(&line.inlined);
@@ -413,7 +414,7 @@ impl<'a> Steps<'a> {
             (Some(first), _) => first.to_string(),
             _ => format!("b{}", line.path.blocks[0]),
         };
-        Some(Row::Step(Step {
+        Some(StepRow::Step(Step {
             place,
             line: lines.first().map(|l| (own, *l)),
             within: None,
@@ -444,9 +445,9 @@ impl Step {
         told(self) == told(other) && self.note == other.note
     }
 
-    /// The same in at most `width` columns: function and condition are shortened each by itself, and stay apart.
+    /// The question in at most `width` columns: function and condition are shortened each by itself, and stay apart.
     fn asked_within(&self, within: Option<&String>, width: usize) -> String {
-        let whole = self.asked(within);
+        let whole = self.question(within);
         let fixed = display_width("⤷   ") + NARROWEST;
         let Some(name) = within.filter(|_| !self.text.is_empty() && width >= fixed) else {
             return cut(&whole, width);
@@ -454,16 +455,16 @@ impl Step {
         if display_width(&whole) <= width {
             return whole;
         }
-        let own = self.asked(None);
+        let own = self.question(None);
         let room = width - display_width("⤷   ");
         let least = (room / 2).max(room.saturating_sub(display_width(name)));
-        let name = fitted(name, room - display_width(&own).min(least));
+        let name = fit_readable_name(name, room - display_width(&own).min(least));
         let own = cut(&own, room - display_width(&name));
         format!("⤷ {name}  {own}")
     }
 
     /// What is asked, after the inlined function if that is told.
-    fn asked(&self, within: Option<&String>) -> String {
+    fn question(&self, within: Option<&String>) -> String {
         let mut text = match within {
             Some(name) if self.text.is_empty() => format!("⤷ {name}"),
             Some(name) => format!("⤷ {name}  {}", self.text),
@@ -477,7 +478,7 @@ impl Step {
 }
 
 /// Rows without most of those in the middle: the first, the last and those that `is_kept` stay.
-fn folded(rows: &[Row], is_kept: impl Fn(usize) -> bool) -> Vec<Row> {
+fn fold_middle(rows: &[StepRow], is_kept: impl Fn(usize) -> bool) -> Vec<StepRow> {
     let last = rows.len().saturating_sub(LAST_ROWS);
     let stays = |i: usize| i < FIRST_ROWS || i >= last || is_kept(i);
     let mut some = Vec::new();
@@ -485,7 +486,7 @@ fn folded(rows: &[Row], is_kept: impl Fn(usize) -> bool) -> Vec<Row> {
     while at < rows.len() {
         let behind = (at..rows.len()).find(|i| stays(*i)).unwrap_or(rows.len());
         if behind - at >= FEWEST_FOLDED {
-            some.push(Row::More(behind - at));
+            some.push(StepRow::More(behind - at));
         } else {
             some.extend_from_slice(&rows[at..behind]);
         }
@@ -501,7 +502,7 @@ pub fn is_told(s: &Said) -> bool {
 }
 
 /// What is chosen by, as the language of a file writes it.
-fn over(file: Option<&str>, text: &str) -> String {
+fn phrase_switch(file: Option<&str>, text: &str) -> String {
     match file {
         Some(file) if file.ends_with(".rs") => format!("match {text}"),
         _ => format!("switch ({text})"),
@@ -509,7 +510,7 @@ fn over(file: Option<&str>, text: &str) -> String {
 }
 
 /// Where control goes: `→ 62`.
-fn goes(s: &Said, own: &str) -> String {
+fn arrow_to(s: &Said, own: &str) -> String {
     let column = match s.apart {
         Some(Disambiguation::ToColumn(column)) => format!(":{column}"),
         _ => String::new(),
@@ -526,7 +527,7 @@ fn goes(s: &Said, own: &str) -> String {
     format!("→ {to}")
 }
 
-fn joined(a: &str, b: &str) -> String {
+fn join_words(a: &str, b: &str) -> String {
     let both = [a, b].into_iter().filter(|t| !t.is_empty());
     both.collect::<Vec<_>>().join(", ")
 }

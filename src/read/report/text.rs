@@ -12,10 +12,11 @@ use super::threads;
 use super::time;
 use super::{Line, Report};
 use crate::base::index::FuncId;
-use crate::base::names::{Beside, fitted_among, printable};
+use crate::base::names::{Beside, escape_unprintable, fitted_among};
 use crate::base::style::{BOLD, DIM, NAME};
 use crate::base::table::{
-    Align, Columns, Layout, cut, display_width, exactly, grouped, number_of, percent, plural,
+    Align, Columns, Layout, cut, display_width, group_all_digits, group_digits, number_of, percent,
+    plural,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -54,9 +55,9 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
         return String::new();
     }
     let mut out = format!("\n{BOLD}hottest paths, by share of instructions{BOLD:#}\n");
-    let count = |l: &Line| display_width(&grouped(l.count));
+    let count = |l: &Line| display_width(&group_digits(l.count));
     let counts = report.lines.iter().map(count).max().unwrap_or(0);
-    let length = |l: &Line| display_width(&grouped(l.instructions));
+    let length = |l: &Line| display_width(&group_digits(l.instructions));
     let lengths = report.lines.iter().map(length).max().unwrap_or(0);
     let runs_at_least = |l: &Line| report.profile.runs_at_least(l.func, l.id);
     let is_any_least = report.lines.iter().any(runs_at_least);
@@ -70,14 +71,14 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
             "{:>2} {:>7}{time}  {least}{:>counts$} ×  {:>lengths$} {:<6}  ",
             i + 1,
             percent(report.instruction_share(line)),
-            grouped(line.count),
-            grouped(line.instructions),
+            group_digits(line.count),
+            group_digits(line.instructions),
             plural(line.instructions, "instr"),
         )
     };
-    let times = time::expected(report, layout);
+    let times = time::expected_times(report, layout);
     let fits = |(i, line): (usize, &Line)| {
-        time::least(&numbers(i, line, &times[i]), steps, line) <= layout.width
+        time::least_width(&numbers(i, line, &times[i]), steps, line) <= layout.width
     };
     let times_fit = report.lines.iter().enumerate().all(fits);
     let rows = steps.rows_of_each(report.lines.iter().map(|line| (line, None)));
@@ -94,7 +95,7 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
         }
     }
     if report.lines.len() < report.distinct {
-        let rest = exactly((report.distinct - report.lines.len()) as u64);
+        let rest = group_all_digits((report.distinct - report.lines.len()) as u64);
         let all = report.distinct;
         let _ = writeln!(out, "{DIM}… and {rest} more (--top {all}){DIM:#}");
     }
@@ -141,7 +142,8 @@ pub fn headline_and_steps(numbers: &str, steps: &Steps, line: &Line, layout: Lay
     headline(numbers, steps, line, layout) + &below
 }
 
-/// How many items there are and what they are, over `shown`, which has the first `top` of them; `how` to see the others.
+/// How many items there are and what they are, over `shown`, which has the first `top` of them; `how` to see the
+/// others.
 pub(super) fn section(
     (number, noun): (usize, &str),
     what: &str,
@@ -152,7 +154,7 @@ pub(super) fn section(
     let heading = number_of(number as u64, noun);
     let mut out = format!("{BOLD}{heading} {what}{BOLD:#}\n{shown}");
     if number > top {
-        let more = exactly((number - top) as u64);
+        let more = group_all_digits((number - top) as u64);
         let _ = writeln!(out, "  … and {more} more{how}");
     }
     out
@@ -166,7 +168,7 @@ pub fn name_lines(names: &[String], top: usize, layout: Layout) -> String {
         let fit = if layout.full {
             name.clone()
         } else {
-            beside.fit(name, room)
+            beside.fit_name(name, room)
         };
         format!("  {fit}\n")
     };
@@ -205,17 +207,17 @@ fn functions(report: &Report, steps: &Steps, top: usize, by: By, layout: Layout)
         return String::new();
     }
     let columns = function_table(report, columns_for(layout, 4));
-    let mut table = columns.begin("function");
+    let mut table = columns.begin_columns("function");
     for &f in functions.iter().take(top) {
-        table.named(columns.cells(&f), steps.name(f), function_place(report, f));
+        table.add_named_row(columns.cells(&f), steps.name(f), function_place(report, f));
     }
     if functions.len() > top {
         let more = number_of((functions.len() - top) as u64, "more function");
         let how = option_for_all(by, functions.len());
-        table.note(0, DIM, format!("… and {more} ({how})"));
+        table.add_text(0, DIM, format!("… and {more} ({how})"));
     }
     if let Some(left) = outside::sentence(report, steps) {
-        table.note(0, DIM, left);
+        table.add_text(0, DIM, left);
     }
     format!("\n{}", table.render(layout))
 }
@@ -228,7 +230,7 @@ fn files(report: &Report, top: usize, layout: Layout) -> String {
         if !report.functions.contains(f) {
             continue;
         }
-        let begins = report.profile.entry(*f).begins();
+        let begins = report.profile.entry(*f).find_start();
         let file = begins.map(|l| report.profile.manifest.files[l.file as usize].as_str());
         let of = files
             .entry(file.unwrap_or("(no line numbers)"))
@@ -241,8 +243,8 @@ fn files(report: &Report, top: usize, layout: Layout) -> String {
     table.heading(BOLD, &["share", "functions", "file"]);
     for (name, (instructions, functions)) in files.iter().take(top) {
         let share = *instructions as f64 / report.total_instructions.max(1) as f64;
-        let cells = [percent(share), exactly(*functions as u64)];
-        table.file_list(cells, printable(name).into_owned(), String::new());
+        let cells = [percent(share), group_all_digits(*functions as u64)];
+        table.file_list(cells, escape_unprintable(name).into_owned(), String::new());
     }
     format!("\n{}", table.render(layout))
 }

@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
 use crate::base::rows::{Cell, Record, Table};
 use crate::base::style::DIM;
-use crate::base::table::{Layout, exactly, number_of, percent};
+use crate::base::table::{Layout, group_all_digits, number_of, percent};
 use crate::paths::dag::PathStart;
 use crate::profile::by_thread::Row;
 use crate::profile::measurement::PathProfile;
@@ -211,14 +211,14 @@ fn table<'a>(report: &'a Report, kept: usize) -> Table<'a, ThreadRow> {
 /// The rows for people.
 pub(super) fn text(report: &Report, steps: &Steps, layout: Layout) -> String {
     let columns = table(report, columns_for(layout, 4));
-    let mut out = columns.begin("thread");
+    let mut out = columns.begin_columns("thread");
     for row in &report.threads {
         let others = if row.has_others { " and others" } else { "" };
         let began = row
             .began_in
             .map(|f| format!("  began in {}", steps.name(f)));
         let name = format!("{}{others}", row.name);
-        out.named(columns.cells(row), name, began.unwrap_or_default());
+        out.add_named_row(columns.cells(row), name, began.unwrap_or_default());
     }
     format!("\n{}", out.render(layout))
 }
@@ -273,7 +273,7 @@ pub(super) fn describe_split(report: &Report, line: &Line) -> String {
         return each.collect::<Vec<_>>().join(", ");
     }
     let (ran, all) = (
-        exactly(shares.len() as u64),
+        group_all_digits(shares.len() as u64),
         number_of(report.threads.len() as u64, "thread"),
     );
     format!(

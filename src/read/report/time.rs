@@ -4,9 +4,9 @@ use super::figures::{By, NARROWEST_NAME, WIDE, function_place, function_table, o
 use super::steps::Steps;
 use super::{Line, Report};
 use crate::base::index::FuncId;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::style::DIM;
-use crate::base::table::{Columns, Layout, display_width, exactly, number_of, percent};
+use crate::base::table::{Columns, Layout, display_width, group_all_digits, number_of, percent};
 use crate::read::analysis::samples::Amount;
 use crate::read::analysis::samples::time::Time;
 use std::cmp::Reverse;
@@ -26,7 +26,7 @@ impl Report<'_> {
 }
 
 /// The time expected of each path, for its headline; empty without samples.
-pub(super) fn expected(report: &Report, layout: Layout) -> Vec<String> {
+pub(super) fn expected_times(report: &Report, layout: Layout) -> Vec<String> {
     let unit = if layout.width < WIDE { "" } else { " of time" };
     let text = |line: &Line| {
         let share = report.expected_time(line);
@@ -38,7 +38,7 @@ pub(super) fn expected(report: &Report, layout: Layout) -> Vec<String> {
 }
 
 /// The columns that a headline takes at least, with the function's name shortened.
-pub(super) fn least(numbers: &str, steps: &Steps, line: &Line) -> usize {
+pub(super) fn least_width(numbers: &str, steps: &Steps, line: &Line) -> usize {
     let name = display_width(&steps.name(line.func)).min(NARROWEST_NAME);
     let id = format!("#{}", line.id);
     let rest = [numbers, &steps.start(line), &id];
@@ -62,14 +62,14 @@ pub(super) fn functions(
     // Possible paths are the widest column and the least of use here.
     let kept = if layout.width < WIDE { 3 } else { 5 };
     let columns = function_table(report, kept);
-    let mut table = columns.begin("function");
+    let mut table = columns.begin_columns("function");
     for &f in functions.iter().take(top) {
-        table.named(columns.cells(&f), steps.name(f), function_place(report, f));
+        table.add_named_row(columns.cells(&f), steps.name(f), function_place(report, f));
     }
     let row = |table: &mut Columns, amount: Amount, name: String| {
         let mut cells = vec![String::new(); kept];
         cells[1] = percent(time.share(amount));
-        table.named(cells, name, String::new());
+        table.add_named_row(cells, name, String::new());
     };
     if functions.len() > top {
         let rest = &functions[top..];
@@ -89,22 +89,22 @@ pub(super) fn functions(
     }
     let outside = &time.outside[..time.outside.len().min(top)];
     for (name, amount) in outside {
-        let name = format!("outside: {}", printable(name));
+        let name = format!("outside: {}", escape_unprintable(name));
         row(&mut table, *amount, name);
     }
     let rest = &time.outside[outside.len()..];
     if !rest.is_empty() {
-        let name = format!("outside: … {} more", exactly(rest.len() as u64));
+        let name = format!("outside: … {} more", group_all_digits(rest.len() as u64));
         row(&mut table, sum(rest.iter().map(|(_, a)| *a)), name);
     }
     let event = if time.event.is_empty() {
         String::new()
     } else {
-        format!(" of {}", printable(&time.event))
+        format!(" of {}", escape_unprintable(&time.event))
     };
     let samples = number_of(time.total.samples, "sample");
     let note = format!("time: {samples}{event}; outside: code that is not in the profile");
-    table.note(0, DIM, note);
+    table.add_text(0, DIM, note);
     format!("\n{}", table.render(layout))
 }
 

@@ -52,7 +52,11 @@ struct Branch<'a> {
 }
 
 /// The branches of a function that `sources` have a condition for. O(blocks), and O(1) for each branch.
-pub(super) fn judge(entry: &FunctionEntry, inlined: &[Inlined], sources: &Sources) -> Branches {
+pub(super) fn judge_branches(
+    entry: &FunctionEntry,
+    inlined: &[Inlined],
+    sources: &Sources,
+) -> Branches {
     let cfg = entry.cfg();
     let around = Surroundings {
         entry,
@@ -69,7 +73,7 @@ pub(super) fn judge(entry: &FunctionEntry, inlined: &[Inlined], sources: &Source
         ))
     });
     let mut branches = branches.collect();
-    expanded::judge(&around, sources, &mut branches);
+    expanded::judge_expansions(&around, sources, &mut branches);
     branches
 }
 
@@ -82,8 +86,10 @@ fn judge_branch(
     let site = decided.site?;
     let test = decided.by.test.as_ref();
     let (condition, is_all) = match around.entry.terminators[block] {
-        Terminator::Branch if decided.by.range.is_none() => tested(around, test, site, text)?,
-        Terminator::Branch | Terminator::Switch => (switched(site, text)?, false),
+        Terminator::Branch if decided.by.range.is_none() => {
+            find_tested_condition(around, test, site, text)?
+        }
+        Terminator::Branch | Terminator::Switch => (find_switched_value(site, text)?, false),
         _ => return None,
     };
     let branch = Branch {
@@ -114,7 +120,7 @@ fn judge_branch(
 }
 
 /// The condition that a branch tests, and whether it tests all of it and nothing else.
-fn tested(
+fn find_tested_condition(
     around: &Surroundings,
     test: Option<&Test>,
     site: Site,
@@ -187,7 +193,7 @@ fn parts_in(condition: &Condition, test: Option<&Test>, text: &Text) -> u32 {
 }
 
 /// What a `switch` is over: of one that LLVM made from comparisons, all of these.
-fn switched(site: Site, text: &Text) -> Option<Arc<Condition>> {
+fn find_switched_value(site: Site, text: &Text) -> Option<Arc<Condition>> {
     let (line, column) = (site.loc.line, site.column);
     let joined = text
         .joined_condition(line, column)
@@ -281,7 +287,7 @@ impl Branch<'_> {
     fn judge_by_failure(&self) -> Option<bool> {
         let succs = self.successors()?;
         let asks_on = |to| self.asks_towards_failure(to, MAX_QUESTIONS);
-        match (succs.map(|to| self.fails(to)), succs.map(asks_on)) {
+        match (succs.map(|to| self.fails_in_macro(to)), succs.map(asks_on)) {
             ([true, false], _) => Some(false),
             ([false, true], _) => Some(true),
             // `assert(a || b)`: a way out that does not fail.
@@ -295,7 +301,7 @@ impl Branch<'_> {
     /// bounds.
     fn is_check(&self) -> bool {
         let succs = self.successors();
-        succs.is_some_and(|succs| succs.iter().any(|&to| self.fails(to)))
+        succs.is_some_and(|succs| succs.iter().any(|&to| self.fails_in_macro(to)))
     }
 
     /// Whether behind an edge the same assertion asks on, and fails at the end: a macro may also ask when what it
@@ -306,13 +312,14 @@ impl Branch<'_> {
             return false;
         };
         let mut succs = entry.succs[asking].iter();
-        succs
-            .any(|&s| self.fails(s) || questions > 1 && self.asks_towards_failure(s, questions - 1))
+        succs.any(|&s| {
+            self.fails_in_macro(s) || questions > 1 && self.asks_towards_failure(s, questions - 1)
+        })
     }
 
     /// Whether the code of a block is in the same macro, and never returns.
-    fn fails(&self, to: BlockId) -> bool {
-        self.around.entry.fails(to, self.site)
+    fn fails_in_macro(&self, to: BlockId) -> bool {
+        self.around.entry.fails_at(to, self.site)
     }
 
     /// The pattern of the arm of a `match` whose code alone is behind the edges to `to`, if nothing else leads there:

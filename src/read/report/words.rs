@@ -5,10 +5,10 @@ mod apart;
 pub use apart::Disambiguation;
 
 use super::is_zero;
-use super::truth::{asks_on, judge};
+use super::truth::{asks_on, judge_branches};
 use super::{Decision, Line, To};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{printable, readable};
+use crate::base::names::{escape_unprintable, readable_name};
 use crate::input::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::profile::Profile;
 use crate::profile::manifest::FunctionEntry;
@@ -121,24 +121,24 @@ impl<'a> Words<'a> {
 
     /// The decisions of a path, in order.
     pub fn decisions(self, line: &Line) -> Vec<Said> {
-        let said = |d: &Decision| self.said(line.func, d);
+        let said = |d: &Decision| self.describe_decision(line.func, d);
         line.decisions.iter().map(said).collect()
     }
 
     /// What one decision of function `f` says.
-    pub fn said(self, f: FuncId, d: &Decision) -> Said {
+    pub fn describe_decision(self, f: FuncId, d: &Decision) -> Said {
         let entry = self.profile.entry(f);
         let decided = entry.choice(d.block);
         let site = site(entry, d.block, decided.as_ref());
         let before = d.before.iter().copied();
-        let implied = entry.implied(d.block, before).is_some();
+        let implied = entry.implied_successor(d.block, before).is_some();
         let fails = self.profile.manifest.failing_check(f, d.block);
         let generated = entry.is_generated(d.block);
         let (asked, way) = if generated {
-            (Asked::default(), None)
+            (Question::default(), None)
         } else {
-            let way = self.way(entry, d, decided.as_ref());
-            (self.asked(f, d, decided.as_ref(), site), way)
+            let way = self.name_way(entry, d, decided.as_ref());
+            (self.find_question(f, d, decided.as_ref(), site), way)
         };
         let early = self.profile.manifest.returns_early(f, d.block, d.succ);
         let is_made = entry.terminators[d.block] == Terminator::Switch && asked.condition.is_some();
@@ -159,7 +159,7 @@ impl<'a> Words<'a> {
             within: site.and_then(|s| s.inlined),
             leaves: asked.leaves,
             is_switch: asked.is_switch,
-            inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
+            inlined: site.map_or(Vec::new(), |s| self.name_inlined(s.inlined)),
             outcome: match (asked.outcome, &way) {
                 _ if generated => "generated".into(),
                 _ if implied => "implied".into(),
@@ -239,10 +239,10 @@ impl<'a> Words<'a> {
     }
 
     /// The functions of a chain of inlined calls, by their readable names, the innermost first.
-    pub fn inlined(self, from: Option<u32>) -> Vec<String> {
+    pub fn name_inlined(self, from: Option<u32>) -> Vec<String> {
         let calls = &self.profile.manifest.inlined;
         let chain = self.profile.manifest.calls_around(from);
-        let names = chain.map(|n| readable(&calls[n as usize].function).into_owned());
+        let names = chain.map(|n| readable_name(&calls[n as usize].function).into_owned());
         names.collect()
     }
 
@@ -250,40 +250,40 @@ impl<'a> Words<'a> {
     pub(super) fn branches(self, f: FuncId) -> Arc<Branches> {
         let (entry, inlined) = (self.profile.entry(f), &self.profile.manifest.inlined);
         self.sources
-            .branches(f, || judge(entry, inlined, self.sources))
+            .branches(f, || judge_branches(entry, inlined, self.sources))
     }
 
     /// What a decision asks, and whether the way taken is the true one.
-    fn asked(
+    fn find_question(
         self,
         f: FuncId,
         d: &Decision,
         decided: Option<&Decided>,
         site: Option<Site>,
-    ) -> Asked {
+    ) -> Question {
         let entry = self.profile.entry(f);
         let terminator = entry.terminators[d.block];
         let asks = matches!(terminator, Terminator::Branch | Terminator::Switch);
         let catches = decided.is_some_and(|d| d.by.catches.is_some());
         let Some(site) = site.filter(|_| asks && !catches) else {
-            return Asked::default();
+            return Question::default();
         };
         let Some(text) = self.sources.text(site.loc.file) else {
-            return Asked::default();
+            return Question::default();
         };
         let known = decided.is_some_and(|d| d.site.is_some());
         if !known {
             // Optimised, a `switch` has no position of its own.
             let over = (terminator == Terminator::Switch).then(|| text.switch(site.loc.line));
             let over = over.flatten();
-            return Asked {
+            return Question {
                 is_switch: over.is_some(),
-                ..Asked::with_condition(over)
+                ..Question::with_condition(over)
             };
         }
         let branches = self.branches(f);
         let Some(judged) = branches.get(&d.block) else {
-            return Asked::with_condition(text.line_of(site.loc.line, site.column));
+            return Question::with_condition(text.line_of(site.loc.line, site.column));
         };
         let (condition, first_is_true) = (&judged.condition, judged.first_is_true);
         let to = entry.succs[d.block][d.succ as usize];
@@ -291,7 +291,7 @@ impl<'a> Words<'a> {
         let is_final = !(whole && asks_on(entry, &branches, d.block, site, to));
         let outcome = first_is_true.map(|first| first == (d.succ == 0));
         let outcome = outcome.filter(|_| is_final);
-        Asked {
+        Question {
             at: Some(text.position(condition.bytes.start)),
             condition: Some(condition.text.clone()),
             arms: judged.arms.clone(),
@@ -303,10 +303,15 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn way(self, entry: &FunctionEntry, d: &Decision, decided: Option<&Decided>) -> Option<String> {
+    fn name_way(
+        self,
+        entry: &FunctionEntry,
+        d: &Decision,
+        decided: Option<&Decided>,
+    ) -> Option<String> {
         let by = decided.map(|d| &d.by);
         if let Some((symbol, succ)) = by.and_then(|by| by.catches.as_ref()) {
-            let ty = readable(symbol);
+            let ty = readable_name(symbol);
             let ty = ty.strip_prefix("typeinfo for ").unwrap_or(&ty).to_string();
             let caught = *succ == d.succ;
             let what = if symbol.is_empty() { "..." } else { &ty };
@@ -449,7 +454,7 @@ fn shares_label(
 
 /// What a decision asks.
 #[derive(Default)]
-struct Asked {
+struct Question {
     /// The words of the source.
     condition: Option<String>,
     /// Where they begin.
@@ -471,11 +476,11 @@ impl Said {
     }
 }
 
-impl Asked {
-    fn with_condition(condition: Option<String>) -> Asked {
-        Asked {
+impl Question {
+    fn with_condition(condition: Option<String>) -> Question {
+        Question {
             condition,
-            ..Asked::default()
+            ..Question::default()
         }
     }
 }
@@ -525,7 +530,7 @@ fn shown_value(value: &str, character_like: bool) -> String {
 pub fn chain(inlined: &[String], function: &str) -> String {
     let names = inlined.iter().map(String::as_str).chain([function]);
     names
-        .map(|n| printable(n).into_owned())
+        .map(|n| escape_unprintable(n).into_owned())
         .collect::<Vec<_>>()
         .join(" ← ")
 }

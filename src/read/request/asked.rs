@@ -86,7 +86,7 @@ impl Request {
         target: &Target,
         sources: &Sources,
     ) -> Result<(Asked, Vec<String>)> {
-        let mut resolved = Resolved::nothing(target.functions.len());
+        let mut resolved = Resolved::empty(target.functions.len());
         for spec in &self.specs {
             match add_spec(&mut resolved, spec, target, &self.earlier) {
                 // Another program may have what is named; a profile that cannot be used is of no use to any.
@@ -131,7 +131,7 @@ impl Request {
         for (path, patch) in &self.patches {
             let mut missing: Option<Vec<String>> = None;
             for files in programs.clone() {
-                let here = Touched::find(patch, path, files, &Sources::none())?.elsewhere;
+                let here = Touched::find(patch, path, files, &Sources::without_files())?.elsewhere;
                 match &mut missing {
                     None => missing = Some(here),
                     Some(missing) => missing.retain(|file| here.contains(file)),

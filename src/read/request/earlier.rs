@@ -69,13 +69,13 @@ impl Earlier {
     /// These profiles under one name, for whoever has read them.
     #[must_use]
     #[cfg(test)]
-    pub(crate) fn with(mut self, name: &Path, profiles: Vec<Profile>) -> Earlier {
+    pub(crate) fn with_profiles(mut self, name: &Path, profiles: Vec<Profile>) -> Earlier {
         self.by_name.insert(name.to_path_buf(), profiles);
         self
     }
 
     /// The profiles that were read for a name.
-    pub(super) fn of(&self, name: &Path) -> Vec<EarlierProfile<'_>> {
+    pub(super) fn profiles_of(&self, name: &Path) -> Vec<EarlierProfile<'_>> {
         let is_named = is_one(name);
         let profiles = self.by_name.get(name).into_iter().flatten();
         let named = profiles.map(|profile| EarlierProfile { profile, is_named });
@@ -83,8 +83,8 @@ impl Earlier {
     }
 
     /// All of them, by name.
-    pub(crate) fn all(&self) -> impl Iterator<Item = EarlierProfile<'_>> {
-        self.by_name.keys().flat_map(|name| self.of(name))
+    pub(crate) fn all_profiles(&self) -> impl Iterator<Item = EarlierProfile<'_>> {
+        self.by_name.keys().flat_map(|name| self.profiles_of(name))
     }
 
     /// All of them, to be changed.

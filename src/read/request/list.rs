@@ -3,9 +3,9 @@
 use super::Target;
 use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, PathId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::base::style::BOLD;
-use crate::base::table::{Layout, exactly, number_of};
+use crate::base::table::{Layout, group_all_digits, number_of};
 use crate::copies::selection::{Asked, Selection};
 use crate::paths::function::Paths;
 use crate::profile::Profile;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// The selected paths of one function.
-struct Row {
+struct FunctionRow {
     f: FuncId,
     /// How many are selected, and how many there are.
     number: u64,
@@ -30,13 +30,13 @@ struct Row {
 /// A selected path.
 struct Shown {
     line: Line,
-    state: State,
+    state: KnownState,
 }
 
 /// What a profile knows of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum State {
+enum KnownState {
     Ran,
     /// It ran, and not every run counted it.
     RanAtLeast,
@@ -47,7 +47,7 @@ enum State {
 /// What was asked for, and what the profile knows of it.
 pub(crate) struct Listed<'a> {
     profile: &'a Profile,
-    rows: Vec<Row>,
+    rows: Vec<FunctionRow>,
 }
 
 /// Lists what is `asked` for of `profile`, whose functions are `target`; of each function at most `top` paths.
@@ -69,7 +69,7 @@ pub(crate) fn list<'a>(
         let number = selection.number(paths);
         if number > 0 {
             let ids = first_ids(selection, paths, top);
-            rows.push(Row {
+            rows.push(FunctionRow {
                 f,
                 number,
                 total: paths.numbering.total(),
@@ -89,11 +89,11 @@ fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
         Selection::Nothing => Vec::new(),
         Selection::Paths(ids) => ids.iter().copied().take(top).collect(),
         Selection::All | Selection::Known(_) => {
-            let is_selected = |id: &PathId| selection.selects(*id, &[]);
+            let is_selected = |id: &PathId| selection.selects_path(*id, &[]);
             paths.ids().filter(is_selected).take(top).collect()
         }
         Selection::Edges(set) => {
-            let mut found = inside(paths, set, top);
+            let mut found = first_paths_inside(paths, set, top);
             found.sort_unstable();
             found
         }
@@ -101,7 +101,11 @@ fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
 }
 
 /// At most `top` of the paths inside a set of edges.
-fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) -> Vec<PathId> {
+fn first_paths_inside(
+    paths: &Paths,
+    set: &crate::base::index::IdSet<EdgeId>,
+    top: usize,
+) -> Vec<PathId> {
     let dag = &paths.dag;
     let useful = crate::paths::dag::useful_edges(dag, set);
     let mut found = Vec::new();
@@ -114,7 +118,7 @@ fn inside(paths: &Paths, set: &crate::base::index::IdSet<EdgeId>, top: usize) ->
             found.push(PathId(sum));
             continue;
         }
-        for e in dag.outs(v).rev().filter(|e| useful.contains(*e)) {
+        for e in dag.out_edges(v).rev().filter(|e| useful.contains(*e)) {
             open.push((dag.edge(e).dst, sum + paths.numbering.labels[e]));
         }
     }
@@ -133,10 +137,10 @@ fn look_up_paths(profile: PathProfile, f: FuncId, ids: &[PathId]) -> Result<Vec<
     let state = |line: &Line| {
         let is_least = || profile.entry(f).at_least.binary_search(&line.id).is_ok();
         match line.count {
-            0 if counted.contain_id(&structure.paths, line.id) => State::DidNotRun,
-            0 => State::NotSelected,
-            _ if is_least() => State::RanAtLeast,
-            _ => State::Ran,
+            0 if counted.contain_id(&structure.paths, line.id) => KnownState::DidNotRun,
+            0 => KnownState::NotSelected,
+            _ if is_least() => KnownState::RanAtLeast,
+            _ => KnownState::Ran,
         }
     };
     let lines = lines(&profile, &wanted)?.into_iter();
@@ -160,28 +164,28 @@ pub(crate) fn text(listed: &Listed, sources: &Sources, layout: Layout) -> String
     let paths = number_of(listed.number(), "path");
     let mut out = format!("{BOLD}{paths} selected{BOLD:#}, in {all}\n");
     for row in &listed.rows {
-        let (name, number) = (steps.name(row.f), exactly(row.number));
-        let of = exactly(row.total);
+        let (name, number) = (steps.name(row.f), group_all_digits(row.number));
+        let of = group_all_digits(row.total);
         let _ = writeln!(out, "\n{BOLD}{name}{BOLD:#}: {number} of {of}");
         for Shown { line, state } in &row.lines {
             let numbers = match state {
-                State::Ran => format!("  {} ×  ", exactly(line.count)),
-                State::RanAtLeast => format!("  ≥ {} ×  ", exactly(line.count)),
-                State::DidNotRun => "  did not run  ".to_string(),
-                State::NotSelected => "  not selected before  ".to_string(),
+                KnownState::Ran => format!("  {} ×  ", group_all_digits(line.count)),
+                KnownState::RanAtLeast => format!("  ≥ {} ×  ", group_all_digits(line.count)),
+                KnownState::DidNotRun => "  did not run  ".to_string(),
+                KnownState::NotSelected => "  not selected before  ".to_string(),
             };
             out += &headline_and_steps(&numbers, &steps, line, layout);
         }
         let rest = row.number - row.lines.len() as u64;
         if rest > 0 {
-            let _ = writeln!(out, "  … and {} more (--top)", exactly(rest));
+            let _ = writeln!(out, "  … and {} more (--top)", group_all_digits(rest));
         }
     }
     out
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct SelectionJson<'a> {
     /// Exceeds what JSON numbers hold exactly in many readers.
     paths: String,
     functions: Vec<JsonFunction<'a>>,
@@ -194,20 +198,20 @@ struct JsonFunction<'a> {
     readable: String,
     selected: String,
     of: String,
-    paths: Vec<JsonPath<'a>>,
+    paths: Vec<SelectedPathJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct JsonPath<'a> {
+struct SelectedPathJson<'a> {
     id: String,
     count: u64,
-    state: State,
+    state: KnownState,
     blocks: &'a [BlockId],
 }
 
-fn json_path(shown: &Shown) -> JsonPath<'_> {
+fn json_path(shown: &Shown) -> SelectedPathJson<'_> {
     let Shown { line, state } = shown;
-    JsonPath {
+    SelectedPathJson {
         id: line.id.to_string(),
         count: line.count,
         state: *state,
@@ -218,23 +222,23 @@ fn json_path(shown: &Shown) -> JsonPath<'_> {
 /// For other programs.
 pub(crate) fn json(listed: &Listed) -> String {
     let function = |row| {
-        let Row {
+        let FunctionRow {
             f,
             number,
             total,
             lines,
-        }: &Row = row;
+        }: &FunctionRow = row;
         let name = &listed.profile.entry(*f).name;
         JsonFunction {
             module: listed.profile.module(*f),
             name,
-            readable: readable(name).into_owned(),
+            readable: readable_name(name).into_owned(),
             selected: number.to_string(),
             of: total.to_string(),
             paths: lines.iter().map(json_path).collect(),
         }
     };
-    let json = Json {
+    let json = SelectionJson {
         paths: listed.number().to_string(),
         functions: listed.rows.iter().map(function).collect(),
     };
@@ -248,10 +252,10 @@ pub(crate) fn csv(listed: &Listed) -> String {
         .csv("id", |r| r.line.id.to_string())
         .csv("count", |r| r.line.count)
         .csv("state", |r| match r.state {
-            State::Ran => "ran",
-            State::RanAtLeast => "ran-at-least",
-            State::DidNotRun => "did-not-run",
-            State::NotSelected => "not-selected",
+            KnownState::Ran => "ran",
+            KnownState::RanAtLeast => "ran-at-least",
+            KnownState::DidNotRun => "did-not-run",
+            KnownState::NotSelected => "not-selected",
         })
         .to_csv(rows)
 }

@@ -5,7 +5,7 @@ use super::spec::Spec;
 use super::target::Target;
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::names::{printable, shown};
+use crate::base::names::{escape_unprintable, printed_name};
 use crate::base::table::number_of;
 use crate::copies::selection::Selection;
 use crate::input::ir::{Loc, Span};
@@ -87,7 +87,7 @@ fn no_file(target: &Target, file: &str) -> String {
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.dedup_by(|a, b| a.1 == b.1);
-    let file = printable(file);
+    let file = escape_unprintable(file);
     if scored.is_empty() {
         return format!("no source file of the program is called {file}; give the end of its name");
     }
@@ -103,7 +103,7 @@ fn no_code(target: &Target, files: &BTreeSet<u32>, lines: &RangeInclusive<u32>) 
             .skip
             .filter(|_| function.locs().any(|l| is_meant(&l)))
         {
-            let name = shown(function.name);
+            let name = printed_name(function.name);
             return format!(
                 "the code there is in {name}, which is skipped: {reason}; name another"
             );
@@ -121,7 +121,7 @@ fn no_code(target: &Target, files: &BTreeSet<u32>, lines: &RangeInclusive<u32>) 
         .range(*lines.end()..)
         .find(|(l, _)| **l > *lines.end());
     let near = before.into_iter().chain(after);
-    let told = near.map(|(l, f)| format!("{l} ({})", shown(target.functions[*f].name)));
+    let told = near.map(|(l, f)| format!("{l} ({})", printed_name(target.functions[*f].name)));
     let told: Vec<String> = told.collect();
     let what = if lines.start() == lines.end() {
         "this line has no code"
@@ -168,7 +168,7 @@ fn no_lines(target: &Target, name: &str) -> Option<String> {
     let files = [Some(name), name.rsplit_once(':').map(|(file, _)| file)];
     let mut files = files.into_iter().flatten();
     let file = files.find(|file| !target.find_files(file).is_empty())?;
-    let file = printable(file);
+    let file = escape_unprintable(file);
     Some(format!(
         "{file} is a source file, and no lines of it are named; give {file}:LINE or {file}:FIRST-LAST"
     ))
@@ -181,7 +181,7 @@ pub(crate) fn add_patch(resolved: &mut Resolved, target: &Target, patch: &str, t
         let note = not_part_of(patch, &touched.elsewhere, THE_PROGRAM);
         resolved.notes.push(note);
     }
-    if !add_blocks(resolved, target, |s| touched.contains(s.loc)) {
+    if !add_blocks(resolved, target, |s| touched.contains_line(s.loc)) {
         let why = if target.has_lines() {
             "it touches no code of the program".into()
         } else {
@@ -210,5 +210,5 @@ pub(crate) fn is_about_files_elsewhere(line: &str) -> bool {
 fn first_of(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = if names.len() > NEAREST { ", …" } else { "" };
     let first: Vec<String> = names.take(NEAREST).collect();
-    printable(&first.join(", ")).into_owned() + more
+    escape_unprintable(&first.join(", ")).into_owned() + more
 }

@@ -16,7 +16,7 @@ pub(super) enum Most {
 }
 
 /// The hottest paths, by function. O(executed paths · log, and their length).
-pub(super) fn hottest(
+pub(super) fn find_hottest(
     profile: PathProfile,
     most: Most,
 ) -> Result<BTreeMap<FuncId, BTreeSet<PathId>>> {

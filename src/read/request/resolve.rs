@@ -3,11 +3,11 @@
 use super::earlier::EarlierProfile;
 use super::resolved::{Resolved, no_function, refusal};
 use super::spec::Spec;
-use super::target::{Function, Target};
+use super::target::{Target, TargetFunction};
 use super::{Earlier, places, ranking};
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
-use crate::base::names::{Naming, TypedNames, printable, shown};
+use crate::base::names::{Naming, TypedNames, escape_unprintable, printed_name};
 use crate::base::table::number_of;
 use crate::copies::selection::{KnownPath, Selection};
 use crate::paths::dag::edges_through;
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Lines without code, functions and path ids that the program does not have, profiles that do not count paths.
 #[cfg(test)]
 pub(crate) fn resolve(specs: &[Spec], target: &Target, earlier: &Earlier) -> Result<Resolved> {
-    let mut resolved = Resolved::nothing(target.functions.len());
+    let mut resolved = Resolved::empty(target.functions.len());
     for spec in specs {
         add_spec(&mut resolved, spec, target, earlier)?;
     }
@@ -45,15 +45,15 @@ pub(super) fn add_spec(
         Spec::Function(name) => places::add_function(resolved, target, spec, name),
         Spec::Top { number, profile } => {
             let most = ranking::Most::Paths(*number);
-            add_hottest(resolved, target, spec, &earlier.of(profile), most)
+            add_hottest(resolved, target, spec, &earlier.profiles_of(profile), most)
         }
         Spec::Share { percent, profile } => {
             let most = ranking::Most::Share(*percent / 100.0);
-            add_hottest(resolved, target, spec, &earlier.of(profile), most)
+            add_hottest(resolved, target, spec, &earlier.profiles_of(profile), most)
         }
-        Spec::Cold(profile) => add_cold(resolved, target, spec, &earlier.of(profile)),
+        Spec::Cold(profile) => add_cold(resolved, target, spec, &earlier.profiles_of(profile)),
         Spec::New(profiles) => {
-            let all = profiles.iter().flat_map(|p| earlier.of(p));
+            let all = profiles.iter().flat_map(|p| earlier.profiles_of(p));
             add_new(resolved, target, spec, &Vec::from_iter(all))
         }
         Spec::Ids(ids) => add_ids(resolved, target, spec, ids),
@@ -61,17 +61,17 @@ pub(super) fn add_spec(
 }
 
 /// Where each function of `target` is in `profile`.
-pub(super) fn matches(target: &Target, profile: EarlierProfile) -> TiVec<FuncId, Match> {
+pub(super) fn match_functions(target: &Target, profile: EarlierProfile) -> TiVec<FuncId, Match> {
     let index = if profile.is_named {
         Index::of_same_program(&profile, &target.build)
     } else {
         Index::of_any_program(&profile, &target.build)
     };
-    let find = |f: &Function| {
+    let find = |f: &TargetFunction| {
         let Some(paths) = f.paths.as_deref() else {
             return Match::Unknown;
         };
-        match index.find(&f.known()) {
+        match index.find(&f.known_marks()) {
             // Ids mean the same paths only under the same cuts.
             Match::Same(old) if profile.entry(old).cuts != paths.cuts => Match::Changed,
             found => found,
@@ -91,14 +91,14 @@ fn add_hottest(
     note_selective(resolved, spec, profiles)?;
     for &profile in profiles {
         let mut here: HashMap<FuncId, FuncId> = HashMap::new();
-        for (f, found) in matches(target, profile).iter_enumerated() {
+        for (f, found) in match_functions(target, profile).iter_enumerated() {
             if let Match::Same(old) = found {
                 here.entry(*old).or_insert(f);
             }
         }
-        let hottest = ranking::hottest(profile.paths()?, most)?;
+        let hottest = ranking::find_hottest(profile.paths()?, most)?;
         if hottest.is_empty() {
-            let path = printable(&profile.path.display().to_string()).into_owned();
+            let path = escape_unprintable(&profile.path.display().to_string()).into_owned();
             resolved
                 .empty
                 .push(format!("{spec}: no path ran in {path}"));
@@ -116,7 +116,7 @@ fn add_hottest(
             resolved.notes.push(format!(
                 "{spec}: {} changed or gone since; their hottest paths are not selected: {}",
                 number_of(gone.len() as u64, "function"),
-                named(&gone)
+                list_names(&gone)
             ));
         }
     }
@@ -246,7 +246,7 @@ impl Seen {
         let mut found = ti_vec![Match::Unknown; target.functions.len()];
         for profile in profiles {
             let counted = profile.paths()?;
-            for (f, now) in matches(target, profile).into_iter_enumerated() {
+            for (f, now) in match_functions(target, profile).into_iter_enumerated() {
                 match now {
                     Match::Same(old) => {
                         for (id, n) in counted.counts(old) {
@@ -260,7 +260,7 @@ impl Seen {
                 }
             }
         }
-        let of = |f: FuncId| shown(target.functions[f].name);
+        let of = |f: FuncId| printed_name(target.functions[f].name);
         let is_changed = |(_, m): &(FuncId, &Match)| **m == Match::Changed;
         let changed = found.iter_enumerated().filter(is_changed);
         Ok(Seen {
@@ -276,7 +276,7 @@ impl Seen {
             return Ok(());
         }
         let mut partly = BTreeSet::new();
-        for (f, found) in matches(target, profile).iter_enumerated() {
+        for (f, found) in match_functions(target, profile).iter_enumerated() {
             let Match::Same(old) = *found else { continue };
             if profile.entry(old).status.is_skipped() {
                 continue;
@@ -289,7 +289,7 @@ impl Seen {
             let is_uncounted = |id: &&PathId| !counted.contain_id(paths, **id);
             let seen = self.known[f].keys().filter(is_uncounted).count();
             if (seen as u64) < uncounted {
-                partly.insert(shown(target.functions[f].name));
+                partly.insert(printed_name(target.functions[f].name));
             }
         }
         if partly.is_empty() {
@@ -298,7 +298,7 @@ impl Seen {
         let problem = format!(
             "it counts only some paths ({}), so what is cold in {} is not known",
             profile.manifest.paths.join(", "),
-            named(&partly)
+            list_names(&partly)
         );
         let remedy = if is_residual(&profile.manifest) {
             "name a profile of all paths, or its union with the runs before it (p3-prof union)"
@@ -314,7 +314,7 @@ impl Seen {
             resolved.notes.push(format!(
                 "{spec}: {} changed; {consequence}: {}",
                 number_of(self.changed.len() as u64, "function"),
-                named(&self.changed)
+                list_names(&self.changed)
             ));
         }
         if !self.any {
@@ -348,8 +348,12 @@ fn add_ids(
             let modules = with_path.iter().map(|f| target.functions[*f].module);
             resolved.notes.push(format!(
                 "{spec}: several modules have a function {}; path #{id} of each is selected: {}",
-                printable(name),
-                named(&modules.map(|m| printable(m).into_owned()).collect())
+                escape_unprintable(name),
+                list_names(
+                    &modules
+                        .map(|m| escape_unprintable(m).into_owned())
+                        .collect()
+                )
             ));
         }
         for f in with_path {
@@ -385,9 +389,9 @@ fn find_function<'a>(
     if symbols.len() > 1 {
         return Err(format!(
             "{} is the name of {}; give one of: {}",
-            printable(name),
+            escape_unprintable(name),
             number_of(symbols.len() as u64, "function"),
-            named(&symbols.iter().map(|s| names.unambiguous_name(s)).collect())
+            list_names(&symbols.iter().map(|s| names.unambiguous_name(s)).collect())
         ));
     }
     Ok(found)
@@ -396,7 +400,7 @@ fn find_function<'a>(
 /// At most so many functions are named.
 const NAMED: usize = 3;
 
-fn named(functions: &BTreeSet<String>) -> String {
+fn list_names(functions: &BTreeSet<String>) -> String {
     let first: Vec<&str> = functions.iter().take(NAMED).map(String::as_str).collect();
     let more = if functions.len() > NAMED { ", …" } else { "" };
     first.join(", ") + more

@@ -1,10 +1,10 @@
 //! What was asked for of a program, and why it cannot be had.
 
 use super::spec::Spec;
-use super::target::{Function, Target};
+use super::target::{Target, TargetFunction};
 use crate::base::error::Error;
 use crate::base::index::{FuncId, TiVec, ti_vec};
-use crate::base::names::{TypedNames, nearest_names, printable};
+use crate::base::names::{TypedNames, escape_unprintable, nearest_names};
 use crate::copies::selection::{Selection, Selections};
 
 /// What was asked for of a program.
@@ -21,7 +21,7 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     /// A selection of nothing, of so many functions.
-    pub(crate) fn nothing(functions: usize) -> Resolved {
+    pub(crate) fn empty(functions: usize) -> Resolved {
         Resolved {
             selections: ti_vec![Selection::Nothing; functions],
             notes: Vec::new(),
@@ -31,7 +31,7 @@ impl Resolved {
 
     /// How many paths of each function are selected. O(V + E).
     pub(crate) fn numbers(&self, target: &Target) -> TiVec<FuncId, u64> {
-        let number = |(selection, f): (&Selection, &Function)| {
+        let number = |(selection, f): (&Selection, &TargetFunction)| {
             let paths = f.paths.as_deref();
             paths.map_or(0, |paths| selection.number(paths))
         };
@@ -65,7 +65,7 @@ pub(super) fn no_function(target: &Target, names: &TypedNames, name: &str) -> St
     let mut inlined = target.inlined.iter();
     let is_inlined = inlined.any(|call| is_meant(&call.function));
     let plain = name.split('(').next().unwrap_or(name);
-    let name = printable(name);
+    let name = escape_unprintable(name);
     if let Some(reason) = skipped {
         return format!("{name} is skipped: {reason}; no path of it can be selected");
     }

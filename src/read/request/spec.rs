@@ -67,7 +67,7 @@ impl Spec {
         if let Some(rest) = text.strip_prefix("top=") {
             let parsed = rest.split_once(':').and_then(|(n, profile)| {
                 let number: usize = n.parse().ok().filter(|n| *n > 0)?;
-                Some((number, named(profile)?))
+                Some((number, profile_path(profile)?))
             });
             return match parsed {
                 Some((number, profile)) => Ok(Spec::Top { number, profile }),
@@ -78,7 +78,7 @@ impl Spec {
             let parsed = rest.split_once(':').and_then(|(share, profile)| {
                 let percent: f64 = share.strip_suffix('%')?.parse().ok()?;
                 let percent = Some(percent).filter(|p| *p > 0.0 && *p <= 100.0)?;
-                Some((percent, named(profile)?))
+                Some((percent, profile_path(profile)?))
             });
             return match parsed {
                 Some((percent, profile)) => Ok(Spec::Share { percent, profile }),
@@ -89,14 +89,14 @@ impl Spec {
             };
         }
         if let Some(profile) = text.strip_prefix("cold:") {
-            return match named(profile) {
+            return match profile_path(profile) {
                 Some(profile) => Ok(Spec::Cold(profile)),
                 None => bad("no profile is named", "give cold:PROFILE"),
             };
         }
         if let Some(profiles) = text.strip_prefix("new:") {
             let names = split_at_commas(profiles);
-            let named: Option<Vec<PathBuf>> = names.iter().map(|n| named(n)).collect();
+            let named: Option<Vec<PathBuf>> = names.iter().map(|n| profile_path(n)).collect();
             return match named {
                 Some(profiles) => Ok(Spec::New(profiles)),
                 None => bad(
@@ -179,7 +179,7 @@ impl fmt::Display for Spec {
     }
 }
 
-fn named(profile: &str) -> Option<PathBuf> {
+fn profile_path(profile: &str) -> Option<PathBuf> {
     (!profile.is_empty()).then(|| Path::new(profile).to_path_buf())
 }
 

@@ -24,13 +24,13 @@ pub(crate) struct Target<'a> {
     /// Inlined calls, by the numbers in positions.
     pub inlined: &'a [Inlined],
     /// All functions, those that are skipped too.
-    pub functions: TiVec<FuncId, Function<'a>>,
+    pub functions: TiVec<FuncId, TargetFunction<'a>>,
     /// [`Target::typed_names`], once that was asked for.
     names: OnceCell<TypedNames<'a>>,
 }
 
 /// A function of a [`Target`].
-pub(crate) struct Function<'a> {
+pub(crate) struct TargetFunction<'a> {
     /// The module of its first body.
     pub module: &'a str,
     /// The hash of that module.
@@ -57,7 +57,7 @@ impl<'a> Target<'a> {
             let body = program.body_at(f);
             let module = &program.modules[f.bodies[0].module];
             let known = Known::in_module(program, module, body);
-            Function {
+            TargetFunction {
                 module: known.module,
                 hash: known.hash,
                 name: known.name,
@@ -94,7 +94,7 @@ impl<'a> Target<'a> {
             };
             let manifest = &profile.manifest;
             let file = |file: u32| manifest.files[file as usize].as_str();
-            Ok(Function {
+            Ok(TargetFunction {
                 module: profile.module(f),
                 hash: &manifest.modules[entry.bodies[0].module].hash,
                 name: &entry.name,
@@ -143,10 +143,14 @@ impl<'a> Target<'a> {
     /// The names of the functions, those that were inlined everywhere too. O(code) the first time.
     pub(crate) fn typed_names(&self) -> &TypedNames<'a> {
         self.names.get_or_init(|| {
-            let line = |f: &Function| f.begins.map(|b| b.1);
+            let line = |f: &TargetFunction| f.begins.map(|b| b.1);
             let own = self.functions.iter().map(|f| (f.name, line(f)));
             let own: Vec<_> = own.collect();
-            let code = self.functions.iter().flat_map(Function::spans).copied();
+            let code = self
+                .functions
+                .iter()
+                .flat_map(TargetFunction::spans)
+                .copied();
             TypedNames::new(&own, &inlined_functions(self.inlined, code))
         })
     }
@@ -165,9 +169,9 @@ impl<'a> Target<'a> {
     }
 }
 
-impl Function<'_> {
+impl TargetFunction<'_> {
     /// What profiles find it by.
-    pub(crate) fn known(&self) -> Known<'_> {
+    pub(crate) fn known_marks(&self) -> Known<'_> {
         Known {
             module: self.module,
             hash: self.hash,

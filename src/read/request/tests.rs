@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 const DIAMONDS: [&[u32]; 7] = [&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]];
 
-fn at(cfg: &mut Cfg, block: usize, line: u32, inlined: Option<u32>) {
+fn place_block(cfg: &mut Cfg, block: usize, line: u32, inlined: Option<u32>) {
     cfg.blocks.raw[block].lines.push(Span {
         loc: Loc { file: 0, line },
         column: 1,
@@ -44,7 +44,7 @@ fn at(cfg: &mut Cfg, block: usize, line: u32, inlined: Option<u32>) {
 /// Two diamonds in turn, at lines from `line` on.
 fn diamonds(line: u32) -> FunctionBody {
     let mut cfg = cfg(&DIAMONDS);
-    (0..7).for_each(|b| at(&mut cfg, b, line + b as u32, None));
+    (0..7).for_each(|b| place_block(&mut cfg, b, line + b as u32, None));
     made::body(cfg)
 }
 
@@ -54,9 +54,9 @@ fn program() -> Program {
     let mut second = diamonds(30);
     second.cfg.blocks.raw[5].lines.clear();
     second.cfg.blocks.raw[5].instructions -= 1;
-    at(&mut second.cfg, 5, 3, Some(0));
+    place_block(&mut second.cfg, 5, 3, Some(0));
     let mut skipped = cfg(&[&[]]);
-    at(&mut skipped, 0, 50, None);
+    place_block(&mut skipped, 0, 50, None);
     let skipped = FunctionBody {
         skip: Some(SkipReason::Naked),
         ..made::body(skipped)
@@ -105,7 +105,8 @@ impl Case {
             let Some(paths) = paths else {
                 return Vec::new();
             };
-            let is_selected = |id: &PathId| selection.selects(*id, &paths.decode(*id).unwrap());
+            let is_selected =
+                |id: &PathId| selection.selects_path(*id, &paths.decode(*id).unwrap());
             let ids = paths.ids().filter(is_selected);
             ids.map(|id| id.0).collect()
         };
@@ -121,11 +122,11 @@ impl Case {
         resolved.is_empty(&Target::of_program(&self.program, &self.paths))
     }
 
-    fn selected(&self, specs: &[&str], earlier: &Earlier) -> Vec<Vec<u64>> {
+    fn select_ids(&self, specs: &[&str], earlier: &Earlier) -> Vec<Vec<u64>> {
         self.ids(&self.resolve(specs, earlier).unwrap())
     }
 
-    fn refused(&self, spec: &str) -> String {
+    fn refuse_spec(&self, spec: &str) -> String {
         let error = self.resolve(&[spec], &Earlier::default()).unwrap_err();
         assert_eq!(error.status(), 2);
         let said = error.to_string();
@@ -158,8 +159,8 @@ impl Case {
     }
 }
 
-fn earlier(profile: Profile) -> Earlier {
-    Earlier::default().with(Path::new("p"), vec![profile])
+fn earlier_profile(profile: Profile) -> Earlier {
+    Earlier::default().with_profiles(Path::new("p"), vec![profile])
 }
 
 const ALL: [u64; 4] = [0, 1, 2, 3];
@@ -168,13 +169,13 @@ const ALL: [u64; 4] = [0, 1, 2, 3];
 fn line_selects_the_paths_through_its_block() {
     let case = Case::new(program());
     let none = Earlier::default();
-    let of_one = case.selected(&["through=lib/parse.c:14"], &none);
+    let of_one = case.select_ids(&["through=lib/parse.c:14"], &none);
     assert_eq!(of_one, [case.through(&[4]), vec![], vec![]]);
     assert_eq!(of_one[0].len(), 2);
     // The end of the file's name will do; a line that all paths take selects all.
-    let of_all = case.selected(&["through=parse.c:33-34"], &none);
+    let of_all = case.select_ids(&["through=parse.c:33-34"], &none);
     assert_eq!(of_all, [vec![], ALL.to_vec(), vec![]]);
-    let union = case.selected(&["through=parse.c:14", "through=parse.c:15"], &none);
+    let union = case.select_ids(&["through=parse.c:14", "through=parse.c:15"], &none);
     assert_eq!(union[0], ALL);
 }
 
@@ -183,10 +184,10 @@ fn function_selects_its_paths_and_those_through_its_inlined_code() {
     let case = Case::new(program());
     let none = Earlier::default();
     assert_eq!(
-        case.selected(&["through=f0"], &none),
+        case.select_ids(&["through=f0"], &none),
         [ALL.to_vec(), vec![], vec![]]
     );
-    let inlined = case.selected(&["through=helper"], &none);
+    let inlined = case.select_ids(&["through=helper"], &none);
     assert_eq!(inlined, [vec![], case.through(&[5]), vec![]]);
 }
 
@@ -260,11 +261,11 @@ fn what_the_program_does_not_have_is_refused_with_the_nearest() {
             "the program has no function f1(int); nearest: f1",
         ),
     ] {
-        assert_eq!(case.refused(spec), said, "{spec}");
+        assert_eq!(case.refuse_spec(spec), said, "{spec}");
     }
     let case = Case::new(made::program([made::body(cfg(&DIAMONDS))]));
     assert_eq!(
-        case.refused("through=parse.c:7"),
+        case.refuse_spec("through=parse.c:7"),
         "the program has no line numbers; compile it with -g or -gline-tables-only"
     );
 }
@@ -272,7 +273,7 @@ fn what_the_program_does_not_have_is_refused_with_the_nearest() {
 #[test]
 fn ids_select_these_paths_alone() {
     let case = Case::new(program());
-    let selected = case.selected(&["ids=f0#1,f1#2", "ids=f0#3"], &Earlier::default());
+    let selected = case.select_ids(&["ids=f0#1,f1#2", "ids=f0#3"], &Earlier::default());
     assert_eq!(selected, [vec![1, 3], vec![2], vec![]]);
 }
 
@@ -305,7 +306,7 @@ fn short_names_of_reports_select_all_functions_that_have_them() {
         ),
         ("ids=tm<char>#2", [vec![], vec![2], vec![]]),
     ] {
-        assert_eq!(case.selected(&[spec], &none), selected, "{spec}");
+        assert_eq!(case.select_ids(&[spec], &none), selected, "{spec}");
     }
 }
 
@@ -313,11 +314,11 @@ fn short_names_of_reports_select_all_functions_that_have_them() {
 fn name_of_several_functions_is_refused_before_an_id() {
     let case = Case::new(templates());
     assert_eq!(
-        case.refused("ids=tm#0"),
+        case.refuse_spec("ids=tm#0"),
         "tm is the name of 2 functions; give one of: int tm<char>(char), int tm<int>(int)"
     );
     assert_eq!(
-        case.refused("through=vector::push_bakc"),
+        case.refuse_spec("through=vector::push_bakc"),
         "the program has no function vector::push_bakc; p3-prof show lists functions"
     );
     // A symbol is the most precise name. Modules may have functions of one symbol, which no name tells apart.
@@ -325,7 +326,7 @@ fn name_of_several_functions_is_refused_before_an_id() {
     rename(&mut program, 0, "tm");
     let case = Case::new(program);
     assert_eq!(
-        case.selected(&["ids=tm#3"], &Earlier::default()),
+        case.select_ids(&["ids=tm#3"], &Earlier::default()),
         [vec![3], vec![], vec![]]
     );
     let mut program = templates();
@@ -344,32 +345,34 @@ fn hottest_paths_are_those_with_most_instructions() {
     let case = Case::new(program());
     let mut profile = case.profile([&[(0, 10), (1, 40)], &[(2, 30), (3, 20)]]);
     // One path runs five instructions each time, so these are 50, 200, 150 and 100 of 500.
-    let all = earlier(profile.clone());
+    let all = earlier_profile(profile.clone());
     assert_eq!(
-        case.selected(&["top=2:p"], &all),
+        case.select_ids(&["top=2:p"], &all),
         [vec![1], vec![2], vec![]]
     );
     assert_eq!(
-        case.selected(&["share=70%:p"], &all),
+        case.select_ids(&["share=70%:p"], &all),
         [vec![1], vec![2], vec![]]
     );
     assert_eq!(
-        case.selected(&["share=70.1%:p"], &all),
+        case.select_ids(&["share=70.1%:p"], &all),
         [vec![1], vec![2, 3], vec![]]
     );
     assert_eq!(
-        case.selected(&["share=100%:p"], &all),
+        case.select_ids(&["share=100%:p"], &all),
         [vec![0, 1], vec![2, 3], vec![]]
     );
     // A function that changed cannot be selected from: it is reported.
     profile.manifest.functions[FuncId(0)].name = "old".into();
-    let resolved = case.resolve(&["top=2:p"], &earlier(profile)).unwrap();
+    let resolved = case
+        .resolve(&["top=2:p"], &earlier_profile(profile))
+        .unwrap();
     assert_eq!(case.ids(&resolved), [vec![], vec![2], vec![]]);
     assert_eq!(
         resolved.notes,
         ["top=2:p: 1 function changed or gone since; their hottest paths are not selected: old"]
     );
-    let nothing = earlier(case.profile([&[], &[]]));
+    let nothing = earlier_profile(case.profile([&[], &[]]));
     let resolved = case.resolve(&["top=2:p"], &nothing).unwrap();
     assert!(case.is_empty(&resolved));
     assert_eq!(resolved.empty, ["top=2:p: no path ran in m"]);
@@ -379,16 +382,16 @@ fn hottest_paths_are_those_with_most_instructions() {
 fn new_paths_are_those_that_no_profile_has_seen() {
     let case = Case::new(program());
     let both = Earlier::default()
-        .with(Path::new("p"), vec![case.profile([&[(0, 1)], &[(2, 5)]])])
-        .with(Path::new("q"), vec![case.profile([&[(3, 1)], &[]])]);
-    let selected = case.selected(&["new:p,q"], &both);
+        .with_profiles(Path::new("p"), vec![case.profile([&[(0, 1)], &[(2, 5)]])])
+        .with_profiles(Path::new("q"), vec![case.profile([&[(3, 1)], &[]])]);
+    let selected = case.select_ids(&["new:p,q"], &both);
     assert_eq!(selected, [vec![1, 2], vec![0, 1, 3], vec![]]);
     // The union of two wishes: new to either profile.
-    let selected = case.selected(&["new:p", "new:q"], &both);
+    let selected = case.select_ids(&["new:p", "new:q"], &both);
     assert_eq!(selected, [ALL.to_vec(), ALL.to_vec(), vec![]]);
 
     let everything = [(0, 1), (1, 1), (2, 1), (3, 1)];
-    let all_seen = earlier(case.profile([&everything, &everything]));
+    let all_seen = earlier_profile(case.profile([&everything, &everything]));
     let resolved = case.resolve(&["new:p"], &all_seen).unwrap();
     assert!(case.is_empty(&resolved));
     assert_eq!(
@@ -404,7 +407,9 @@ fn all_paths_of_changed_functions_are_new() {
     profile.manifest.functions[FuncId(0)]
         .succs
         .swap(1.into(), 3.into());
-    let resolved = case.resolve(&["new:p"], &earlier(profile.clone())).unwrap();
+    let resolved = case
+        .resolve(&["new:p"], &earlier_profile(profile.clone()))
+        .unwrap();
     assert_eq!(case.ids(&resolved), [ALL.to_vec(), vec![0, 1, 3], vec![]]);
     assert_eq!(
         resolved.notes,
@@ -412,7 +417,7 @@ fn all_paths_of_changed_functions_are_new() {
     );
     profile.manifest.functions[FuncId(0)].name = "g".into();
     profile.manifest.functions[FuncId(1)].name = "h".into();
-    let resolved = case.resolve(&["new:p"], &earlier(profile)).unwrap();
+    let resolved = case.resolve(&["new:p"], &earlier_profile(profile)).unwrap();
     assert_eq!(
         resolved.notes,
         [
@@ -428,7 +433,7 @@ fn cold_paths_take_an_edge_that_never_ran() {
     let hot = case.through(&[1, 4])[0];
     let everything = [(0, 1), (1, 1), (2, 1), (3, 1)];
     let profile = case.profile([&[(hot, 9)], &everything]);
-    let selected: BTreeSet<u64> = case.selected(&["cold:p"], &earlier(profile))[0]
+    let selected: BTreeSet<u64> = case.select_ids(&["cold:p"], &earlier_profile(profile))[0]
         .iter()
         .copied()
         .collect();
@@ -438,7 +443,7 @@ fn cold_paths_take_an_edge_that_never_ran() {
     let resolved = case
         .resolve(
             &["cold:p"],
-            &earlier(case.profile([&everything, &everything])),
+            &earlier_profile(case.profile([&everything, &everything])),
         )
         .unwrap();
     assert_eq!(resolved.empty, ["cold:p: every edge ran"]);
@@ -456,7 +461,9 @@ fn cold_paths_are_not_sought_where_paths_were_not_counted() {
     let everything = [(0, 1), (1, 1), (2, 1), (3, 1)];
     let mut selective = case.profile([&[(0, 9)], &[]]);
     count_f0_only(&mut selective, "through=f0");
-    let error = case.resolve(&["cold:p"], &earlier(selective)).unwrap_err();
+    let error = case
+        .resolve(&["cold:p"], &earlier_profile(selective))
+        .unwrap_err();
     assert_eq!(error.status(), 2);
     assert_eq!(
         error.to_string(),
@@ -466,20 +473,20 @@ fn cold_paths_are_not_sought_where_paths_were_not_counted() {
     let whole = case.profile([&[(0, 9)], &everything]);
     let mut residual = case.profile([&[(1, 1)], &[]]);
     count_f0_only(&mut residual, "new:p");
-    let both = Earlier::default().with(Path::new("p"), vec![whole, residual]);
-    let selected = case.selected(&["cold:p"], &both);
+    let both = Earlier::default().with_profiles(Path::new("p"), vec![whole, residual]);
+    let selected = case.select_ids(&["cold:p"], &both);
     assert_eq!(
         selected,
-        case.selected(
+        case.select_ids(
             &["cold:p"],
-            &earlier(case.profile([&[(0, 9), (1, 1)], &everything]))
+            &earlier_profile(case.profile([&[(0, 9), (1, 1)], &everything]))
         )
     );
     assert!(!selected[0].is_empty() && selected[1].is_empty());
     // A selection of all paths leaves nothing out.
     let mut all = case.profile([&[(0, 9)], &everything]);
     all.manifest.paths = vec!["new:empty".into()];
-    assert!(case.resolve(&["cold:p"], &earlier(all)).is_ok());
+    assert!(case.resolve(&["cold:p"], &earlier_profile(all)).is_ok());
 }
 
 #[test]
@@ -488,7 +495,9 @@ fn hottest_of_selected_paths_are_called_so() {
     let mut profile = case.profile([&[(0, 10), (1, 40)], &[]]);
     count_f0_only(&mut profile, "through=f0");
     for spec in ["top=1:p", "share=70%:p"] {
-        let resolved = case.resolve(&[spec], &earlier(profile.clone())).unwrap();
+        let resolved = case
+            .resolve(&[spec], &earlier_profile(profile.clone()))
+            .unwrap();
         assert_eq!(case.ids(&resolved), [vec![1], vec![], vec![]]);
         let said = "the profile holds selected paths only; others may be hotter";
         assert_eq!(resolved.notes, [format!("{spec}: {said}")]);
@@ -505,13 +514,13 @@ fn functions_of_other_sources_do_not_match() {
     let other = profile.manifest.modules.raw[0].clone();
     profile.manifest.modules.push(other);
     profile.manifest.modules.raw[0].name = "elsewhere.bc".into();
-    let same_source = case.selected(&["new:p"], &earlier(profile.clone()));
+    let same_source = case.select_ids(&["new:p"], &earlier_profile(profile.clone()));
     assert!(
         same_source[0].len() < ALL.len(),
         "whatever its module is called"
     );
     profile.manifest.functions.raw[0].loc = Some(Loc { file: 1, line: 10 });
-    let selected = case.selected(&["new:p"], &earlier(profile));
+    let selected = case.select_ids(&["new:p"], &earlier_profile(profile));
     assert_eq!(selected[0], ALL);
 }
 
@@ -525,14 +534,20 @@ fn patch_that_touches_no_code_is_reported() {
     let touched = |line: u32, file: &str| {
         let text = format!("--- a/{file}\n+++ b/{file}\n@@ -{line} +{line} @@\n-a\n+b\n");
         let patch = Patch::parse(text.as_bytes(), Path::new("d")).unwrap();
-        Touched::find(&patch, Path::new("d"), &target.files, &Sources::none()).unwrap()
+        Touched::find(
+            &patch,
+            Path::new("d"),
+            &target.files,
+            &Sources::without_files(),
+        )
+        .unwrap()
     };
-    let mut resolved = Resolved::nothing(3);
+    let mut resolved = Resolved::empty(3);
     add_patch(&mut resolved, &target, "d", &touched(14, "lib/parse.c"));
     assert_eq!(case.ids(&resolved), [case.through(&[4]), vec![], vec![]]);
     assert!(resolved.empty.is_empty() && resolved.notes.is_empty());
 
-    let mut resolved = Resolved::nothing(3);
+    let mut resolved = Resolved::empty(3);
     add_patch(&mut resolved, &target, "d", &touched(20, "lib/parse.c"));
     assert!(case.is_empty(&resolved));
     assert_eq!(
@@ -540,7 +555,7 @@ fn patch_that_touches_no_code_is_reported() {
         ["--patch d: it touches no code of the program"]
     );
 
-    let mut resolved = Resolved::nothing(3);
+    let mut resolved = Resolved::empty(3);
     add_patch(&mut resolved, &target, "d", &touched(1, "README"));
     assert_eq!(
         resolved.notes,

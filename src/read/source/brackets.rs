@@ -20,7 +20,7 @@ enum Side {
     Closes,
 }
 
-fn side(word: &str) -> Option<Side> {
+fn bracket_side(word: &str) -> Option<Side> {
     match word {
         "(" | "[" | "{" => Some(Side::Opens),
         ")" | "]" | "}" => Some(Side::Closes),
@@ -41,7 +41,7 @@ impl Tokens {
         let mut open: Vec<u32> = Vec::new();
         for (at, token) in (0u32..).zip(&all) {
             around.push(open.last().copied());
-            match side(&text[token.start..token.end]) {
+            match bracket_side(&text[token.start..token.end]) {
                 Some(Side::Opens) => open.push(at),
                 // What closes nothing is around nothing.
                 Some(Side::Closes) => {
@@ -61,7 +61,7 @@ impl Tokens {
         }
     }
 
-    fn partner(&self, at: usize) -> Option<usize> {
+    fn find_partner(&self, at: usize) -> Option<usize> {
         self.partners.get(at)?.map(|other| other as usize)
     }
 }
@@ -81,14 +81,14 @@ impl Scanned<'_> {
         std::iter::from_fn(move || {
             while at < range.end {
                 let here = at;
-                match side(self.word(here)) {
+                match bracket_side(self.word(here)) {
                     None => {
                         at += 1;
                         return Some(here);
                     }
                     Some(Side::Closes) => at += 1,
                     Some(Side::Opens) => {
-                        at = self.tokens.partner(here).map_or(range.end, |c| c + 1);
+                        at = self.tokens.find_partner(here).map_or(range.end, |c| c + 1);
                     }
                 }
             }
@@ -98,19 +98,19 @@ impl Scanned<'_> {
 
     /// The bracket that closes the one at `open`; what is no bracket closes itself. O(1).
     pub(super) fn closing_of(&self, open: usize) -> Option<usize> {
-        match side(self.word(open)) {
+        match bracket_side(self.word(open)) {
             None => (open < self.tokens.len()).then_some(open),
-            Some(Side::Opens) => self.tokens.partner(open),
+            Some(Side::Opens) => self.tokens.find_partner(open),
             Some(Side::Closes) => None,
         }
     }
 
     /// The bracket that the one at `close` closes; what is no bracket opens itself. O(1).
     pub(super) fn opening_of(&self, close: usize) -> Option<usize> {
-        match side(self.word(close)) {
+        match bracket_side(self.word(close)) {
             None => Some(close),
             Some(Side::Opens) => None,
-            Some(Side::Closes) => self.tokens.partner(close),
+            Some(Side::Closes) => self.tokens.find_partner(close),
         }
     }
 
@@ -141,8 +141,8 @@ mod tests {
             (0..=at).rev().collect()
         };
         for i in all {
-            depth += usize::from(side(words[i]) == Some(up));
-            if side(words[i]) == Some(down) {
+            depth += usize::from(bracket_side(words[i]) == Some(up));
+            if bracket_side(words[i]) == Some(down) {
                 depth = depth.checked_sub(1)?;
             }
             if depth == 0 {
@@ -156,7 +156,7 @@ mod tests {
     fn find_around(words: &[&str], at: usize) -> Option<usize> {
         let mut depth = 0usize;
         for i in (0..at).rev() {
-            match side(words[i]) {
+            match bracket_side(words[i]) {
                 Some(Side::Closes) => depth += 1,
                 Some(Side::Opens) if depth == 0 => return Some(i),
                 Some(Side::Opens) => depth -= 1,
@@ -170,7 +170,7 @@ mod tests {
         let mut depth = 0usize;
         let mut found = Vec::new();
         for i in range {
-            match side(words[i]) {
+            match bracket_side(words[i]) {
                 Some(Side::Opens) => depth += 1,
                 Some(Side::Closes) => depth = depth.saturating_sub(1),
                 None if depth == 0 => found.push(i),

@@ -4,12 +4,12 @@
 //! statement (`while`, `for`, `switch`), or where the whole condition begins (`if`, `?:`), though the branch may be on
 //! its last part only. Clang 22 puts that last branch of an `if` at the operator that binds least instead: at the
 //! comparison, at the name of a called member, or at `&&` and `||`, where the branch on what stands before them is, too
-//! ([`Scanned::meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators tell
-//! the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where it
-//! would not be.
+//! ([`Scanned::find_meanings`]). Rust's compiler puts each branch where its own operand begins. Brackets and operators
+//! tell the parts apart; nothing is known of names, so that the text is wanted to be balanced, and there is none where
+//! it would not be.
 
 use super::brackets::Tokens;
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 
 /// A text and its tokens.
 pub(super) struct Scanned<'a> {
@@ -72,11 +72,11 @@ impl<'a> Scanned<'a> {
     /// The tokens of the condition that is decided by a branch at byte `offset`, with the negations in front of it;
     /// `None` where brackets do not tell.
     pub(super) fn condition(&self, offset: usize) -> Option<Range> {
-        self.meanings(offset).map(|meanings| meanings.first)
+        self.find_meanings(offset).map(|meanings| meanings.first)
     }
 
     /// All that a branch at byte `offset` may decide; `None` where brackets do not tell. O(the statement).
-    pub(super) fn meanings(&self, offset: usize) -> Option<Meanings> {
+    pub(super) fn find_meanings(&self, offset: usize) -> Option<Meanings> {
         let at = self.token(offset)?;
         let negated = |range: Range| (!range.is_empty()).then(|| self.include_negations(range));
         let whole = self.find_if_around(at);
@@ -117,7 +117,7 @@ impl<'a> Scanned<'a> {
     /// the name of the member that is called.
     fn is_operator_of(&self, at: usize, whole: &Range) -> bool {
         let is_member = matches!(self.word(at - 1), "." | "->" | "::");
-        let is_operator = self.tokens[at].kind == Kind::Punctuation && self.word(at) != "?";
+        let is_operator = self.tokens[at].kind == TokenKind::Punctuation && self.word(at) != "?";
         (is_member || is_operator) && self.find_last_join(whole.clone()).is_none()
     }
 
@@ -137,8 +137,8 @@ impl<'a> Scanned<'a> {
 
     /// The whole condition that tokens `range` are an operand of, through brackets that only group, and how many
     /// operands it has.
-    pub(super) fn whole(&self, range: Range) -> (Range, usize) {
-        let whole = super::extent::whole(self, range);
+    pub(super) fn find_whole_condition(&self, range: Range) -> (Range, usize) {
+        let whole = super::extent::whole_condition(self, range);
         let inside = whole.clone().filter(|&i| self.is_join(i)).count();
         (whole, inside + 1)
     }
@@ -152,7 +152,9 @@ impl<'a> Scanned<'a> {
     pub(super) fn is_negation_at(&self, at: usize) -> bool {
         let is_of_name = || {
             let name = at.checked_sub(1).map(|before| &self.tokens[before]);
-            name.is_some_and(|name| name.kind == Kind::Word && name.end == self.tokens[at].start)
+            name.is_some_and(|name| {
+                name.kind == TokenKind::Word && name.end == self.tokens[at].start
+            })
         };
         is_negation(self.word(at)) && !(self.word(at) == "!" && is_of_name())
     }
@@ -217,7 +219,7 @@ impl<'a> Scanned<'a> {
         let is_while = open > 0 && self.word(open - 1) == "while";
         let is_type = |i: usize| {
             let word = self.word(i);
-            self.tokens[i].kind == Kind::Word && !is_negation(word)
+            self.tokens[i].kind == TokenKind::Word && !is_negation(word)
                 || matches!(word, "*" | "&" | "::")
         };
         let is_declared = is_while && self.word(at + 1) == "=" && at > open + 1;
@@ -241,7 +243,8 @@ impl<'a> Scanned<'a> {
     fn is_after_operand(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map(|i| &self.tokens[i]);
         before.is_some_and(|t| {
-            t.kind != Kind::Punctuation || matches!(&self.text[t.start..t.end], ")" | "]" | "?")
+            t.kind != TokenKind::Punctuation
+                || matches!(&self.text[t.start..t.end], ")" | "]" | "?")
         })
     }
 
@@ -294,7 +297,7 @@ impl<'a> Scanned<'a> {
         let mut first = at;
         while first > 0 {
             let word = self.word(first - 1);
-            let directive = self.tokens[first - 1].kind == Kind::Directive;
+            let directive = self.tokens[first - 1].kind == TokenKind::Directive;
             if matches!(word, ")" | "]") {
                 match self.opening_of(first - 1) {
                     Some(open) => first = open,
@@ -334,7 +337,7 @@ impl<'a> Scanned<'a> {
                 "?" => {
                     question.get_or_insert(end);
                 }
-                _ if self.tokens[end].kind == Kind::Directive => return None,
+                _ if self.tokens[end].kind == TokenKind::Directive => return None,
                 _ => {}
             }
             end += 1;
@@ -365,7 +368,10 @@ impl<'a> Scanned<'a> {
         name.is_some_and(|t| {
             let word = &self.text[t.start..t.end];
             let is_statement = matches!(word, "if" | "while" | "for" | "switch" | "constexpr");
-            t.kind == Kind::Word && !is_statement && !STOPS.contains(&word) && !is_negation(word)
+            t.kind == TokenKind::Word
+                && !is_statement
+                && !STOPS.contains(&word)
+                && !is_negation(word)
         })
     }
 
@@ -373,7 +379,7 @@ impl<'a> Scanned<'a> {
     fn macro_end(&self, at: usize) -> Option<usize> {
         let close = (self.word(at + 1) == "(").then(|| self.closing_of(at + 1))??;
         let next = self.tokens.get(close + 1)?;
-        (next.kind == Kind::Word || self.word(close + 1) == "}").then_some(close + 1)
+        (next.kind == TokenKind::Word || self.word(close + 1) == "}").then_some(close + 1)
     }
 
     /// The part of a condition that is looked at last.
@@ -444,13 +450,13 @@ mod tests {
             tokens: &Tokens::read(&text),
             is_rust,
         };
-        let meanings = scanned.meanings(offset)?;
+        let meanings = scanned.find_meanings(offset)?;
         let last = meanings.last.map(|(range, _)| scanned.text_of(range));
         Some((scanned.text_of(meanings.first), last))
     }
 
     /// The first of them.
-    fn at(marked: &str) -> Option<String> {
+    fn find_first(marked: &str) -> Option<String> {
         all_at(marked, false).map(|(first, _)| first)
     }
 
@@ -491,7 +497,7 @@ mod tests {
             ("for (int i = 0; i < n; i^++) f(i);", "i < n"),
             ("for (int i = 0; i < n; i ^+= 2) f(i);", "i < n"),
         ] {
-            assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
+            assert_eq!(find_first(marked).as_deref(), Some(condition), "{marked}");
         }
     }
 
@@ -517,7 +523,7 @@ mod tests {
             ("match s { ^Some(x) if x > 3 => 1, _ => 2 }", "Some(x)"),
             ("match s { Some(x) if ^x > 3 => 1, _ => 2 }", "x > 3"),
         ] {
-            assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
+            assert_eq!(find_first(marked).as_deref(), Some(condition), "{marked}");
         }
     }
 
@@ -618,7 +624,7 @@ mod tests {
             "^)",
             "if (^a + (b; c",
         ] {
-            assert_eq!(at(marked), None, "{marked}");
+            assert_eq!(find_first(marked), None, "{marked}");
         }
     }
 }

@@ -5,7 +5,7 @@ use super::headers::Header;
 use super::literals::literal;
 use super::macros::Macros;
 use super::text::Text;
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -25,7 +25,8 @@ struct Enumerators(HashMap<String, Option<i128>>);
 
 /// The enumerations that a text defines: their names, and the tokens between their braces. O(tokens).
 pub(super) fn find_enums(scanned: &Scanned) -> Vec<(Option<String>, Range)> {
-    let is_enum = |&at: &usize| scanned.word(at) == "enum" && scanned.tokens[at].kind == Kind::Word;
+    let is_enum =
+        |&at: &usize| scanned.word(at) == "enum" && scanned.tokens[at].kind == TokenKind::Word;
     let ends = |&i: &usize| {
         matches!(
             scanned.word(i),
@@ -51,7 +52,7 @@ impl Definitions {
     pub(super) fn new(text: &Text, headers: Vec<Arc<Header>>) -> Definitions {
         let own = Arc::new(Header::new(
             String::new(),
-            Text::new(text.whole().to_string()),
+            Text::new(text.full_text().to_string()),
         ));
         let mut macros = Macros::default();
         let headers: Vec<Arc<Header>> = headers.into_iter().chain([own]).collect();
@@ -69,9 +70,9 @@ impl Definitions {
         let mut found = Enumerators::default();
         for header in &self.headers {
             for (name, list) in &header.enums {
-                let expansions = self.macros.expand(&header.text.scanned(), list.clone());
+                let expansions = self.macros.expand(&header.text.as_scanned(), list.clone());
                 if let [only] = &expansions[..] {
-                    found.add(&only.scanned(), name.as_deref());
+                    found.add(&only.as_scanned(), name.as_deref());
                 }
             }
         }
@@ -82,7 +83,7 @@ impl Definitions {
     pub(super) fn value(&self, scanned: &Scanned, range: Range) -> Option<i128> {
         match &self.macros.expand(scanned, range)[..] {
             [only] => {
-                let (scanned, range) = (only.scanned(), 0..only.pieces.len());
+                let (scanned, range) = (only.as_scanned(), 0..only.pieces.len());
                 let enumerators = || self.enumerators.get_or_init(|| self.find_enumerators());
                 literal(&scanned, range.clone()).or_else(|| enumerators().find(&scanned, range))
             }
@@ -120,7 +121,7 @@ impl Enumerators {
     /// The value of a name, in scopes or not.
     fn find(&self, scanned: &Scanned, range: Range) -> Option<i128> {
         let is_scoped = range.clone().all(|i| {
-            let is_word = scanned.tokens[i].kind == Kind::Word;
+            let is_word = scanned.tokens[i].kind == TokenKind::Word;
             is_word || scanned.word(i) == "::"
         });
         let last = range.end.checked_sub(1).filter(|_| is_scoped)?;

@@ -7,7 +7,7 @@
 use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
 use super::extent::{extend, statement_end};
 use super::literals::literal;
-use super::tokens::{Kind, Token};
+use super::tokens::{Token, TokenKind};
 use std::collections::HashSet;
 
 /// Bytes of a text.
@@ -198,10 +198,11 @@ fn call(scanned: &Scanned, range: Range) -> Option<String> {
         .filter(|&o| o > range.start)?;
     let name = open - 1;
     let reached = scanned.tokens_outside_brackets(range.start..name).all(|i| {
-        scanned.tokens[i].kind == Kind::Word
+        scanned.tokens[i].kind == TokenKind::Word
             || matches!(scanned.word(i), "." | "->" | "::" | "*" | "&")
     });
-    (reached && scanned.tokens[name].kind == Kind::Word).then(|| scanned.word(name).to_string())
+    (reached && scanned.tokens[name].kind == TokenKind::Word)
+        .then(|| scanned.word(name).to_string())
 }
 
 /// Whether a range is one name, or a call of one, that is written as macros are, or that the file defines.
@@ -243,7 +244,10 @@ fn is_assertion(scanned: &Scanned, range: &Range) -> bool {
 
 /// The names of the macros that directives of the text define.
 pub(super) fn defined_macros(scanned: &Scanned) -> HashSet<String> {
-    let directives = scanned.tokens.iter().filter(|t| t.kind == Kind::Directive);
+    let directives = scanned
+        .tokens
+        .iter()
+        .filter(|t| t.kind == TokenKind::Directive);
     let name = |t: &Token| {
         let rest = scanned.text[t.start + 1..t.end].trim_start();
         let defined = rest.strip_prefix("define")?.trim_start();
@@ -273,7 +277,7 @@ impl Context {
     }
 
     /// Notes where an outcome leads, unless something nearer said so.
-    fn lead(&mut self, outcome: bool, scanned: &Scanned, to: Range) {
+    fn note_target(&mut self, outcome: bool, scanned: &Scanned, to: Range) {
         let known = if outcome {
             &mut self.then
         } else {
@@ -302,7 +306,7 @@ impl Context {
             } else if let Some(wider) = self.join(scanned, &range, same) {
                 range = wider;
             } else if after == "?" {
-                self.alternatives(scanned, &range, same);
+                self.read_alternatives(scanned, &range, same);
                 return;
             } else if before == "(" && after == ")" {
                 let open = range.start - 1;
@@ -338,7 +342,7 @@ impl Context {
             if is(range.end) {
                 // `a && b` asks for `b` if `a` is true, `a || b` if it is false.
                 self.asks_on[usize::from(stops_at == same)] = true;
-                self.lead(stops_at == same, scanned, range.end + 1..whole.end);
+                self.note_target(stops_at == same, scanned, range.end + 1..whole.end);
             }
             return Some(whole);
         }
@@ -346,7 +350,7 @@ impl Context {
     }
 
     /// `range ? x : y`.
-    fn alternatives(&mut self, scanned: &Scanned, range: &Range, same: bool) {
+    fn read_alternatives(&mut self, scanned: &Scanned, range: &Range, same: bool) {
         let question = range.end;
         let mut depth = 0;
         let end = |from: usize| {
@@ -372,8 +376,8 @@ impl Context {
             false
         });
         if let Some(colon) = colon {
-            self.lead(same, scanned, question + 1..colon);
-            self.lead(!same, scanned, colon + 1..stop);
+            self.note_target(same, scanned, question + 1..colon);
+            self.note_target(!same, scanned, colon + 1..stop);
         }
     }
 
@@ -399,14 +403,18 @@ impl Context {
                 let body = done.then(|| scanned.opening_of(keyword - 1)).flatten();
                 let body = body.filter(|&b| b > 0 && scanned.word(b - 1) == "do");
                 match body {
-                    Some(body) => self.lead(same, scanned, body..keyword),
-                    None => self.lead(same, scanned, close + 1..statement_end(scanned, close + 1)),
+                    Some(body) => self.note_target(same, scanned, body..keyword),
+                    None => self.note_target(
+                        same,
+                        scanned,
+                        close + 1..statement_end(scanned, close + 1),
+                    ),
                 }
             }
             // Over a range: all of it is in the brackets.
             "for" => {
                 self.control(same);
-                self.lead(same, scanned, close + 1..statement_end(scanned, close + 1));
+                self.note_target(same, scanned, close + 1..statement_end(scanned, close + 1));
             }
             "switch" => self.is_switch = true,
             _ => return false,
@@ -417,9 +425,9 @@ impl Context {
     /// What follows a condition of `if`.
     fn branches(&mut self, scanned: &Scanned, at: usize, same: bool) {
         let end = statement_end(scanned, at);
-        self.lead(same, scanned, at..end);
+        self.note_target(same, scanned, at..end);
         if scanned.word(end) == "else" {
-            self.lead(!same, scanned, end + 1..statement_end(scanned, end + 1));
+            self.note_target(!same, scanned, end + 1..statement_end(scanned, end + 1));
         }
     }
 
@@ -430,7 +438,7 @@ impl Context {
         if before == "let" {
             before = range.start.checked_sub(2).map_or("", |i| scanned.word(i));
             if after == "else" {
-                self.lead(
+                self.note_target(
                     !same,
                     scanned,
                     range.end + 1..statement_end(scanned, range.end + 1),
@@ -441,14 +449,14 @@ impl Context {
         if let Some((arrow, is_all)) = scanned.arrow(range) {
             let body = scanned.arm_body(arrow);
             let from = if is_all { body.start } else { range.end };
-            self.lead(same, scanned, from..body.end);
+            self.note_target(same, scanned, from..body.end);
         } else if before == ";" && after == ";" {
             let open = scanned.bracket_around(range.start);
             let open = open.filter(|&o| o > 0 && scanned.word(o - 1) == "for");
             if let Some(close) = open.and_then(|o| scanned.closing_of(o)) {
                 let end = statement_end(scanned, close + 1);
                 self.control(same);
-                self.lead(same, scanned, range.end + 1..end);
+                self.note_target(same, scanned, range.end + 1..end);
             }
         } else if before == ";" && after == ")" {
             // `if (int n = f(); n > 0)`.
@@ -461,7 +469,7 @@ impl Context {
                 "match" | "switch" => self.is_switch = true,
                 "while" | "for" => {
                     self.control(same);
-                    self.lead(same, scanned, range.end..statement_end(scanned, range.end));
+                    self.note_target(same, scanned, range.end..statement_end(scanned, range.end));
                 }
                 _ => {}
             }

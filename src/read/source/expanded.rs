@@ -4,7 +4,7 @@ use super::condition::{JOINS, Range, Scanned, is_negation};
 use super::context::{self, Condition};
 use super::extent::{extend, statement_end};
 use super::macros::{Expansion, Macros};
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn find_opening(scanned: &Scanned, at: usize) -> Option<usize> {
 
 /// The statement around token `at`, of one that controls others with the first of these: O(its length).
 pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
-    let is_directive = |i: usize| scanned.tokens[i].kind == Kind::Directive;
+    let is_directive = |i: usize| scanned.tokens[i].kind == TokenKind::Directive;
     let mut start = at;
     while let Some(open) = scanned
         .bracket_around(start)
@@ -114,7 +114,7 @@ pub(super) fn statement_around(scanned: &Scanned, at: usize) -> Range {
 
 /// The decisions of calls of macros in an expansion, in the order in which they are asked.
 pub(super) fn decisions(expansion: &Expansion) -> Vec<Decision> {
-    let scanned = expansion.scanned();
+    let scanned = expansion.as_scanned();
     let tokens = 0..scanned.tokens.len();
     let mut found: Vec<PlacedDecision> = tokens
         .filter_map(|i| find_at(expansion, &scanned, i))
@@ -242,13 +242,13 @@ fn find_operators<'s>(scanned: &'s Scanned, range: Range) -> impl Iterator<Item 
     let outer = scanned.tokens_outside_brackets(range);
     outer.filter(move |&i| {
         let is_member = i > start && matches!(scanned.word(i - 1), "." | "->" | "::");
-        is_member || scanned.tokens[i].kind == Kind::Punctuation
+        is_member || scanned.tokens[i].kind == TokenKind::Punctuation
     })
 }
 
 /// Whether an expression is a constant, and whether it may be one.
 fn find_constancy(scanned: &Scanned, range: Range) -> (bool, bool) {
-    let words = range.filter(|i| scanned.tokens[*i].kind == Kind::Word);
+    let words = range.filter(|i| scanned.tokens[*i].kind == TokenKind::Word);
     let words: Vec<&str> = words.map(|i| scanned.word(i)).collect();
     let is_literal = |word: &&str| matches!(*word, "true" | "false" | "nullptr");
     let is_capital = |word: &&str| !word.chars().any(|c| c.is_ascii_lowercase());

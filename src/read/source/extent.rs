@@ -1,10 +1,10 @@
 //! How far conditions and statements reach.
 
 use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 
 /// The whole condition that a range is an operand of.
-pub(super) fn whole(scanned: &Scanned, mut range: Range) -> Range {
+pub(super) fn whole_condition(scanned: &Scanned, mut range: Range) -> Range {
     loop {
         let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
         let joined = JOINS
@@ -43,7 +43,7 @@ pub(super) fn extend(scanned: &Scanned, range: &Range, words: &[&str]) -> Range 
             Some(Some(open)) if word != "}" => start = open,
             Some(_) => break,
             None if matches!(word, "(" | "[" | "{" | "if" | "while" | "for") => break,
-            None if stops(word) || scanned.tokens[start - 1].kind == Kind::Directive => break,
+            None if stops(word) || scanned.tokens[start - 1].kind == TokenKind::Directive => break,
             None => start -= 1,
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn extend(scanned: &Scanned, range: &Range, words: &[&str]) -> Range 
             Some(Some(close)) => end = close + 1,
             Some(None) => break,
             None if matches!(word, ")" | "]") || stops(word) => break,
-            None if scanned.tokens[end].kind == Kind::Directive => break,
+            None if scanned.tokens[end].kind == TokenKind::Directive => break,
             None => end += 1,
         }
     }

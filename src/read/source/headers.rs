@@ -5,7 +5,7 @@ use super::constants::find_enums;
 use super::is_of_the_system;
 use super::macros::Macros;
 use super::text::Text;
-use crate::base::names::normalised;
+use crate::base::names::normalise_path;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -36,10 +36,10 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn new(name: String, text: Text) -> Header {
         let mut macros = Macros::default();
-        macros.add(&text.scanned());
+        macros.add(&text.as_scanned());
         Header {
             name,
-            enums: find_enums(&text.scanned()),
+            enums: find_enums(&text.as_scanned()),
             macros,
             text,
         }
@@ -89,7 +89,7 @@ impl Headers {
     }
 
     fn find(&self, path: &Path, read: impl Fn(&str) -> Option<String>) -> Option<Arc<Header>> {
-        let name = normalised(&path.to_string_lossy()).into_owned();
+        let name = normalise_path(&path.to_string_lossy()).into_owned();
         let known = || self.known.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(header) = known().get(&name) {
             return header.clone();

@@ -3,7 +3,7 @@
 use super::condition::{Range, Scanned};
 use super::constants::Definitions;
 use super::text::Text;
-use super::tokens::Kind;
+use super::tokens::TokenKind;
 
 /// Labels of cases have at most so many tokens.
 const LONGEST_LABEL: usize = 16;
@@ -20,7 +20,7 @@ impl Text {
         line: u32,
         value: i128,
     ) -> Option<String> {
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let line = self.tokens_of_line(line)?;
         let on_line = line.clone().filter(|&i| scanned.word(i) == "case");
         let mut cases = on_line.chain(scanned.cases_before(line.start));
@@ -34,7 +34,7 @@ impl Text {
         line: u32,
         value: i128,
     ) -> Option<String> {
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let tokens = self.tokens_of_line(line)?;
         let mut switches = tokens.filter(|&i| scanned.word(i) == "switch");
         let (switch, more) = (switches.next()?, switches.next());
@@ -56,7 +56,7 @@ impl Text {
     /// The label of the case that begins at `line`, if there is one alone: `RED` of `case RED:`, on that line or before
     /// it, with nothing but `{` between. Characters have none: they are known by their values.
     pub fn case(&self, line: u32) -> Option<String> {
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let line = self.tokens_of_line(line)?;
         let is_case = |i: usize| scanned.word(i) == "case";
         let case = if is_case(line.start) {
@@ -75,7 +75,7 @@ impl Text {
     /// The label that a `goto` reaches the code of `line` by: `op_add`, or with macros `vmcase(OP_ADD)`. It is on that
     /// line or before it, with nothing between but statements that do not jump.
     pub fn label(&self, line: u32) -> Option<String> {
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let first = self.tokens_of_line(line)?.start;
         let found = scanned.label_from(first);
         let found = found.or_else(|| scanned.label_before(first));
@@ -86,7 +86,7 @@ impl Text {
     fn tokens_of_line(&self, line: u32) -> Option<Range> {
         let length = self.line(line)?.len();
         let start = self.offset_of_line(line)?;
-        let tokens = self.scanned().tokens;
+        let tokens = self.as_scanned().tokens;
         let first = tokens.partition_point(|t| t.start < start);
         let end = tokens.partition_point(|t| t.start < start + length);
         (first < end).then_some(first..end)
@@ -210,7 +210,7 @@ impl Scanned<'_> {
     /// closing bracket it is.
     fn label_up_to(&self, last: usize) -> Option<Range> {
         let next = self.tokens.get(last + 1)?;
-        let is_followed = next.kind == Kind::Word || self.word(last + 1) == "{";
+        let is_followed = next.kind == TokenKind::Word || self.word(last + 1) == "{";
         let end = match self.word(last) {
             ":" => last,
             ")" if is_followed => last + 1,
@@ -220,18 +220,21 @@ impl Scanned<'_> {
             close if self.word(close) == ")" => self.opening_of(close)?.checked_sub(1)?,
             word => word,
         };
-        (self.tokens[first].kind == Kind::Word).then_some(first..end)
+        (self.tokens[first].kind == TokenKind::Word).then_some(first..end)
     }
 
     /// Whether a statement begins with the word at token `first`, which is none of the language's that a colon or
     /// brackets follow.
     fn is_label(&self, first: usize) -> bool {
         let begins = first.checked_sub(1).is_none_or(|before| {
-            let is_directive = self.tokens[before].kind == Kind::Directive;
+            let is_directive = self.tokens[before].kind == TokenKind::Directive;
             is_directive || matches!(self.word(before), ";" | "{" | "}" | ":")
         });
         let word = self.word(first);
-        let is_word = self.tokens.get(first).is_some_and(|t| t.kind == Kind::Word);
+        let is_word = self
+            .tokens
+            .get(first)
+            .is_some_and(|t| t.kind == TokenKind::Word);
         begins && is_word && word != "default" && !KEYWORDS.contains(&word)
     }
 }

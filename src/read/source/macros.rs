@@ -6,7 +6,7 @@
 
 use super::brackets::Tokens;
 use super::condition::{Range, Scanned};
-use super::tokens::{Kind, Token, tokens_of_line};
+use super::tokens::{Token, TokenKind, tokens_of_line};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ struct Definition {
 #[derive(PartialEq, Eq)]
 struct Piece {
     text: Arc<str>,
-    kind: Kind,
+    kind: TokenKind,
     /// Whether a blank is before it.
     is_spaced: bool,
 }
@@ -52,7 +52,7 @@ pub(super) struct Call {
 #[derive(Clone)]
 pub(super) struct Expanded {
     text: Arc<str>,
-    kind: Kind,
+    kind: TokenKind,
     is_spaced: bool,
     /// Where compilers up to clang 21 have it: the byte at which the outermost call begins.
     pub origin: usize,
@@ -79,7 +79,7 @@ pub(super) struct Expansion {
 impl Expansion {
     fn new(pieces: Vec<Expanded>) -> Expansion {
         let (mut text, mut tokens) = (String::new(), Vec::new());
-        let is_wordy = |kind: Kind| matches!(kind, Kind::Word | Kind::Literal);
+        let is_wordy = |kind: TokenKind| matches!(kind, TokenKind::Word | TokenKind::Literal);
         let mut before: Option<&Expanded> = None;
         for piece in &pieces {
             let would_join = before.is_some_and(|b| is_wordy(b.kind) && is_wordy(piece.kind));
@@ -103,7 +103,7 @@ impl Expansion {
     }
 
     /// Its text and tokens.
-    pub(super) fn scanned(&self) -> Scanned<'_> {
+    pub(super) fn as_scanned(&self) -> Scanned<'_> {
         Scanned {
             text: &self.text,
             tokens: &self.tokens,
@@ -150,7 +150,11 @@ impl Expansion {
 impl Macros {
     /// Adds what directives of a text define.
     pub(super) fn add(&mut self, scanned: &Scanned) {
-        for directive in scanned.tokens.iter().filter(|t| t.kind == Kind::Directive) {
+        for directive in scanned
+            .tokens
+            .iter()
+            .filter(|t| t.kind == TokenKind::Directive)
+        {
             let text = &scanned.text[directive.start + 1..directive.end];
             let defined = text.trim_start().strip_prefix("define").and_then(define);
             let Some((name, definition)) = defined else {
@@ -332,7 +336,7 @@ impl Expander<'_> {
     /// What a token stands for, if it is the name of a macro.
     fn definition(&mut self, token: &Expanded) -> Option<Arc<Definition>> {
         let is_hidden = token.hidden.contains(&token.text);
-        if token.kind != Kind::Word || is_hidden {
+        if token.kind != TokenKind::Word || is_hidden {
             return None;
         }
         let all = self.macros.0.get(&*token.text)?;
@@ -400,7 +404,7 @@ impl Expander<'_> {
                     // `#x` quotes what was written, before macros in it are expanded.
                     let argument = arguments.get(argument).map_or(&[][..], |a| a);
                     let literal = Piece {
-                        kind: Kind::Literal,
+                        kind: TokenKind::Literal,
                         text: piece.text.clone(),
                         is_spaced: piece.is_spaced,
                     };
@@ -510,7 +514,7 @@ mod tests {
     use super::*;
 
     /// All that a text behind definitions may expand to.
-    fn expanded(definitions: &str, text: &str) -> Vec<String> {
+    fn expand_text(definitions: &str, text: &str) -> Vec<String> {
         let mut macros = Macros::default();
         let [defined, tokens] = [definitions, text].map(Tokens::read);
         let scan = |text, tokens| Scanned {
@@ -555,12 +559,12 @@ mod tests {
             ("a EMPTY() b", "a b"),
             ("MAX(1", "MAX(1"),
         ] {
-            assert_eq!(expanded(definitions, text), [expected], "{text}");
+            assert_eq!(expand_text(definitions, text), [expected], "{text}");
         }
         let two = "#if A\n#define C(x) if (x)\n#else\n#define C(x) while (x)\n#endif\n";
-        assert_eq!(expanded(two, "C(a)"), ["if (a)", "while (a)"]);
+        assert_eq!(expand_text(two, "C(a)"), ["if (a)", "while (a)"]);
         // What grows without end is given up.
         let doubles = (0..40).map(|n| format!("#define D{n} D{} D{}\n", n + 1, n + 1));
-        assert!(expanded(&doubles.collect::<String>(), "D0").is_empty());
+        assert!(expand_text(&doubles.collect::<String>(), "D0").is_empty());
     }
 }

@@ -12,7 +12,7 @@
 //! of the same word with `END` or `STOP`. A marker is a word of its own, wherever it stands, like for lcov; one in a
 //! string is reported.
 
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, TokenKind, tokens};
 use crate::input::ir::{Loc, Span};
 use std::collections::BTreeSet;
 
@@ -196,7 +196,7 @@ fn find_functions(text: &str, lines: &[u32]) -> Vec<(u32, u32)> {
         let mut depth = 0u32;
         for token in tokens[begin..]
             .iter()
-            .filter(|t| t.kind == Kind::Punctuation)
+            .filter(|t| t.kind == TokenKind::Punctuation)
         {
             match (&text[token.start..token.end], depth) {
                 ("{", _) => depth += 1,
@@ -218,7 +218,7 @@ fn find_strings(text: &str) -> Vec<(usize, usize)> {
     let is_string = |t: &Token| {
         let content = &text[t.start..t.end];
         let is_raw = content.starts_with(['R', 'r']) || content.starts_with("br");
-        t.kind == Kind::Literal && content.contains('"') && (is_raw || !content.contains('\n'))
+        t.kind == TokenKind::Literal && content.contains('"') && (is_raw || !content.contains('\n'))
     };
     let strings = tokens(text).into_iter().filter(is_string);
     strings.map(|t| (t.start, t.end)).collect()
@@ -288,7 +288,7 @@ fn marker(rest: &str) -> Option<Marker> {
 mod tests {
     use super::*;
 
-    fn excluded(text: &str) -> (Vec<u32>, Vec<u32>) {
+    fn excluded_lines(text: &str) -> (Vec<u32>, Vec<u32>) {
         let found = Excluded::find(text, &["NOLINT".into()]);
         let only = found.branches.difference(&found.lines).copied();
         (found.lines.iter().copied().collect(), only.collect())
@@ -331,7 +331,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                excluded(text),
+                excluded_lines(text),
                 (lines.to_vec(), branches.to_vec()),
                 "{text}"
             );
@@ -360,7 +360,7 @@ mod tests {
             ),
             ("void f(void) { // GCOVR_EXCL_FUNCTION\n a;", &[1]),
         ] {
-            assert_eq!(excluded(text), (lines.to_vec(), Vec::new()), "{text}");
+            assert_eq!(excluded_lines(text), (lines.to_vec(), Vec::new()), "{text}");
         }
     }
 
@@ -386,7 +386,7 @@ mod tests {
             ),
             ("'\"'; // LCOV_EXCL_LINE \"", &[1], &[]),
         ] {
-            assert_eq!(excluded(text).0, lines, "{text}");
+            assert_eq!(excluded_lines(text).0, lines, "{text}");
             let remarks = Excluded::find(text, &[]).remarks.into_iter();
             assert_eq!(remarks.map(|r| r.0).collect::<Vec<_>>(), reported, "{text}");
         }

@@ -20,7 +20,7 @@ mod tokens;
 mod uncounted;
 
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{normalised, printable};
+use crate::base::names::{escape_unprintable, normalise_path};
 use crate::base::table::number_of;
 use crate::input::ir::Loc;
 use constants::Definitions;
@@ -104,7 +104,7 @@ impl Search {
             let folder = folder.display().to_string();
             format!(
                 "--source-dir {}: no such folder; check its name",
-                printable(&folder)
+                escape_unprintable(&folder)
             )
         })
     }
@@ -124,7 +124,7 @@ impl Search {
         for file in files {
             let renamed = self.other_names(file).next();
             if let Some(name) = renamed {
-                *file = normalised(&name).into_owned();
+                *file = normalise_path(&name).into_owned();
             }
         }
     }
@@ -220,7 +220,7 @@ impl Sources {
     }
 
     /// Of no files.
-    pub fn none() -> Sources {
+    pub fn without_files() -> Sources {
         Sources::new(&[], &[], Search::default())
     }
 
@@ -271,7 +271,7 @@ impl Sources {
     /// The text of a header, as it was compiled if debug information says how it was.
     fn header(&self, name: &str) -> Option<String> {
         if let Some(file) = self.files.iter().position(|f| f.name == name) {
-            return Some(self.text(file as u32)?.whole().to_string());
+            return Some(self.text(file as u32)?.full_text().to_string());
         }
         let candidates = self.search.candidates(name);
         let content = candidates.iter().find_map(|path| read(path))?;
@@ -302,10 +302,10 @@ impl Sources {
                 return Excluded::default();
             };
             Excluded {
-                length: Some(text.whole().lines().count() as u32),
+                length: Some(text.full_text().lines().count() as u32),
                 uncounted: text.find_uncounted().into_iter().collect(),
                 ends_in_rust: text.find_ends_in_rust().into_iter().collect(),
-                ..Excluded::find(text.whole(), &self.search.markers)
+                ..Excluded::find(text.full_text(), &self.search.markers)
             }
         };
         let find = || Markers::new((0..self.files.len()).map(excluded).collect());
@@ -318,7 +318,7 @@ impl Sources {
         let files = markers.into_iter().flat_map(|m| m.remarks());
         let own = files.filter(|(i, _)| !is_of_the_system(&self.files[*i].name));
         let lines = own.map(|(i, (line, problem))| {
-            let name = printable(&self.files[i].name);
+            let name = escape_unprintable(&self.files[i].name);
             format!("{name}:{line}: {problem}")
         });
         let lines: BTreeSet<String> = lines.collect();
@@ -347,7 +347,7 @@ impl Sources {
 
     /// A line about files that were looked for and are not there, if there are such. Files of the system, of which
     /// machines rarely have all, and what is no file (`<stdin>`) are left out.
-    pub fn missing(&self) -> Option<String> {
+    pub fn missing_line(&self) -> Option<String> {
         self.describe_missing("text is not shown")
     }
 
@@ -379,7 +379,7 @@ impl Sources {
         Some(format!(
             "{}{more}: {source} not found, so {its} {unknown}; name {its} folder by --source-dir, \
              or where {it_is} now by --path-map OLD=NEW",
-            printable(&names)
+            escape_unprintable(&names)
         ))
     }
 
@@ -395,7 +395,7 @@ impl Sources {
     }
 
     /// One line for each file that was looked for and has changed since it was compiled.
-    pub fn changed(&self) -> Vec<String> {
+    pub fn list_changed(&self) -> Vec<String> {
         let changed = self.files.iter().filter_map(|f| match f.found.get()? {
             FoundFile::Changed(path) => Some(format!(
                 "{}: it is not what was compiled, so its text is not shown; --source-dir names a folder with the old \
@@ -481,10 +481,10 @@ mod tests {
         ));
         let other = "0".repeat(40);
         let changed = sources(dir.path(), "moved/src/a.c", &other, search(&[], &[]));
-        assert!(changed.text(0).is_none() && changed.changed().len() == 1);
+        assert!(changed.text(0).is_none() && changed.list_changed().len() == 1);
         // What is no file is not read.
         assert!(!found("/dev/zero", "", search(&[], &[])));
-        assert!(Sources::none().text(3).is_none());
+        assert!(Sources::without_files().text(3).is_none());
     }
 
     #[test]
@@ -555,7 +555,8 @@ mod tests {
 
     #[test]
     fn loops_around_a_place() {
-        let around = |text: &Text, word: &str| text.loops_around(text.whole().find(word).unwrap());
+        let around =
+            |text: &Text, word: &str| text.loops_around(text.full_text().find(word).unwrap());
         let c = Text::new(
             "for (i = 0; i < n; i++)\n  if (a) f();\n  else g();\ndo { h(); } while (b);\n\
              while (c) { for (;;) k(); }\nl();"
@@ -590,7 +591,7 @@ mod tests {
     #[test]
     fn text_that_is_run_from_its_beginning_to_its_end() {
         let text = Text::new("{ x++;\n  log(x); if (a) log(y);\n  return z(); }".into());
-        let runs = |word: &str| text.runs_straight(0..text.whole().find(word).unwrap());
+        let runs = |word: &str| text.runs_straight(0..text.full_text().find(word).unwrap());
         assert!(runs("log(x)") && !runs("log(y)") && !runs("z()"));
     }
 

@@ -1,7 +1,7 @@
 //! What a unified diff touches: the lines that it adds or changes, by file.
 
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use diffy::Line;
 use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ fn name_without_hunks(file: &FilePatch<[u8]>) -> Option<String> {
     };
     let name = text.modified().or(text.original())?;
     let name = text.hunks().is_empty().then_some(name)?;
-    Some(printable(&String::from_utf8_lossy(name)).into_owned())
+    Some(escape_unprintable(&String::from_utf8_lossy(name)).into_owned())
 }
 
 /// What the file may be called afterwards, unless it is gone.
@@ -283,7 +283,7 @@ index 1..2 100644
     proptest::proptest! {
         /// Whatever it reads, it ends without a panic.
         #[test]
-        fn anything(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {
+        fn any_text_is_read_without_a_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {
             let _ = Patch::parse(&bytes, Path::new("p"));
             let like = [&b"--- a\n+++ b\n@@ -1,4294967295 +4294967295,9 @@\n+"[..], &bytes].concat();
             let _ = Patch::parse(&like, Path::new("p"));

@@ -68,7 +68,7 @@ impl Text {
     }
 
     /// All of it.
-    pub fn whole(&self) -> &str {
+    pub fn full_text(&self) -> &str {
         &self.text
     }
 
@@ -85,8 +85,8 @@ impl Text {
 
     /// The condition that is decided by a branch at a line and column; `None` where the text does not tell.
     pub fn condition(&self, line: u32, column: u32) -> Option<Arc<Condition>> {
-        self.remember((line, column, Extent::Operand), || {
-            self.scanned().condition(self.offset(line, column)?)
+        self.find_once((line, column, Extent::Operand), || {
+            self.as_scanned().condition(self.offset(line, column)?)
         })
     }
 
@@ -99,28 +99,32 @@ impl Text {
     /// The other condition that clang 22 decides by a branch at a line and column, and the line and column of the
     /// branch by which earlier versions decide it.
     pub fn last_operand(&self, line: u32, column: u32) -> Option<(Arc<Condition>, (u32, u32))> {
-        let meanings = self.scanned().meanings(self.offset(line, column)?)?;
+        let meanings = self
+            .as_scanned()
+            .find_meanings(self.offset(line, column)?)?;
         let (range, start) = meanings.last?;
-        let condition = self.remember((line, column, Extent::LastOperand), || Some(range));
+        let condition = self.find_once((line, column, Extent::LastOperand), || Some(range));
         Some((condition?, self.position(start)))
     }
 
     /// All that the `&&` or `||` at a line and column joins, and how many operands that has.
     pub fn joined_condition(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
-        let (range, operands) = self.scanned().find_joined_at(self.offset(line, column)?)?;
-        let condition = self.remember((line, column, Extent::Join), || Some(range));
+        let (range, operands) = self
+            .as_scanned()
+            .find_joined_at(self.offset(line, column)?)?;
+        let condition = self.find_once((line, column, Extent::Join), || Some(range));
         Some((condition?, operands))
     }
 
     /// The whole condition that a branch at a line and column decides a part of, and how many operands it has.
     pub fn whole_condition(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
-        let part = self.scanned().condition(self.offset(line, column)?)?;
-        let (range, operands) = self.scanned().whole(part);
-        let condition = self.remember((line, column, Extent::Whole), || Some(range));
+        let part = self.as_scanned().condition(self.offset(line, column)?)?;
+        let (range, operands) = self.as_scanned().find_whole_condition(part);
+        let condition = self.find_once((line, column, Extent::Whole), || Some(range));
         Some((condition?, operands))
     }
 
-    fn remember(
+    fn find_once(
         &self,
         key: (u32, u32, Extent),
         find: impl FnOnce() -> Option<Range>,
@@ -129,7 +133,7 @@ impl Text {
         if let Some(condition) = known().get(&key) {
             return condition.clone();
         }
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let macros = self
             .macros
             .get_or_init(|| context::defined_macros(&scanned));
@@ -141,7 +145,7 @@ impl Text {
 
     /// What calls of `macros` in the statement at a byte decide, if there is a call at the byte.
     pub(super) fn macro_decisions(&self, macros: &Macros, offset: usize) -> Option<MacroDecisions> {
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let at = scanned.token(offset)?;
         if !expanded::is_in_call(&scanned, macros, at) {
             return None;
@@ -160,8 +164,8 @@ impl Text {
 
     /// The names of headers that it includes by quotes.
     pub(super) fn included_names(&self) -> impl Iterator<Item = String> + '_ {
-        let tokens = self.scanned().tokens.iter();
-        let directives = tokens.filter(|t| t.kind == tokens::Kind::Directive);
+        let tokens = self.as_scanned().tokens.iter();
+        let directives = tokens.filter(|t| t.kind == tokens::TokenKind::Directive);
         let name = |t: &Token| {
             let rest = self.text[t.start + 1..t.end].trim_start();
             let rest = rest
@@ -191,11 +195,11 @@ impl Text {
             return whole;
         }
         let offset = self.offset(line, column)?;
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let found = scanned.tokens.partition_point(|t| t.end <= offset);
         let token = scanned.tokens.get(found)?;
         // Inside a directive there is none: a macro's text is at its place.
-        let begins = token.start == offset || token.kind == tokens::Kind::Directive;
+        let begins = token.start == offset || token.kind == tokens::TokenKind::Directive;
         whole.filter(|_| begins)
     }
 
@@ -208,7 +212,7 @@ impl Text {
     /// In how many loops of the text a byte is, and in how many of their bodies. O(loops), and once O(text · depth).
     pub(crate) fn loops_around(&self, offset: usize) -> (usize, usize) {
         let loops = self.loops.get_or_init(|| {
-            let scanned = self.scanned();
+            let scanned = self.as_scanned();
             let found = find_loops(&scanned).into_iter();
             let found = found.map(|(all, body)| (bytes(&scanned, &all), bytes(&scanned, &body)));
             found.collect()
@@ -220,12 +224,12 @@ impl Text {
 
     /// Whether the text between two bytes is run from its beginning to its end: no word in it may lead elsewhere.
     pub(crate) fn runs_straight(&self, range: Bytes) -> bool {
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let tokens = scanned.tokens;
         let first = tokens.partition_point(|t| t.start < range.start);
         let leads_on = |t: &Token| {
             let word = &self.text[t.start..t.end];
-            t.kind != tokens::Kind::Directive && !TURNS.contains(&word)
+            t.kind != tokens::TokenKind::Directive && !TURNS.contains(&word)
         };
         let mut inside = tokens[first..].iter().take_while(|t| t.start < range.end);
         inside.all(leads_on)
@@ -237,7 +241,7 @@ impl Text {
         self.lines.get(number).copied()
     }
 
-    pub(super) fn scanned(&self) -> Scanned<'_> {
+    pub(super) fn as_scanned(&self) -> Scanned<'_> {
         Scanned {
             text: &self.text,
             tokens: self.tokens.get_or_init(|| Tokens::read(&self.text)),
@@ -249,7 +253,7 @@ impl Text {
     pub fn switch(&self, line: u32) -> Option<String> {
         let text = self.line(line)?;
         let start = self.lines[line as usize - 1];
-        let scanned = self.scanned();
+        let scanned = self.as_scanned();
         let range = start..start + text.len();
         let is_switch = |t: &&Token| {
             range.contains(&t.start) && ["switch", "match"].contains(&&self.text[t.start..t.end])

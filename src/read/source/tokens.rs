@@ -2,7 +2,7 @@
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A word: an identifier or a keyword.
     Word,
     /// A number, a string or a character.
@@ -16,7 +16,7 @@ pub(super) enum Kind {
 /// A token: bytes `start..end` of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: usize,
     pub end: usize,
 }
@@ -57,7 +57,7 @@ impl<'a> Lexer<'a> {
     fn next(&mut self) -> Option<Token> {
         self.skip_blanks();
         let start = self.at;
-        let first = self.rest().chars().next()?;
+        let first = self.remaining_text().chars().next()?;
         let kind = match first {
             '#' if self.line_begins && !self.is_attribute() => self.directive(),
             '"' => self.read_quoted('"'),
@@ -75,13 +75,13 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    fn rest(&self) -> &'a str {
+    fn remaining_text(&self) -> &'a str {
         &self.text[self.at..]
     }
 
     fn skip_blanks(&mut self) {
         loop {
-            let rest = self.rest();
+            let rest = self.remaining_text();
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
@@ -99,30 +99,30 @@ impl<'a> Lexer<'a> {
 
     /// Whether an attribute of Rust begins here, which code may follow: `#[inline] fn f() {`.
     fn is_attribute(&self) -> bool {
-        self.rest().starts_with("#[") || self.rest().starts_with("#![")
+        self.remaining_text().starts_with("#[") || self.remaining_text().starts_with("#![")
     }
 
     /// To the end of the line, and of those that continue it.
-    fn directive(&mut self) -> Kind {
-        while let Some(n) = self.rest().find('\n') {
-            let line = self.rest()[..n].trim_end_matches('\r');
+    fn directive(&mut self) -> TokenKind {
+        while let Some(n) = self.remaining_text().find('\n') {
+            let line = self.remaining_text()[..n].trim_end_matches('\r');
             let continues = line.ends_with('\\');
             self.at += n + 1;
             if !continues {
                 self.line_begins = true;
                 self.at -= 1;
-                return Kind::Directive;
+                return TokenKind::Directive;
             }
         }
         self.at = self.text.len();
-        Kind::Directive
+        TokenKind::Directive
     }
 
     /// Up to a quote that no backslash precedes; at most to the end of the line, unless Rust's strings go on.
-    fn read_quoted(&mut self, quote: char) -> Kind {
+    fn read_quoted(&mut self, quote: char) -> TokenKind {
         let mut escaped = false;
         let mut end = self.text.len();
-        for (i, c) in self.rest().char_indices().skip(1) {
+        for (i, c) in self.remaining_text().char_indices().skip(1) {
             if escaped {
                 escaped = false;
             } else if c == quote {
@@ -136,12 +136,12 @@ impl<'a> Lexer<'a> {
             }
         }
         self.at = end;
-        Kind::Literal
+        TokenKind::Literal
     }
 
     /// Rust's `'a`, which no quote ends.
     fn is_lifetime(&self) -> bool {
-        let mut chars = self.rest().chars().skip(1);
+        let mut chars = self.remaining_text().chars().skip(1);
         let first = chars.next();
         first.is_some_and(|c| is_word(c) && !c.is_ascii_digit()) && {
             let behind = chars.find(|c| !is_word(*c));
@@ -149,13 +149,13 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         let mut before = ' ';
         let mut length = 0;
-        for c in self.rest().chars() {
+        for c in self.remaining_text().chars() {
             let sign = (c == '+' || c == '-') && "eEpP".contains(before) && !self.is_hexadecimal();
             let separator = c == '\'' && before.is_ascii_alphanumeric();
-            let fraction = c == '.' && !self.rest()[length..].starts_with("..");
+            let fraction = c == '.' && !self.remaining_text()[length..].starts_with("..");
             if !is_word(c) && !sign && !separator && !fraction {
                 break;
             }
@@ -163,35 +163,35 @@ impl<'a> Lexer<'a> {
             before = c;
         }
         self.at += length;
-        Kind::Literal
+        TokenKind::Literal
     }
 
     /// Whether `e` is a digit of the number here, and no exponent.
     fn is_hexadecimal(&self) -> bool {
-        let rest = self.rest();
+        let rest = self.remaining_text();
         (rest.starts_with("0x") || rest.starts_with("0X")) && !rest.contains(['p', 'P'])
     }
 
     /// A word, or a literal that begins with one: `L"…"`, `R"(…)"`, `b'…'`.
-    fn word(&mut self) -> Kind {
-        let rest = self.rest();
+    fn word(&mut self) -> TokenKind {
+        let rest = self.remaining_text();
         let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(length);
         let raw = word.ends_with('R') || ["r", "br", "cr"].contains(&word);
         if raw && word.len() < 4 && behind.starts_with(['"', '#']) && self.raw(length) {
-            return Kind::Literal;
+            return TokenKind::Literal;
         }
         let prefix = ["L", "u", "U", "u8", "b", "c"].contains(&word);
         self.at += length;
         match behind.chars().next() {
             Some(quote @ ('"' | '\'')) if prefix => self.read_quoted(quote),
-            _ => Kind::Word,
+            _ => TokenKind::Word,
         }
     }
 
     /// Goes to the end of a raw string whose prefix has so many bytes, if it is one.
     fn raw(&mut self, prefix: usize) -> bool {
-        let behind = &self.rest()[prefix..];
+        let behind = &self.remaining_text()[prefix..];
         let Some(quote) = behind
             .find('"')
             .filter(|&n| behind[..n].bytes().all(|b| b == b'#'))
@@ -199,7 +199,7 @@ impl<'a> Lexer<'a> {
             return false;
         };
         let body = &behind[quote + 1..];
-        let end = if quote == 0 && self.rest().as_bytes()[prefix - 1] == b'R' {
+        let end = if quote == 0 && self.remaining_text().as_bytes()[prefix - 1] == b'R' {
             let Some(open) = body.find('(').filter(|&n| n <= 16) else {
                 return false;
             };
@@ -212,11 +212,11 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    fn punctuation(&mut self, first: char) -> Kind {
-        let rest = self.rest();
+    fn punctuation(&mut self, first: char) -> TokenKind {
+        let rest = self.remaining_text();
         let long = OPERATORS.iter().find(|o| rest.starts_with(**o));
         self.at += long.map_or(first.len_utf8(), |o| o.len());
-        Kind::Punctuation
+        TokenKind::Punctuation
     }
 }
 
@@ -253,8 +253,8 @@ mod tests {
             assert_eq!(texts(text).join(" "), expected, "{text}");
         }
         let directives = tokens("#if (\\\n x\nif # y\n  #endif");
-        let kinds: Vec<Kind> = directives.iter().map(|t| t.kind).collect();
-        use Kind::*;
+        let kinds: Vec<TokenKind> = directives.iter().map(|t| t.kind).collect();
+        use TokenKind::*;
         assert_eq!(kinds, [Directive, Word, Punctuation, Word, Directive]);
     }
 

@@ -18,7 +18,7 @@ impl Text {
         if !self.has_columns {
             return Vec::new();
         }
-        let text = self.whole();
+        let text = self.full_text();
         let ends = text.match_indices('}').map(|(at, _)| at);
         let ends = ends.filter(|at| {
             let behind = text[at + 1..].trim_start_matches([' ', '\t']);
@@ -38,7 +38,7 @@ impl Text {
         if !self.is_rust || !self.has_columns {
             return Vec::new();
         }
-        let ends = self.whole().match_indices('}');
+        let ends = self.full_text().match_indices('}');
         let places = ends.flat_map(|(at, _)| {
             let (line, column) = self.position(at);
             [(line, column), (line, column + 1)]
@@ -74,7 +74,7 @@ fn starts_with_word(text: &str, word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<(u32, u32)> {
+    fn find_uncounted(text: &str) -> Vec<(u32, u32)> {
         Text::new(text.into()).find_uncounted()
     }
 
@@ -82,7 +82,7 @@ mod tests {
     fn braces_before_other_ways_are_found() {
         let text = "if (a) {\n  f();\n} else if (b) {\n} elsewhere();\n}\nelse {\n}\ttry { }  catch (...) {\n} while \
                     (c);";
-        assert_eq!(found(text), [(3, 1), (7, 9)]);
+        assert_eq!(find_uncounted(text), [(3, 1), (7, 9)]);
     }
 
     #[test]
@@ -97,7 +97,10 @@ mod tests {
     #[test]
     fn names_of_structured_bindings_are_found() {
         let text = "auto [a, b2] = p;\nfor (const auto &[k,\n  v] : m) f(auto(x), autos[i]);\nauto&& [é] = q; auto [";
-        assert_eq!(found(text), [(1, 7), (1, 10), (2, 19), (3, 3), (4, 9)]);
+        assert_eq!(
+            find_uncounted(text),
+            [(1, 7), (1, 10), (2, 19), (3, 3), (4, 9)]
+        );
         let mut rust = Text::new("auto [a]".into());
         rust.is_rust = true;
         assert!(rust.find_uncounted().is_empty());

@@ -5,7 +5,7 @@
 )]
 
 use crate::base::index::{BlockId, FuncId, PathId};
-use crate::base::table::{grouped, number_of};
+use crate::base::table::{group_digits, number_of};
 use crate::profile::measurement::ExactCounts;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(super) type Shares<'a> = Box<dyn Fn(FuncId, PathId) -> [f64; 2] + 'a>;
 
 /// What is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum CountKey {
     Path(FuncId, PathId),
     /// Blocks of any functions.
     Subpath(Vec<(FuncId, BlockId)>),
@@ -23,7 +23,7 @@ pub(super) enum Key {
 
 #[derive(Clone, Debug)]
 pub(super) struct Count {
-    pub(super) key: Key,
+    pub(super) key: CountKey,
     pub(super) count: f64,
     pub(super) error: Option<f64>,
     pub(super) share: f64,
@@ -51,7 +51,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn distinct(&self) -> usize {
+    pub(super) fn count_distinct(&self) -> usize {
         self.all.len()
     }
 
@@ -69,7 +69,7 @@ impl Counts {
         }
         // Estimates go down as well.
         let exact = self.all.iter().filter(|c| c.error.is_none());
-        let later: HashMap<&Key, f64> = later.all.iter().map(|c| (&c.key, c.count)).collect();
+        let later: HashMap<&CountKey, f64> = later.all.iter().map(|c| (&c.key, c.count)).collect();
         exact
             .into_iter()
             .all(|c| later.get(&c.key).is_some_and(|n| *n >= c.count))
@@ -81,7 +81,7 @@ impl Counts {
             return;
         };
         let seconds = over.as_secs_f64();
-        let before: HashMap<&Key, f64> = base.all.iter().map(|c| (&c.key, c.count)).collect();
+        let before: HashMap<&CountKey, f64> = base.all.iter().map(|c| (&c.key, c.count)).collect();
         for c in &mut self.all {
             let was = before.get(&c.key).copied().unwrap_or(0.0);
             c.rate = Some((c.count - was).max(0.0) / seconds);
@@ -92,14 +92,14 @@ impl Counts {
 
 /// A number of executions.
 pub(super) fn number(n: f64) -> String {
-    grouped(rounded(n))
+    group_digits(round_count(n))
 }
 
 /// A number that may be an estimate, and what `noun` names: `1 path`, `2,000 paths`.
-pub(super) fn counted(n: f64, noun: &str) -> String {
-    number_of(rounded(n), noun)
+pub(super) fn count_noun(n: f64, noun: &str) -> String {
+    number_of(round_count(n), noun)
 }
 
-fn rounded(n: f64) -> u128 {
+fn round_count(n: f64) -> u128 {
     n.round().max(0.0) as u128
 }

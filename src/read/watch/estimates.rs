@@ -1,11 +1,11 @@
 //! What is looked at where it is estimated: paths in bursts, or sampled subpaths.
 
-use super::counts::{Count, Counted, Counts, Key, counted};
+use super::counts::{Count, CountKey, Counted, Counts, count_noun};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId};
 use crate::base::table::exact_number_of;
 use crate::estimates::data::Estimated;
-use crate::estimates::subpath::report::{ProgramBlock, Report, Row, Texts};
+use crate::estimates::subpath::report::{ProgramBlock, Report, SubpathRow, Texts};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::read::report::steps::Steps;
@@ -23,15 +23,15 @@ pub(super) fn count<'a>(profile: &Profile, estimated: &'a Estimated) -> Result<C
 }
 
 fn count_sampled(profile: &Profile) -> Result<Counts> {
-    let sampled = profile.sampled()?;
+    let sampled = profile.as_sampled()?;
     let report = Report::new(sampled, &Selection::default());
-    let count = |row: Row| Count {
+    let count = |row: SubpathRow| Count {
         sure: row.sure_share(),
         count: row.estimate.count,
         error: Some(row.estimate.half_width),
         share: row.share,
         blocks: row.places.len(),
-        key: Key::Subpath(row.places.iter().map(|p| (p.func, p.block)).collect()),
+        key: CountKey::Subpath(row.places.iter().map(|p| (p.func, p.block)).collect()),
         rate: None,
     };
     Ok(Counts {
@@ -46,14 +46,14 @@ pub(super) fn totals(estimated: &Estimated, counts: &Counts, distinct: &str) -> 
     match estimated {
         Estimated::Sampled(sample) => format!(
             "about {} executed{}; {} sampled, {distinct} distinct, one in {}",
-            counted(counts.total, "block"),
+            count_noun(counts.total, "block"),
             counts.rate_of("blocks"),
             exact_number_of(sample.count_points(), "subpath"),
             exact_number_of(sample.period(), "block")
         ),
         Estimated::Bursts(bursts) => format!(
             "{} in {}, {distinct} distinct; shares are estimates",
-            counted(counts.total, "path"),
+            count_noun(counts.total, "path"),
             exact_number_of(bursts.number(), "burst")
         ),
     }

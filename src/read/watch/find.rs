@@ -19,7 +19,7 @@ const MANIFEST: &str = "manifest.json";
 
 /// Where raw profiles are looked for, each time anew: programs start and end, and files are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum WatchTarget {
     /// One file.
     File(PathBuf),
     /// All `*.p3raw` below a folder.
@@ -28,27 +28,27 @@ pub(crate) enum Target {
     Process(u64),
 }
 
-impl Target {
+impl WatchTarget {
     /// What a name on the command line means: a file, a folder, or else the id of a process.
     ///
     /// # Errors
     /// What is none of them.
-    pub(crate) fn parse(name: &Path) -> Result<Target> {
+    pub(crate) fn parse(name: &Path) -> Result<WatchTarget> {
         if name.is_dir() {
-            return Ok(Target::Folder(name.to_path_buf()));
+            return Ok(WatchTarget::Folder(name.to_path_buf()));
         }
         let id = name.to_str().and_then(|n| n.parse::<u64>().ok());
         match id {
             Some(id) if !name.exists() => {
                 let known = Path::new("/proc").join(id.to_string()).is_dir();
-                let target = known.then_some(Target::Process(id));
+                let target = known.then_some(WatchTarget::Process(id));
                 target.ok_or_else(|| {
                     Error::Usage(format!("{id}: no process and no file has this name; name a running program, a raw profile or an output folder"))
                 })
             }
             _ => {
                 fs::metadata(name).map_err(|e| Error::read(name, e))?;
-                Ok(Target::File(name.to_path_buf()))
+                Ok(WatchTarget::File(name.to_path_buf()))
             }
         }
     }
@@ -59,9 +59,9 @@ impl Target {
     /// Folders and processes that cannot be read.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         match self {
-            Target::File(file) => Ok(vec![file.clone()]),
-            Target::Folder(folder) => Ok(find_raw_files(folder)),
-            Target::Process(id) => match Maps::read(*id) {
+            WatchTarget::File(file) => Ok(vec![file.clone()]),
+            WatchTarget::Folder(folder) => Ok(find_raw_files(folder)),
+            WatchTarget::Process(id) => match Maps::read(*id) {
                 Ok(maps) => Ok(maps.profiles()),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
                 Err(e) => Err(Error::read(maps_path(*id), e)),
@@ -156,11 +156,11 @@ fn parse_mapping(line: &[u8]) -> Option<(u64, Vec<u8>)> {
         rest = rest[end..].trim_ascii_start();
     }
     let name = rest.strip_suffix(b" (deleted)").unwrap_or(rest);
-    (inode != 0 && name.starts_with(b"/")).then(|| (inode, unescaped(name)))
+    (inode != 0 && name.starts_with(b"/")).then(|| (inode, unescape_name(name)))
 }
 
 /// Line ends in names are written as `\012`.
-fn unescaped(name: &[u8]) -> Vec<u8> {
+fn unescape_name(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name;
     while let Some((first, behind)) = rest.split_first() {
@@ -195,7 +195,7 @@ pub(super) fn has_mapped(process: u64, file: &Path) -> Option<bool> {
 /// Manifests that cannot be used, of those that were found the nearest, and that there is none.
 pub(crate) fn programs(
     manifests: &[PathBuf],
-    targets: &[Target],
+    targets: &[WatchTarget],
     program: [u8; 16],
     file: &Path,
 ) -> Result<Programs> {
@@ -205,9 +205,9 @@ pub(crate) fn programs(
     let mut places = vec![file.to_path_buf()];
     for target in targets {
         match target {
-            Target::File(file) => places.push(file.clone()),
-            Target::Folder(folder) => places.push(folder.join(MANIFEST)),
-            Target::Process(id) => {
+            WatchTarget::File(file) => places.push(file.clone()),
+            WatchTarget::Folder(folder) => places.push(folder.join(MANIFEST)),
+            WatchTarget::Process(id) => {
                 let of = |what: &str| fs::read_link(format!("/proc/{id}/{what}"));
                 places.extend(of("exe"));
                 places.extend(of("cwd").map(|folder| folder.join(MANIFEST)));
@@ -279,17 +279,20 @@ mod tests {
         let file = dir.path().join("12");
         fs::write(&file, "").unwrap();
         let folder = dir.path().to_path_buf();
-        assert_eq!(Target::parse(&folder).unwrap(), Target::Folder(folder));
-        assert_eq!(Target::parse(&file).unwrap(), Target::File(file));
+        assert_eq!(
+            WatchTarget::parse(&folder).unwrap(),
+            WatchTarget::Folder(folder)
+        );
+        assert_eq!(WatchTarget::parse(&file).unwrap(), WatchTarget::File(file));
         let own = u64::from(std::process::id());
-        let process = Target::parse(Path::new(&own.to_string())).unwrap();
-        assert_eq!(process, Target::Process(own));
+        let process = WatchTarget::parse(Path::new(&own.to_string())).unwrap();
+        assert_eq!(process, WatchTarget::Process(own));
         assert!(
             process.files().unwrap().is_empty(),
             "nothing of ours is mapped"
         );
-        assert!(Target::parse(Path::new("nothing/there")).is_err());
-        let none = Target::parse(Path::new("4000000000")).unwrap_err();
+        assert!(WatchTarget::parse(Path::new("nothing/there")).is_err());
+        let none = WatchTarget::parse(Path::new("4000000000")).unwrap_err();
         assert!(
             none.to_string().contains("no process and no file"),
             "{none}"

@@ -8,13 +8,13 @@ mod find;
 mod rows;
 mod text;
 
-pub(crate) use find::{Target, programs};
-pub(crate) use rows::{Kind, Order, Row};
+pub(crate) use find::{WatchTarget, programs};
+pub(crate) use rows::{RowKind, RowOrder, WatchRow};
 pub(crate) use text::{cells, heading, text};
 
 use crate::base::error::{Error, Result};
 use crate::base::index::CopyId;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::merge::snapshot::Snapshot;
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Programs that are looked at.
 pub(crate) struct Watch {
-    targets: Vec<Target>,
+    targets: Vec<WatchTarget>,
     manifests: Vec<PathBuf>,
     /// Of the program, once a profile of it was read.
     snapshot: Option<Snapshot>,
@@ -60,9 +60,9 @@ pub(crate) struct View {
     /// What is not there or cannot be read, one line each.
     pub notes: Vec<String>,
     /// What the rows are.
-    pub kind: Kind,
+    pub kind: RowKind,
     /// The first rows, in the order asked for.
-    pub rows: Vec<Row>,
+    pub rows: Vec<WatchRow>,
     /// How many there are in all.
     pub distinct: usize,
     /// The time that rates are over, from the second look on.
@@ -71,7 +71,7 @@ pub(crate) struct View {
 
 /// Whether the process of a profile still runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ProcessState {
     Running,
     Ended,
     Unknown,
@@ -83,7 +83,7 @@ impl Watch {
     /// # Errors
     /// Names of nothing.
     pub(crate) fn new(names: &[PathBuf], manifests: &[PathBuf]) -> Result<Watch> {
-        let targets = names.iter().map(|n| Target::parse(n));
+        let targets = names.iter().map(|n| WatchTarget::parse(n));
         Ok(Watch {
             targets: targets.collect::<Result<_>>()?,
             manifests: manifests.to_vec(),
@@ -104,7 +104,7 @@ impl Watch {
     /// # Errors
     /// Profiles that are of several programs or of none that is known, damaged, or of counts that are no paths; and
     /// that there is no profile.
-    pub(crate) fn look(&mut self, order: Order, top: usize) -> Result<View> {
+    pub(crate) fn look_again(&mut self, order: RowOrder, top: usize) -> Result<View> {
         let at = Instant::now();
         let mut notes = Vec::new();
         let raws = self.read(&mut notes)?;
@@ -117,7 +117,7 @@ impl Watch {
         let snapshot = self.snapshot.as_mut().expect("made with the first profile");
         snapshot.fill(raws)?;
         let profile = &snapshot.profile;
-        let kind = Kind::of(profile)?;
+        let kind = RowKind::kind_of(profile)?;
         let mut counts = self.rows.counts(profile)?;
         let base = self.base.take().filter(|b| {
             let there = |s: &[u8; 16]| profile.sources.binary_search(s).is_ok();
@@ -125,16 +125,16 @@ impl Watch {
         });
         let over = base.as_ref().map(|b| at - b.at);
         counts.set_rates(base.as_ref().map(|b| &b.counts), over);
-        let rows = self.rows.first(profile, &counts, order, top)?;
+        let rows = self.rows.first_rows(profile, &counts, order, top)?;
         notes.extend(profile.verdict.threads.iter().cloned());
-        notes.extend(missing(profile));
+        notes.extend(describe_missing(profile));
         let view = View {
             title: title(profile, &name, files, state),
             totals: rows::totals(profile, &counts),
             notes,
             kind,
             rows,
-            distinct: counts.distinct(),
+            distinct: counts.count_distinct(),
             over,
         };
         self.base = base.or_else(|| {
@@ -158,7 +158,7 @@ impl Watch {
             match raw {
                 Ok(raw) if seen.insert(raw.unique) => raws.push((file, raw)),
                 Ok(_) => {}
-                Err(e) if matches!(target, Target::File(_)) => return Err(e),
+                Err(e) if matches!(target, WatchTarget::File(_)) => return Err(e),
                 Err(e) => {
                     notes.push(format!("left out: {e}"));
                     failed.get_or_insert(e);
@@ -166,17 +166,17 @@ impl Watch {
             }
         }
         if raws.is_empty() {
-            return Err(failed.unwrap_or_else(|| nothing(&self.targets)));
+            return Err(failed.unwrap_or_else(|| nothing_found(&self.targets)));
         }
         Ok(raws)
     }
 
     /// The files that are there now, each with what named it.
-    fn files(&mut self) -> Result<Vec<(Target, PathBuf)>> {
+    fn files(&mut self) -> Result<Vec<(WatchTarget, PathBuf)>> {
         let mut files = Vec::new();
         for target in &self.targets {
             let mut found = target.files()?;
-            if matches!(target, Target::Process(_)) {
+            if matches!(target, WatchTarget::Process(_)) {
                 // What it counted is there when it is gone.
                 if found.is_empty() {
                     found.clone_from(&self.last);
@@ -219,13 +219,13 @@ fn read(file: &Path) -> Result<Raw> {
     }
 }
 
-fn nothing(targets: &[Target]) -> Error {
+fn nothing_found(targets: &[WatchTarget]) -> Error {
     match &targets[0] {
-        Target::Process(id) => Error::Usage(format!(
+        WatchTarget::Process(id) => Error::Usage(format!(
             "process {id}: it maps no raw profile; name a program that p3-rewrite made (a program that printed that it \
              counts in memory has none)"
         )),
-        Target::Folder(path) | Target::File(path) => Error::profile(
+        WatchTarget::Folder(path) | WatchTarget::File(path) => Error::profile(
             path,
             "there is no *.p3raw file in it",
             "run the program first, or name its process",
@@ -239,30 +239,33 @@ fn name(raw: &Raw) -> String {
     let first = arguments.and_then(|a| a.first());
     let first = first.map_or(&b"program"[..], Vec::as_slice);
     let file = first.rsplit(|b| *b == b'/').next().unwrap_or(first);
-    printable(&String::from_utf8_lossy(file)).into_owned()
+    escape_unprintable(&String::from_utf8_lossy(file)).into_owned()
 }
 
 /// By profile.
-fn state(raws: &[(PathBuf, Raw)]) -> Vec<State> {
+fn state(raws: &[(PathBuf, Raw)]) -> Vec<ProcessState> {
     let host = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
     let of = |(file, raw): &(PathBuf, Raw)| {
         if host.trim_ascii_end() != raw.host {
-            return State::Unknown;
+            return ProcessState::Unknown;
         }
         let process = if raw.pooled { raw.owner } else { raw.pid };
         match find::has_mapped(process, file) {
-            Some(true) => State::Running,
-            Some(false) => State::Ended,
-            None => State::Unknown,
+            Some(true) => ProcessState::Running,
+            Some(false) => ProcessState::Ended,
+            None => ProcessState::Unknown,
         }
     };
     raws.iter().map(of).collect()
 }
 
-fn title(profile: &Profile, name: &str, files: usize, state: Vec<State>) -> String {
+fn title(profile: &Profile, name: &str, files: usize, state: Vec<ProcessState>) -> String {
     let manifest = &profile.manifest;
-    let running = state.iter().filter(|s| **s == State::Running).count();
-    let ran = if state.contains(&State::Unknown) {
+    let running = state
+        .iter()
+        .filter(|s| **s == ProcessState::Running)
+        .count();
+    let ran = if state.contains(&ProcessState::Unknown) {
         String::new()
     } else if running == 0 {
         ", ended".into()
@@ -294,7 +297,7 @@ fn copies(profile: &Profile) -> String {
 }
 
 /// That paths are not there which other copies count.
-fn missing(profile: &Profile) -> Option<String> {
+fn describe_missing(profile: &Profile) -> Option<String> {
     if !matches!(profile.measured, Measurement::Exact(Exact::Paths(_))) {
         return None;
     }

@@ -1,11 +1,11 @@
 //! The rows of a look: paths, or subpaths, with shares and rates.
 
-use super::counts::{Count, Counted, Counts, Key, counted};
+use super::counts::{Count, CountKey, Counted, Counts, count_noun};
 use super::estimates;
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, PathId};
 use crate::base::table::Layout;
-use crate::base::table::exactly;
+use crate::base::table::group_all_digits;
 use crate::estimates::data;
 use crate::profile::Profile;
 use crate::profile::measurement::{Exact, Measurement};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 /// What rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     /// Paths, counted.
     Paths,
     /// Sampled subpaths: counts are estimates.
@@ -25,17 +25,17 @@ pub(crate) enum Kind {
     Bursts,
 }
 
-impl Kind {
+impl RowKind {
     /// What a profile has rows of.
     ///
     /// # Errors
     /// Counts of edges.
-    pub(super) fn of(profile: &Profile) -> Result<Kind> {
+    pub(super) fn kind_of(profile: &Profile) -> Result<RowKind> {
         match &profile.measured {
-            Measurement::Exact(Exact::Paths(_)) => Ok(Kind::Paths),
+            Measurement::Exact(Exact::Paths(_)) => Ok(RowKind::Paths),
             Measurement::Estimated(estimated) => Ok(match estimated.kind() {
-                data::Kind::Subpaths => Kind::Subpaths,
-                data::Kind::Bursts => Kind::Bursts,
+                data::Kind::Subpaths => RowKind::Subpaths,
+                data::Kind::Bursts => RowKind::Bursts,
             }),
             Measurement::Exact(Exact::Edges(_)) => Err(Error::profile(
                 &profile.path,
@@ -48,7 +48,7 @@ impl Kind {
 
 /// What comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum RowOrder {
     /// The largest share of what was executed.
     #[default]
     Share,
@@ -60,31 +60,31 @@ pub(crate) enum Order {
     Length,
 }
 
-impl Order {
+impl RowOrder {
     /// The next one, around.
-    pub(crate) fn next(self) -> Order {
+    pub(crate) fn next(self) -> RowOrder {
         match self {
-            Order::Share => Order::Rate,
-            Order::Rate => Order::Count,
-            Order::Count => Order::Length,
-            Order::Length => Order::Share,
+            RowOrder::Share => RowOrder::Rate,
+            RowOrder::Rate => RowOrder::Count,
+            RowOrder::Count => RowOrder::Length,
+            RowOrder::Length => RowOrder::Share,
         }
     }
 
     /// In a word.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Order::Share => "share",
-            Order::Rate => "rate",
-            Order::Count => "count",
-            Order::Length => "length",
+            RowOrder::Share => "share",
+            RowOrder::Rate => "rate",
+            RowOrder::Count => "count",
+            RowOrder::Length => "length",
         }
     }
 }
 
 /// A path or subpath.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct WatchRow {
     /// How often it ran.
     pub count: f64,
     /// Half of the 95 % interval of the count (subpaths), or of the share (bursts).
@@ -105,11 +105,11 @@ pub(crate) struct Row {
 
 /// What was counted, in one line.
 pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
-    let distinct = exactly(counts.distinct() as u64);
+    let distinct = group_all_digits(counts.count_distinct() as u64);
     match &profile.measured {
         Measurement::Estimated(estimated) => estimates::totals(estimated, counts, &distinct),
         Measurement::Exact(_) => {
-            let (total, rate) = (counted(counts.total, "path"), counts.rate_of("paths"));
+            let (total, rate) = (count_noun(counts.total, "path"), counts.rate_of("paths"));
             format!("{total} executed{rate}, {distinct} distinct")
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
 pub(super) struct Rows {
     /// Instructions and blocks.
     sizes: HashMap<(FuncId, PathId), (u64, usize)>,
-    texts: HashMap<Key, (String, String, Vec<String>)>,
+    texts: HashMap<CountKey, (String, String, Vec<String>)>,
     sources: Option<Sources>,
 }
 
@@ -131,7 +131,7 @@ impl Rows {
         let (counts, shares) = match &profile.measured {
             Measurement::Exact(Exact::Paths(counts)) => (counts, None),
             Measurement::Exact(Exact::Edges(_)) => {
-                return Kind::of(profile).map(|_| Counts::default());
+                return RowKind::kind_of(profile).map(|_| Counts::default());
             }
             Measurement::Estimated(estimated) => match estimates::count(profile, estimated)? {
                 Counted::Subpaths(counts) => return Ok(counts),
@@ -154,7 +154,7 @@ impl Rows {
             let (f, id, n) = *path;
             let share = instructions(path) / executed.max(1.0);
             let mut count = Count {
-                key: Key::Path(f, id),
+                key: CountKey::Path(f, id),
                 count: n as f64,
                 error: None,
                 share,
@@ -188,19 +188,19 @@ impl Rows {
     }
 
     /// The first rows.
-    pub(super) fn first(
+    pub(super) fn first_rows(
         &mut self,
         profile: &Profile,
         counts: &Counts,
-        order: Order,
+        order: RowOrder,
         top: usize,
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<WatchRow>> {
         let mut all: Vec<&Count> = counts.all.iter().collect();
         let value = |c: &Count| match order {
-            Order::Share => c.sure,
-            Order::Rate => c.rate.unwrap_or(0.0),
-            Order::Count => c.count,
-            Order::Length => c.blocks as f64,
+            RowOrder::Share => c.sure,
+            RowOrder::Rate => c.rate.unwrap_or(0.0),
+            RowOrder::Count => c.count,
+            RowOrder::Length => c.blocks as f64,
         };
         // What is equal stays in the order of reports.
         all.sort_by(|a, b| {
@@ -212,9 +212,9 @@ impl Rows {
         Ok(all.into_iter().map(|c| self.row(c)).collect())
     }
 
-    fn row(&self, c: &Count) -> Row {
+    fn row(&self, c: &Count) -> WatchRow {
         let (name, rest, details) = self.texts[&c.key].clone();
-        Row {
+        WatchRow {
             count: c.count,
             error: c.error,
             rate: c.rate,
@@ -237,8 +237,8 @@ impl Rows {
                 continue;
             }
             match &c.key {
-                Key::Path(f, id) => new.push((*f, *id, 0)),
-                Key::Subpath(places) => {
+                CountKey::Path(f, id) => new.push((*f, *id, 0)),
+                CountKey::Subpath(places) => {
                     let (blocks, details) = estimates::words(&steps, sources, places);
                     texts.insert(c.key.clone(), (blocks, String::new(), details));
                 }
@@ -248,7 +248,7 @@ impl Rows {
             let rest = format!("{} #{}", steps.start(&line), line.id);
             let details = steps.lines(&line, Layout::default(), 0);
             let text = (steps.name(line.func), rest, details);
-            texts.insert(Key::Path(line.func, line.id), text);
+            texts.insert(CountKey::Path(line.func, line.id), text);
         }
         Ok(())
     }

@@ -38,7 +38,7 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
             hidden.known_labels = known.binary_search(&number).is_ok();
             hidden.pressure = pressure[number];
             hidden.body = body;
-            if hidden != Hidden::nothing(body, number) {
+            if hidden != Hidden::without_hidden(body, number) {
                 found.push(hidden);
             }
         }
@@ -76,7 +76,7 @@ pub(super) fn needs_link_time_code(module: &Module) -> Option<String> {
 
 /// What block `number` of a function hides; which function is not known here.
 fn look(block: Block, number: usize, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
-    let mut hidden = Hidden::nothing(0, number);
+    let mut hidden = Hidden::without_hidden(0, number);
     for i in block.instructions() {
         // The entry is in no loop. (Most allocas stand there, and text takes time.)
         hidden.single |= i.is_token() || number > 0 && is_swift_error(i);

@@ -9,7 +9,7 @@ use crate::estimates::data::Settings;
 use crate::input::load::Optimize;
 use crate::profile::verdict::Trust;
 use crate::write::dump::View;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub use select::Select;
@@ -63,38 +63,25 @@ impl Setting {
     ];
 }
 
-/// What to rewrite, and how.
+/// What to rewrite, and how. Fields that are needed together are groups, and functions take the group that they need.
 #[derive(Debug)]
 pub struct Options {
-    /// Files and folders to load.
-    pub inputs: Vec<PathBuf>,
-    /// Which inputs are optimised before they are rewritten.
-    pub optimize: Optimize,
-    /// What lowers MLIR, in the words of `mlir-opt --pass-pipeline`.
-    pub mlir: Option<String>,
+    /// What to load.
+    pub inputs: InputOptions,
+    /// What to write, and where.
+    pub output: OutputOptions,
+    /// Where weights come from.
+    pub weights: WeightOptions,
+    /// Which functions are instrumented.
+    pub functions: FunctionOptions,
+    /// What to show of the analysis.
+    pub views: ViewOptions,
     /// The number of copies to make.
     pub copies: u32,
-    /// The output folder.
-    pub out: PathBuf,
     /// The scheme.
     pub scheme: Scheme,
-    /// Write bitcode.
-    pub bitcode: bool,
-    /// Write text.
-    pub text: bool,
-    /// Where weights come from.
-    pub weights: WeightsFrom,
-    /// Whether a profile of another program is no error: weights are estimated then. A build gives one profile to all
-    /// programs.
-    pub accept_unrelated: bool,
-    /// Which profiles are good enough for that.
-    pub trust: Trust,
     /// The paths to count, if not all; only where a scheme counts paths.
     pub paths: Option<Select>,
-    /// Functions to instrument.
-    pub include: Option<Filter>,
-    /// Functions to leave alone.
-    pub exclude: Option<Filter>,
     /// How counts are incremented.
     pub counters: Counters,
     /// Whether counts are exact under threads; `None`: they are, in the way that costs least.
@@ -105,18 +92,73 @@ pub struct Options {
     pub count_hits: bool,
     /// Prove every plan before it is carried out.
     pub check: bool,
-    /// Views to write, and where.
-    pub dump: Vec<View>,
-    /// Folder for the views.
-    pub dump_dir: PathBuf,
-    /// Functions to dump and list.
-    pub function: Option<Filter>,
-    /// Print the table.
-    pub stats: bool,
     /// Threads; `None` for all cores.
     pub jobs: Option<u32>,
     /// -1 quiet, 0, 1 verbose.
     pub verbosity: i8,
+}
+
+/// What to load.
+#[derive(Debug)]
+pub struct InputOptions {
+    /// Files and folders.
+    pub files: Vec<PathBuf>,
+    /// Which inputs are optimised before they are rewritten.
+    pub optimize: Optimize,
+    /// What lowers MLIR, in the words of `mlir-opt --pass-pipeline`.
+    pub mlir: Option<String>,
+}
+
+/// What to write, and where.
+#[derive(Debug)]
+pub struct OutputOptions {
+    /// The output folder.
+    pub folder: PathBuf,
+    /// Write bitcode.
+    pub bitcode: bool,
+    /// Write text.
+    pub text: bool,
+}
+
+/// Where weights come from.
+#[derive(Debug)]
+pub struct WeightOptions {
+    /// The source.
+    pub from: WeightsFrom,
+    /// Whether a profile of another program is no error: weights are estimated then. A build gives one profile to all
+    /// programs.
+    pub accept_unrelated: bool,
+    /// Which profiles are good enough.
+    pub trust: Trust,
+}
+
+/// Which functions are instrumented.
+#[derive(Clone, Debug)]
+pub struct FunctionOptions {
+    /// These alone, if any are named.
+    pub include: Option<Filter>,
+    /// None of these.
+    pub exclude: Option<Filter>,
+}
+
+/// What to show of the analysis.
+#[derive(Debug, Default)]
+pub struct ViewOptions {
+    /// Views to write.
+    pub dump: Vec<View>,
+    /// The folder for the views.
+    pub folder: PathBuf,
+    /// The functions to dump and list; `None`: all.
+    pub function: Option<Filter>,
+    /// Print the table.
+    pub stats: bool,
+}
+
+impl ViewOptions {
+    /// Whether function `name` is to be dumped and listed.
+    pub fn selects_function(&self, name: &str) -> bool {
+        self.function.as_ref().is_none_or(|f| f.admits(name))
+    }
 }
 
 impl Options {
@@ -135,20 +177,10 @@ impl Options {
 
     /// What becomes of the names of values in the copies: they are for readers of text.
     pub fn names(&self) -> Names {
-        if self.text {
+        if self.output.text {
             Names::Kept
         } else {
             Names::Dropped
         }
-    }
-
-    /// Whether function `name` is to be dumped and listed.
-    pub fn selects(&self, name: &str) -> bool {
-        self.function.as_ref().is_none_or(|f| f.admits(name))
-    }
-
-    /// The output folder.
-    pub fn out(&self) -> &Path {
-        &self.out
     }
 }

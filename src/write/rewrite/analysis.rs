@@ -6,7 +6,7 @@ use super::update::{Chosen, choose_update};
 use super::{Clock, Options};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
-use crate::base::names::shown;
+use crate::base::names::printed_name;
 use crate::copies::partition::Assignment;
 use crate::copies::plan::Update;
 use crate::copies::plan::build::copy_plan;
@@ -77,8 +77,8 @@ impl Analysis {
         clock: &mut Clock,
     ) -> Result<Analysis> {
         let chosen = LoadOptions {
-            include: options.include.clone(),
-            exclude: options.exclude.clone(),
+            include: options.functions.include.clone(),
+            exclude: options.functions.exclude.clone(),
         };
         let mut program = emit::load(inputs, parsed, &chosen)?;
         if options.scheme.strategy().method == Method::Shadow {
@@ -105,7 +105,7 @@ impl Analysis {
             });
             let (build, paths) = (Build::of_program(&program), &paths.raw);
             let expected = &mut expected;
-            if options.accept_unrelated {
+            if options.weights.accept_unrelated {
                 is_related = profile::weights::apply(profile, &build, functions, paths, expected)?;
             } else {
                 profile::weights::apply_known(profile, &build, functions, paths, expected)?;
@@ -270,7 +270,10 @@ fn check_filters(options: &Options, inputs: &[Admitted], program: &Program) -> R
             .or_else(|| inlined(inputs, matches))
             .or_else(|| outside(program, matches))
     };
-    for (filter, symbols) in [(&options.include, &profiled), (&options.function, &names)] {
+    for (filter, symbols) in [
+        (&options.functions.include, &profiled),
+        (&options.views.function, &names),
+    ] {
         if let Some(filter) = filter {
             filter.must_match(symbols, elsewhere)?;
         }
@@ -281,18 +284,22 @@ fn check_filters(options: &Options, inputs: &[Admitted], program: &Program) -> R
 fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {
     let mut bodies = program.functions.iter().map(|f| program.body_at(f));
     let body = bodies.find(|b| matches(&b.name))?;
-    Some(format!("{} is skipped: {}", shown(&body.name), body.skip?))
+    Some(format!(
+        "{} is skipped: {}",
+        printed_name(&body.name),
+        body.skip?
+    ))
 }
 
 /// Only asked where an expression chose nothing: it reads the modules once more.
 fn inlined(inputs: &[Admitted], matches: &dyn Fn(&str) -> bool) -> Option<String> {
     let inlined = emit::inlined(inputs);
     let (name, into) = inlined.iter().find(|(name, _)| matches(name))?;
-    let mut told: Vec<_> = into.iter().take(TOLD).map(|f| shown(f)).collect();
+    let mut told: Vec<_> = into.iter().take(TOLD).map(|f| printed_name(f)).collect();
     if into.len() > TOLD {
         told.push(format!("{} more", into.len() - TOLD));
     }
-    let (name, told) = (shown(name), told.join(", "));
+    let (name, told) = (printed_name(name), told.join(", "));
     Some(format!(
         "{name} was inlined into {told} (-fno-inline keeps it)"
     ))
@@ -302,7 +309,7 @@ fn outside(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> 
     let bodies = program.functions.iter().map(|f| program.body_at(f));
     let calls = bodies.flat_map(|b| &b.cfg.blocks).flat_map(|b| &b.calls);
     let mut outside = calls.filter_map(|c| match &c.callee {
-        Callee::External(name) if matches(name) => Some(shown(name)),
+        Callee::External(name) if matches(name) => Some(printed_name(name)),
         _ => None,
     });
     let name = outside.next()?;

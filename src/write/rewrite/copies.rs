@@ -132,7 +132,7 @@ impl<'a> Copies<'a> {
                     .par_iter()
                     .try_for_each(|i| self.write_module(0, i))
             };
-            return super::threads(self.options)?.install(by_threads);
+            return super::threads(self.options.jobs)?.install(by_threads);
         }
         let source = |i: &Insertion| Source::new(&self.inputs[0], i.copy);
         let (last, others) = insertions.split_last().expect("a copy at least");
@@ -236,7 +236,7 @@ impl<'a> Copies<'a> {
 
     /// Whether program and paths are looked at when the copies are written.
     fn shows_program(&self) -> bool {
-        self.options.stats || !self.options.dump.is_empty()
+        self.options.views.stats || !self.options.views.dump.is_empty()
     }
 
     /// The plan of a copy that counts, proved where `--check` asks for it.
@@ -249,7 +249,7 @@ impl<'a> Copies<'a> {
             VersionsOf::Everything => self.analysis.doubled(plan),
             VersionsOf::Nothing | VersionsOf::Loops => plan,
         };
-        if self.options.stats || self.options.dump.contains(&View::Plan) {
+        if self.options.views.stats || self.options.views.dump.contains(&View::Plan) {
             let mut kept = self.kept.lock().expect("nothing panics while it is held");
             kept.insert(copy, plan.clone());
         }
@@ -285,8 +285,8 @@ impl<'a> Copies<'a> {
             count_hits: self.options.count_hits,
             affected,
             selective: self.options.paths.is_some(),
-            bitcode: self.options.bitcode,
-            text: self.options.text,
+            bitcode: self.options.output.bitcode,
+            text: self.options.output.text,
         }
     }
 

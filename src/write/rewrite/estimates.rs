@@ -11,7 +11,7 @@ use crate::estimates::subpath::emit::Sample;
 use crate::estimates::subpath::plan::{SampledFunction, Sequence};
 use crate::estimates::subpath::stats;
 use crate::write::emit::work::CopyWork;
-use crate::write::options::Options;
+use crate::write::options::ViewOptions;
 use std::borrow::Cow;
 
 /// What a copy does whose shadows count.
@@ -31,7 +31,7 @@ pub(super) fn sample<'a>(
     })
 }
 
-/// The same, of which `analysis` keeps no control flow and no paths.
+/// Sampled functions, of which `analysis` keeps no control flow and no paths.
 pub(super) fn take_sample(
     analysis: &mut Analysis,
     settings: Option<&Settings>,
@@ -86,14 +86,14 @@ fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFuncti
 }
 
 /// How the selected functions are sampled, in all copies: for `--dump plan`.
-pub(super) fn dump(options: &Options, measured: Measured, settings: &Settings) -> String {
+pub(super) fn dump(views: &ViewOptions, measured: Measured, settings: &Settings) -> String {
     let name = |f: &SampledFunction| measured.program.functions[f.func].name.as_str();
     let functions = sampled(measured, settings).into_iter();
-    let selected = functions.filter(|f| options.selects(name(f)));
+    let selected = functions.filter(|f| views.selects_function(name(f)));
     selected.map(|f| f.plan().text(name(&f))).collect()
 }
 
-/// The same for `--stats`, of the functions that `selects` admits.
+/// The table of `--stats`, of the functions that `selects` admits.
 pub(super) fn table(
     measured: Measured,
     settings: &Settings,

@@ -9,8 +9,8 @@ mod update;
 mod views;
 
 use crate::base::error::{Error, Result};
-use crate::base::names::{NAMED_FUNCTIONS, first_names, quote_for_shell, shown};
-use crate::base::table::{Columns, exactly, number_of};
+use crate::base::names::{NAMED_FUNCTIONS, first_names, printed_name, quote_for_shell};
+use crate::base::table::{Columns, group_all_digits, number_of};
 use crate::copies::partition::Share;
 use crate::copies::plan::Update;
 use crate::input::load::positions::Positions;
@@ -20,7 +20,7 @@ use crate::profile::manifest::{Manifest, Status};
 use crate::profile::verdict::idle_copies;
 use crate::profile::weights::UNRELATED;
 use crate::write::emit::{self, Admission, Parsed};
-use crate::write::options::{Options, THREADS_WARNING, WeightsFrom};
+use crate::write::options::{Options, OutputOptions, THREADS_WARNING, WeightsFrom};
 use crate::write::output::{Folder, Linking, StagedManifest, WEIGHTS, module_name};
 use crate::write::stats;
 use analysis::Analysis;
@@ -48,7 +48,7 @@ impl Summary {
     /// The closing line: what was made, and what to type next.
     pub fn line(&self, options: &Options) -> String {
         let [exact, cut, skipped] = self.functions;
-        let out = options.out().display();
+        let out = options.output.folder.display();
         let numbers = if options.scheme.strategy().measure.is_exact() {
             let of_paths = match self.selected {
                 None => [(exact, "exact"), (cut, "cut")],
@@ -63,7 +63,7 @@ impl Summary {
             vec![(exact + cut, "sampled"), (skipped, "skipped")]
         };
         let numbers = numbers.into_iter();
-        let numbers = numbers.map(|(n, what)| format!("{} {what}", exactly(n as u64)));
+        let numbers = numbers.map(|(n, what)| format!("{} {what}", group_all_digits(n as u64)));
         let functions = numbers.collect::<Vec<_>>().join(", ");
         format!(
             "{out}: {} ({}); functions: {functions}; next: make -C {} run",
@@ -78,14 +78,18 @@ impl Summary {
 /// modules in parallel.
 ///
 /// # Errors
-/// See [`Error`]; the folder then has no manifest.
+/// Any [`Error`]; the folder then has no manifest.
 pub fn rewrite(options: &Options) -> Result<Summary> {
     options.scheme.must_be_built()?;
-    let pool = threads(options)?;
+    let pool = threads(options.jobs)?;
     emit::set_up();
     let mut clock = Clock::new(options.verbosity > 0);
-    Folder::check(options.out())?;
-    let found = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
+    Folder::check(&options.output.folder)?;
+    let found = find_inputs(
+        &options.inputs.files,
+        &options.output.folder,
+        options.inputs.mlir.as_deref(),
+    )?;
     clock.lap("read the inputs");
     let names = options.names();
     let Admission {
@@ -93,7 +97,7 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
         lines,
         about_lto,
         mut parsed,
-    } = in_small_pages(|| pool.install(|| emit::admit(found, names, |_| options.optimize)))?;
+    } = in_small_pages(|| pool.install(|| emit::admit(found, names, |_| options.inputs.optimize)))?;
     clock.lap("verified them");
     let measured = measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
@@ -110,9 +114,9 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     Ok(summary)
 }
 
-/// As many threads as `options` ask for.
-fn threads(options: &Options) -> Result<ThreadPool> {
-    let jobs = options.jobs.unwrap_or(0) as usize;
+/// As many threads as `jobs`, or as there are cores.
+fn threads(jobs: Option<u32>) -> Result<ThreadPool> {
+    let jobs = jobs.unwrap_or(0) as usize;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))
 }
@@ -142,10 +146,10 @@ fn measured(
     jobs: usize,
     clock: &mut Clock,
 ) -> Result<Option<Measured>> {
-    match &options.weights {
+    match &options.weights.from {
         WeightsFrom::Estimates => Ok(None),
         WeightsFrom::Profile(file) => {
-            let profile = options.trust.read(file)?;
+            let profile = options.weights.trust.read(file)?;
             let warning = profile.said().map(|v| format!("{}: {v}", file.display()));
             Ok(Some(Measured { profile, warning }))
         }
@@ -176,8 +180,8 @@ fn write_folder(
     pool: ThreadPool,
     clock: &mut Clock,
 ) -> Result<Summary> {
-    let linking = linking(options, inputs, analysis.program.cxx);
-    let folder = Folder::begin(options.out(), options.copies, &linking)?;
+    let linking = linking(&options.output, inputs, analysis.program.cxx);
+    let folder = Folder::begin(&options.output.folder, options.copies, &linking)?;
     if let Some(profile) = measured {
         folder.write(WEIGHTS, &profile.to_bytes())?;
     }
@@ -219,16 +223,16 @@ fn finish(
         assignment,
         ..
     } = analysis;
-    let select = |name: &str| options.selects(name);
+    let select = |name: &str| options.views.selects_function(name);
     let table = || match &options.sampling {
         Some(settings) => estimates::table(analysis.measured(), settings, select),
         None => stats::table(program, manifest, paths, assignment, &plans, select),
     };
-    Ok(options.stats.then(table))
+    Ok(options.views.stats.then(table))
 }
 
-fn linking(options: &Options, inputs: &[Admitted], cxx: bool) -> Linking {
-    let extension = if options.bitcode { "bc" } else { "ll" };
+fn linking(output: &OutputOptions, inputs: &[Admitted], cxx: bool) -> Linking {
+    let extension = if output.bitcode { "bc" } else { "ll" };
     let inputs = inputs.iter().enumerate();
     Linking {
         modules: inputs
@@ -249,7 +253,7 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
         assignment,
         ..
     } = analysis;
-    let estimated = match &options.weights {
+    let estimated = match &options.weights.from {
         WeightsFrom::Profile(file) if !analysis.is_related => Some(format!(
             "{}: {UNRELATED}: weights are estimated",
             file.display()
@@ -287,7 +291,10 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
 fn warn_of_threads(options: &Options, analysis: &Analysis) -> Option<String> {
     let manifest = &analysis.manifest;
     let is_exact = options.scheme.strategy().measure.is_exact();
-    let starters: Vec<String> = manifest.thread_starters().map(|(s, _)| shown(s)).collect();
+    let starters: Vec<String> = manifest
+        .thread_starters()
+        .map(|(s, _)| printed_name(s))
+        .collect();
     let can_lose = is_exact && analysis.update == Update::Single && !manifest.counts_nothing();
     (can_lose && !starters.is_empty()).then(|| {
         let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());

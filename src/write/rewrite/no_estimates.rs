@@ -6,7 +6,7 @@ use crate::base::table::Columns;
 use crate::copies::plan::CopyPlan;
 use crate::estimates::data::Settings;
 use crate::write::emit::work::CopyWork;
-use crate::write::options::Options;
+use crate::write::options::ViewOptions;
 
 pub(super) fn shadow(_: CopyPlan) -> Box<dyn CopyWork> {
     unreachable!("there are no shadows")
@@ -20,7 +20,7 @@ pub(super) fn take_sample(_: &mut Analysis, _: Option<&Settings>) -> Box<dyn Cop
     unreachable!("nothing is sampled")
 }
 
-pub(super) fn dump(_: &Options, _: Measured, settings: &Settings) -> String {
+pub(super) fn dump(_: &ViewOptions, _: Measured, settings: &Settings) -> String {
     match *settings {}
 }
 

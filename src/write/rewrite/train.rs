@@ -7,14 +7,16 @@
 use super::analysis::Analysis;
 use super::{Clock, Measured, write_folder};
 use crate::base::error::{Error, Result};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::number_of;
 use crate::copies::strategy::Scheme;
 use crate::input::load::{Admitted, Optimize};
 use crate::profile::Profile;
 use crate::profile::merge::{FailureMode, merge};
 use crate::write::emit::Counters;
-use crate::write::options::{Options, Training, WeightsFrom};
+use crate::write::options::{
+    InputOptions, Options, OutputOptions, Training, ViewOptions, WeightOptions, WeightsFrom,
+};
 use crate::write::output::WEIGHTS;
 use std::fs::File;
 use std::io;
@@ -50,8 +52,8 @@ pub(super) fn train(
         training,
         folder: temporary.path().join("out"),
     };
-    say(options, "linking a copy that counts edges");
-    let (edges, pool) = (edges(options, &run.folder), super::threads(options)?);
+    say(options.verbosity, "linking a copy that counts edges");
+    let (edges, pool) = (edges(options, &run.folder), super::threads(options.jobs)?);
     let analysis = pool.install(|| Analysis::new(&edges, inputs, None, None, clock))?;
     write_folder(&edges, inputs, analysis, None, None, pool, clock)?;
     run.link(jobs)?;
@@ -59,7 +61,7 @@ pub(super) fn train(
         None => "running it to its end (--train-for ends it)".to_string(),
         Some(limit) => format!("running it for {limit:?} at most"),
     };
-    say(options, &how_long);
+    say(options.verbosity, &how_long);
     let begin = Instant::now();
     let end = run.run()?;
     let seconds = begin.elapsed().as_secs_f64();
@@ -71,14 +73,17 @@ pub(super) fn train(
         End::Cut => "ended it",
     };
     let line = format!("{ended} after {seconds:.1} s; {ran} of {all} ran");
-    say(options, &line);
-    options.trust.check(&profile, Path::new("--train"))?;
-    let warning = warning(&profile, end, &options.out().join(WEIGHTS));
+    say(options.verbosity, &line);
+    options
+        .weights
+        .trust
+        .check(&profile, Path::new("--train"))?;
+    let warning = warning(&profile, end, &options.output.folder.join(WEIGHTS));
     Ok(Measured { profile, warning })
 }
 
-fn say(options: &Options, line: &str) {
-    if options.verbosity >= 0 {
+fn say(verbosity: i8, line: &str) {
+    if verbosity >= 0 {
         anstream::eprintln!("train: {line}");
     }
 }
@@ -86,30 +91,32 @@ fn say(options: &Options, line: &str) {
 /// The options of the copy that is run: what it counts, and how it is made where that shows.
 fn edges(options: &Options, folder: &Path) -> Options {
     Options {
-        sampling: None,
-        inputs: Vec::new(),
-        // They are what they are: inputs were admitted before.
-        optimize: Optimize::Never,
-        mlir: None,
+        inputs: InputOptions {
+            files: Vec::new(),
+            // They are what they are: inputs were admitted before.
+            optimize: Optimize::Never,
+            mlir: None,
+        },
+        output: OutputOptions {
+            folder: folder.to_path_buf(),
+            bitcode: true,
+            text: false,
+        },
+        weights: WeightOptions {
+            from: WeightsFrom::Estimates,
+            accept_unrelated: false,
+            trust: options.weights.trust,
+        },
+        functions: options.functions.clone(),
+        views: ViewOptions::default(),
         copies: 1,
-        out: folder.to_path_buf(),
         scheme: Scheme::Edge,
-        bitcode: true,
-        text: false,
-        weights: WeightsFrom::Estimates,
-        accept_unrelated: false,
-        trust: options.trust,
         paths: None,
-        include: options.include.clone(),
-        exclude: options.exclude.clone(),
         counters: Counters::Auto,
         update: options.update,
+        sampling: None,
         count_hits: false,
         check: options.check,
-        dump: Vec::new(),
-        dump_dir: PathBuf::new(),
-        function: None,
-        stats: false,
         jobs: options.jobs,
         verbosity: -1,
     }
@@ -276,6 +283,6 @@ fn no_make(e: io::Error) -> Error {
 }
 
 fn failed(problem: &str, said: &str, remedy: &str) -> Error {
-    let said = printable(said.trim());
+    let said = escape_unprintable(said.trim());
     Error::Usage(format!("--train: {problem}: {said}; {remedy}"))
 }

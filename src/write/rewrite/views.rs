@@ -7,6 +7,7 @@ use crate::base::index::FuncId;
 use crate::copies::plan::CopyPlan;
 use crate::input::ir::ProgFunction;
 use crate::write::dump::{self, View};
+use crate::write::options::ViewOptions;
 use crate::write::output::{Folder, Mark, is_inside, write_files};
 
 /// Writes what `--dump` asks for.
@@ -17,14 +18,18 @@ pub(super) fn write(
     folder: &Folder,
 ) -> Result<()> {
     // By default below the output folder, whose list then names them.
-    let below = options.dump_dir.strip_prefix(options.out()).ok();
+    let below = options
+        .views
+        .folder
+        .strip_prefix(&options.output.folder)
+        .ok();
     let below = below.and_then(|p| p.to_str()).filter(|p| is_inside(p));
-    let views = options.dump.iter();
+    let views = options.views.dump.iter();
     let files = views.flat_map(|view| files(options, analysis, plans, *view));
     let Some(below) = below else {
         // Names of ours, and the first line says of what function or copy: whatever else is there stays.
         let files = files.map(|(name, text)| (name, text.into_bytes(), Mark::FirstLine));
-        return write_files(&options.dump_dir, &files.collect::<Vec<_>>(), false);
+        return write_files(&options.views.folder, &files.collect::<Vec<_>>(), false);
     };
     for (name, text) in files {
         folder.write(&format!("{below}/{name}"), text.as_bytes())?;
@@ -40,18 +45,20 @@ fn files(
     view: View,
 ) -> Vec<(String, String)> {
     if let (View::Plan, Some(settings)) = (view, &options.sampling) {
-        let text = estimates::dump(options, analysis.measured(), settings);
+        let text = estimates::dump(&options.views, analysis.measured(), settings);
         let copies = (0..options.copies)
             .map(|c| (format!("copy-{c}.plan.txt"), format!("copy {c}\n{text}")));
         return copies.collect();
     }
     if view == View::Plan {
         let name = |p: &CopyPlan| format!("copy-{}.plan.txt", p.copy);
-        let files = plans.iter().map(|p| (name(p), plan(options, analysis, p)));
+        let files = plans
+            .iter()
+            .map(|p| (name(p), plan(&options.views, analysis, p)));
         return files.collect();
     }
     let functions = analysis.program.functions.iter_enumerated();
-    let selected = functions.filter(|(_, f)| options.selects(&f.name));
+    let selected = functions.filter(|(_, f)| options.views.selects_function(&f.name));
     let files = selected.filter_map(|(id, f)| file(analysis, id, f, view));
     files.collect()
 }
@@ -70,10 +77,12 @@ fn file(analysis: &Analysis, id: FuncId, f: &ProgFunction, view: View) -> Option
     Some((format!("{id}.{}.{extension}", file_name(&f.name)), text))
 }
 
-fn plan(options: &Options, analysis: &Analysis, plan: &CopyPlan) -> String {
+fn plan(views: &ViewOptions, analysis: &Analysis, plan: &CopyPlan) -> String {
     let name = |f: FuncId| analysis.program.functions[f].name.as_str();
     let mut selected = plan.clone();
-    selected.functions.retain(|f| options.selects(name(f.func)));
+    selected
+        .functions
+        .retain(|f| views.selects_function(name(f.func)));
     selected.text(name)
 }
 

@@ -10,7 +10,7 @@ use crate::support::{
     compile, copy_modules, execute, json, link, project, rewrite, run, runtime, tracer,
 };
 use p3_rewrite::estimates::data::Estimate;
-use p3_rewrite::estimates::data::subpaths::merge::{Part, union};
+use p3_rewrite::estimates::data::subpaths::merge::{SamplePart, union};
 use p3_rewrite::estimates::data::subpaths::{Points, Subpaths};
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::{BTreeMap, HashMap};
@@ -360,11 +360,11 @@ fn counting_samples_hold(name: &str, memory: &str) {
     // Seldom a list loses a subpath, and most of its points: means of a hundred runs, in which none did, are far from
     // normal.
     let runs = 250;
-    let parts = (1..=runs).map(|seed| Part {
+    let parts = (1..=runs).map(|seed| SamplePart {
         unique: [u8::try_from(seed).unwrap(); 16],
         sample: sampler.sample(seed),
     });
-    let parts: Vec<Part> = parts.collect();
+    let parts: Vec<SamplePart> = parts.collect();
     let samples: Vec<Subpaths> = parts.iter().map(|p| p.sample.clone()).collect();
     assert!(
         samples.iter().any(|s| s.doublings >= 1),

@@ -6,7 +6,7 @@ use super::paths::{Paths, Shares};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
 use crate::base::names::Filter;
-use crate::base::table::{exactly, grouped, number_of};
+use crate::base::table::{group_all_digits, group_digits, number_of};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// A function that ran.
-pub(super) struct Function {
+pub(super) struct BrowsedFunction {
     pub(super) f: FuncId,
     /// Its short name.
     pub(super) name: String,
@@ -37,7 +37,7 @@ pub(super) trait Evidence<'a> {
     fn title(&self, functions: &str, total: u128, distinct: &str) -> String;
 
     /// What functions can be sorted by.
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Instructions, Sort::Count, Sort::Size, Sort::Name]
     }
 
@@ -46,7 +46,7 @@ pub(super) trait Evidence<'a> {
         "paths"
     }
 
-    fn distinct(&self, functions: &[Function]) -> usize {
+    fn count_distinct(&self, functions: &[BrowsedFunction]) -> usize {
         functions.iter().map(|f| f.distinct).sum()
     }
 
@@ -59,12 +59,12 @@ pub(super) trait Evidence<'a> {
     }
 
     /// The numbers of a function, where all have `total` of what is counted and `weight`.
-    fn numbers(&self, f: &Function, total: u128, weight: u128) -> Vec<String> {
+    fn numbers(&self, f: &BrowsedFunction, total: u128, weight: u128) -> Vec<String> {
         vec![
-            grouped(f.count),
+            group_digits(f.count),
             share(f.count, total),
             share(f.weight, weight),
-            exactly(f.distinct as u64),
+            group_all_digits(f.distinct as u64),
         ]
     }
 
@@ -91,7 +91,7 @@ pub(super) struct Tour<'a> {
     evidence: Box<dyn Evidence<'a> + 'a>,
     pub(super) sources: &'a Sources,
     pub(super) steps: Rc<Steps<'a>>,
-    functions: Vec<Function>,
+    functions: Vec<BrowsedFunction>,
     /// Those in the list, in order.
     shown: Vec<usize>,
     sort: Sort,
@@ -114,7 +114,7 @@ impl<'a> Tour<'a> {
             steps: Rc::new(steps),
             total: functions.iter().map(|f| f.count).sum(),
             total_weight: functions.iter().map(|f| f.weight).sum(),
-            sort: evidence.sorts()[0],
+            sort: evidence.sort_orders()[0],
             evidence,
             functions,
             sources,
@@ -131,7 +131,7 @@ impl<'a> Tour<'a> {
     }
 
     /// A function of the list.
-    pub(super) fn function(&self, i: usize) -> Option<&Function> {
+    pub(super) fn function(&self, i: usize) -> Option<&BrowsedFunction> {
         self.shown.get(i).map(|&i| &self.functions[i])
     }
 
@@ -140,8 +140,8 @@ impl<'a> Tour<'a> {
     }
 
     /// What functions can be sorted by.
-    pub(super) fn sorts(&self) -> &'static [Sort] {
-        self.evidence.sorts()
+    pub(super) fn sort_orders(&self) -> &'static [Sort] {
+        self.evidence.sort_orders()
     }
 
     pub(super) fn sort_by(&mut self, sort: Sort) {
@@ -157,12 +157,12 @@ impl<'a> Tour<'a> {
     /// What was measured, in a line.
     pub(super) fn title(&self) -> String {
         let shown = if self.len() < self.functions.len() {
-            format!("; {} shown", exactly(self.len() as u64))
+            format!("; {} shown", group_all_digits(self.len() as u64))
         } else {
             String::new()
         };
         let functions = number_of(self.functions.len() as u64, "function");
-        let distinct = exactly(self.evidence.distinct(&self.functions) as u64);
+        let distinct = group_all_digits(self.evidence.count_distinct(&self.functions) as u64);
         self.evidence.title(&functions, self.total, &distinct) + &shown
     }
 
@@ -232,7 +232,7 @@ impl<'a> Tour<'a> {
 }
 
 /// What tells of functions, and what it tells of.
-pub(super) type Told<'a> = (Box<dyn Evidence<'a> + 'a>, Vec<Function>);
+pub(super) type Told<'a> = (Box<dyn Evidence<'a> + 'a>, Vec<BrowsedFunction>);
 
 impl<'a> Evidence<'a> for PathProfile<'a> {
     fn title(&self, functions: &str, total: u128, distinct: &str) -> String {
@@ -260,14 +260,14 @@ pub(super) fn tell_paths<'a>(paths: PathProfile<'a>, steps: &Steps) -> Result<To
         ..Selection::default()
     };
     let report = Report::new(paths, &none)?;
-    let function = |(&f, totals): (&FuncId, &Totals)| Function {
+    let function = |(&f, totals): (&FuncId, &Totals)| BrowsedFunction {
         f,
         name: steps.name(f),
         count: totals.paths,
         weight: totals.instructions,
         distinct: paths.counts(f).len(),
     };
-    let mut functions: Vec<Function> = report.by_function.iter().map(function).collect();
+    let mut functions: Vec<BrowsedFunction> = report.by_function.iter().map(function).collect();
     functions.sort_by_key(|f| f.f);
     Ok((Box::new(paths), functions))
 }

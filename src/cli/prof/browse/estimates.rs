@@ -2,7 +2,7 @@
 
 mod subpaths;
 
-use super::data::{Evidence, Function, Told};
+use super::data::{BrowsedFunction, Evidence, Told};
 use super::paths::Shares;
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId, TiVec};
@@ -18,13 +18,13 @@ use std::rc::Rc;
 ///
 /// # Errors
 /// A profile that is damaged.
-pub(super) fn tell<'a>(
+pub(super) fn list_functions<'a>(
     profile: &'a Profile,
     estimated: &Estimated,
     steps: &Steps,
 ) -> Result<Told<'a>> {
     match estimated {
-        Estimated::Sampled(_) => Ok(subpaths::tell(profile.sampled()?, steps)),
+        Estimated::Sampled(_) => Ok(subpaths::list_functions(profile.as_sampled()?, steps)),
         Estimated::Bursts(_) => tell_bursts(profile.bursts()?, steps),
     }
 }
@@ -60,7 +60,7 @@ fn tell_bursts<'a>(bursts: BurstProfile<'a>, steps: &Steps) -> Result<Told<'a>> 
     for f in profile.executed() {
         let all: Vec<_> = expected[f].iter().map(|&(id, n)| (f, id, n)).collect();
         let weights = lines(profile, &all)?;
-        functions.push(Function {
+        functions.push(BrowsedFunction {
             f,
             name: steps.name(f),
             count: all.iter().map(|p| u128::from(p.2)).sum(),

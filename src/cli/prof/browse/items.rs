@@ -7,7 +7,7 @@
 use super::lit::Lit;
 use crate::base::error::Result;
 use crate::base::table::{display_width, percent};
-use crate::read::report::steps::{Row, fit_in_a_line, least_width};
+use crate::read::report::steps::{StepRow, fit_in_a_line, least_width};
 
 /// What comes first in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,14 +53,14 @@ pub(super) enum Described {
     /// A path: what it may be called, the longest first, and steps of it.
     Path {
         names: Vec<String>,
-        steps: Vec<Row>,
+        steps: Vec<StepRow>,
     },
 }
 
 impl Described {
     /// As much as so many columns have room for: of steps, conditions are shortened, and outcomes are not; before
     /// these, a part of the path's name goes.
-    pub(super) fn fitted(&self, room: usize) -> String {
+    pub(super) fn shorten_to(&self, room: usize) -> String {
         match self {
             Described::Text(text) => text.clone(),
             Described::Path { names, steps } => {
@@ -85,14 +85,14 @@ pub(super) trait Items {
     fn len(&self) -> usize;
     fn sort(&self) -> Sort;
     /// What they can be sorted by.
-    fn sorts(&self) -> &'static [Sort];
+    fn sort_orders(&self) -> &'static [Sort];
     fn sort_by(&mut self, sort: Sort) -> Result<()>;
     /// What the list shows of one.
     fn row(&mut self, i: usize) -> Result<(Vec<String>, Described)>;
     /// One, in a line.
     fn name(&mut self, i: usize) -> Result<String>;
     /// The source text that it runs through.
-    fn lit(&mut self, i: usize) -> Result<Lit>;
+    fn find_source_text(&mut self, i: usize) -> Result<Lit>;
 }
 
 /// A part of all, in per cent.

@@ -1,11 +1,11 @@
 //! A path or subpath in its sources.
 
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::display_width;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::read::report::positions::base_name;
-use crate::read::report::steps::Row;
+use crate::read::report::steps::StepRow;
 use crate::read::report::words::Said;
 use crate::read::source::Sources;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub(super) fn files(
         let text = sources.text(file);
         LitFile {
             name: base_name(name).into_owned(),
-            text: text.map(|t| t.whole().lines().map(shown).collect()),
+            text: text.map(|t| t.full_text().lines().map(remove_controls).collect()),
             lines: locs.map(|l| l.line).collect(),
             decided: decided.filter_map(|s| s.line).collect(),
         }
@@ -42,7 +42,7 @@ pub(super) fn files(
 pub(super) struct Lit {
     /// The files that it goes through, in the order in which it comes to them.
     pub(super) files: Vec<LitFile>,
-    pub(super) steps: Vec<Row>,
+    pub(super) steps: Vec<StepRow>,
     pub(super) blocks: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct LitFile {
 }
 
 /// A line of source text without control characters, tabs as blanks.
-fn shown(line: &str) -> String {
+fn remove_controls(line: &str) -> String {
     const STOP: usize = 8;
     let mut out = String::new();
     for (i, part) in line.trim_end_matches('\r').split('\t').enumerate() {
@@ -65,7 +65,7 @@ fn shown(line: &str) -> String {
             let at = display_width(&out);
             out.extend(std::iter::repeat_n(' ', STOP - at % STOP));
         }
-        out += &printable(part);
+        out += &escape_unprintable(part);
     }
     out
 }

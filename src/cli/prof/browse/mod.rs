@@ -13,7 +13,7 @@ use super::Outcome;
 use super::sources::SourceArgs;
 use super::threads::ThreadArgs;
 use crate::base::error::Result;
-use crate::cli::screen::{Flow, Input, Screen};
+use crate::cli::screen::{Input, KeyOutcome, Screen};
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
@@ -52,16 +52,18 @@ pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
         if screen.is_none() {
             screen = Some(Screen::open("p3-prof show prints what is in it")?);
         }
-        if browse(screen.as_mut().expect("it is open"), &mut browser)? == Flow::End {
+        if browse(screen.as_mut().expect("it is open"), &mut browser)? == KeyOutcome::End {
             break;
         }
     }
     drop(screen);
-    Ok(Outcome::default().about(&[&profile]).told_by(&sources))
+    Ok(Outcome::default()
+        .with_verdicts(&[&profile])
+        .with_source_remarks(&sources))
 }
 
-/// Draws, and does what keys say: [`Flow::End`], or [`Flow::Next`] to see what the next thread ran.
-fn browse(screen: &mut Screen, browser: &mut Browser) -> Result<Flow> {
+/// Draws, and does what keys say: [`KeyOutcome::End`], or [`KeyOutcome::Next`] to see what the next thread ran.
+fn browse(screen: &mut Screen, browser: &mut Browser) -> Result<KeyOutcome> {
     let mut changed = true;
     loop {
         if changed {
@@ -73,7 +75,7 @@ fn browse(screen: &mut Screen, browser: &mut Browser) -> Result<Flow> {
         changed = !matches!(input, Input::None);
         if let Input::Key(key) = input {
             match browser.key(key)? {
-                Flow::On => {}
+                KeyOutcome::On => {}
                 end => return Ok(end),
             }
         }
@@ -88,7 +90,7 @@ fn plan_tour<'a>(profile: &'a Profile, sources: &'a Sources) -> Result<Tour<'a>>
     let steps = Steps::new(profile, sources, false);
     let told = match &profile.measured {
         Measurement::Exact(_) => data::tell_paths(profile.paths()?, &steps)?,
-        Measurement::Estimated(estimated) => estimates::tell(profile, estimated, &steps)?,
+        Measurement::Estimated(estimated) => estimates::list_functions(profile, estimated, &steps)?,
     };
     Ok(Tour::new(profile, sources, steps, told))
 }

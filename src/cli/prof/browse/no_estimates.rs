@@ -6,6 +6,10 @@ use crate::estimates::data::Estimated;
 use crate::profile::Profile;
 use crate::read::report::steps::Steps;
 
-pub(super) fn tell<'a>(_: &'a Profile, estimated: &Estimated, _: &Steps) -> Result<Told<'a>> {
+pub(super) fn list_functions<'a>(
+    _: &'a Profile,
+    estimated: &Estimated,
+    _: &Steps,
+) -> Result<Told<'a>> {
     match *estimated {}
 }

@@ -4,7 +4,7 @@ use super::items::{Described, Items, Sort, share};
 use super::lit::{Lit, files};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
-use crate::base::table::{exactly, grouped, number_of, percent};
+use crate::base::table::{group_all_digits, group_digits, number_of, percent};
 use crate::profile::{Profile, Structure};
 use crate::read::report::positions::base_name;
 use crate::read::report::steps::Steps;
@@ -84,7 +84,7 @@ impl<'a> Paths<'a> {
     /// The number of decisions that a path shares from its start with the one in the next row above that starts at the
     /// same place; with one below, if there is none above. Rows further away than [`NEIGHBOURS`] are not decoded for
     /// this.
-    fn shared(&mut self, i: usize) -> Result<usize> {
+    fn count_shared_decisions(&mut self, i: usize) -> Result<usize> {
         let above = (i.saturating_sub(NEIGHBOURS)..i).rev();
         let below = i + 1..self.ids.len().min(i + 1 + NEIGHBOURS);
         for other in above.chain(below) {
@@ -104,7 +104,7 @@ impl<'a> Paths<'a> {
     /// A path from where it parts from its neighbour in the list. Of where it starts, the file is not told if it is the
     /// function's.
     fn difference(&mut self, i: usize) -> Result<Described> {
-        let shared = self.shared(i)?;
+        let shared = self.count_shared_decisions(i)?;
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];
         let said: Vec<Said> = self.steps.words().decisions(line);
@@ -164,7 +164,7 @@ impl Items for Paths<'_> {
         self.sort
     }
 
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Instructions, Sort::Count, Sort::Size, Sort::Name]
     }
 
@@ -196,13 +196,13 @@ impl Items for Paths<'_> {
         let least = if is_least { "≥ " } else { "" };
         let line = self.line(i)?;
         let executed = u128::from(line.count) * u128::from(line.instructions);
-        let mut numbers = vec![format!("{least}{}", grouped(line.count))];
+        let mut numbers = vec![format!("{least}{}", group_digits(line.count))];
         match shares {
             None => numbers.push(share(executed, total)),
             Some(shares) => numbers.extend(shares(f, line.id).map(percent)),
         }
-        numbers.push(exactly(line.instructions));
-        numbers.push(exactly(line.path.blocks.len() as u64));
+        numbers.push(group_all_digits(line.instructions));
+        numbers.push(group_all_digits(line.path.blocks.len() as u64));
         Ok((numbers, difference))
     }
 
@@ -219,7 +219,7 @@ impl Items for Paths<'_> {
         ))
     }
 
-    fn lit(&mut self, i: usize) -> Result<Lit> {
+    fn find_source_text(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.profile, self.sources);
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];

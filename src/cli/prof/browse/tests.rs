@@ -31,7 +31,7 @@ fn sources(profile: &Profile, dir: &std::path::Path) -> Sources {
     })
 }
 
-fn drawn(browser: &mut Browser, width: u16, height: u16) -> String {
+fn draw_text(browser: &mut Browser, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| browser.draw(frame).unwrap()).unwrap();
     let buffer = terminal.backend().buffer();
@@ -44,7 +44,7 @@ fn drawn(browser: &mut Browser, width: u16, height: u16) -> String {
 
 fn keys(browser: &mut Browser, keys: &[KeyCode]) {
     for key in keys {
-        assert_eq!(browser.key((*key).into()).unwrap(), Flow::On);
+        assert_eq!(browser.key((*key).into()).unwrap(), KeyOutcome::On);
     }
 }
 
@@ -78,18 +78,21 @@ fn screens() {
     let tour = || plan_tour(&profile, &sources).unwrap();
     for width in [80, 200] {
         let mut browser = Browser::new(tour());
-        let mut views = vec![("functions", drawn(&mut browser, width, 12))];
+        let mut views = vec![("functions", draw_text(&mut browser, width, 12))];
         keys(&mut browser, &typed("/main|work"));
-        views.push(("a filter", drawn(&mut browser, width, 6)));
+        views.push(("a filter", draw_text(&mut browser, width, 6)));
         keys(
             &mut browser,
             &[KeyCode::Enter, KeyCode::Down, KeyCode::Enter],
         );
-        views.push(("paths", drawn(&mut browser, width, 8)));
+        views.push(("paths", draw_text(&mut browser, width, 8)));
         keys(&mut browser, &[KeyCode::Enter]);
-        views.push(("a path", drawn(&mut browser, width, 16)));
+        views.push(("a path", draw_text(&mut browser, width, 16)));
         keys(&mut browser, &[KeyCode::Right, KeyCode::Tab, KeyCode::Down]);
-        views.push(("the next, its other file", drawn(&mut browser, width, 16)));
+        views.push((
+            "the next, its other file",
+            draw_text(&mut browser, width, 16),
+        ));
         views::snapshot(&format!("browse_{width}"), &views);
     }
 }
@@ -98,14 +101,14 @@ fn screens() {
 fn screens_of_any_size() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
-    for sources in [sources(&profile, dir.path()), Sources::none()] {
+    for sources in [sources(&profile, dir.path()), Sources::without_files()] {
         for (width, height) in [(1, 1), (3, 2), (20, 5), (119, 20), (120, 3), (500, 80)] {
             let mut browser = Browser::new(plan_tour(&profile, &sources).unwrap());
-            drawn(&mut browser, width, height);
+            draw_text(&mut browser, width, height);
             // All functions, and all of their paths.
             for _ in 0..10 {
                 keys(&mut browser, &[KeyCode::Enter]);
-                drawn(&mut browser, width, height);
+                draw_text(&mut browser, width, height);
                 keys(&mut browser, &[KeyCode::Enter]);
                 for key in [
                     KeyCode::End,
@@ -114,7 +117,7 @@ fn screens_of_any_size() {
                     KeyCode::PageDown,
                     KeyCode::Left,
                 ] {
-                    drawn(&mut browser, width, height);
+                    draw_text(&mut browser, width, height);
                     keys(&mut browser, &[key]);
                 }
                 keys(&mut browser, &[KeyCode::Esc, KeyCode::Esc, KeyCode::Down]);
@@ -179,10 +182,10 @@ fn rows_of_paths_show_where_they_differ() {
         let mut paths = tour.paths(f).unwrap();
         paths.sort_by(Sort::Name).unwrap();
         let number = paths.len();
-        let row = |i| paths.row(i).unwrap().1.fitted(usize::MAX);
+        let row = |i| paths.row(i).unwrap().1.shorten_to(usize::MAX);
         let rows: Vec<String> = (0..number).map(row).collect();
         for (i, row) in rows.iter().enumerate() {
-            let steps = in_a_line(&paths.lit(i).unwrap().steps);
+            let steps = in_a_line(&paths.find_source_text(i).unwrap().steps);
             let (id, told) = row.split_once("  ").unwrap();
             assert_eq!(id, format!("#{}", paths.line(i).unwrap().id));
             let rest = told.split("⋯  ").last().unwrap();
@@ -190,7 +193,7 @@ fn rows_of_paths_show_where_they_differ() {
             assert!(steps.ends_with(rest), "{row}: {steps}");
             shortened += usize::from(told.contains("⋯  "));
             if let (Some((_, rest)), Some(above)) = (told.split_once("⋯  "), i.checked_sub(1)) {
-                let above = in_a_line(&paths.lit(above).unwrap().steps);
+                let above = in_a_line(&paths.find_source_text(above).unwrap().steps);
                 assert!(!above.ends_with(rest), "{row}: {above}");
             }
         }
@@ -211,7 +214,7 @@ fn lit_lines() {
     for f in profile.executed() {
         let mut paths = tour.paths(f).unwrap();
         for i in 0..paths.len() {
-            let lit = paths.lit(i).unwrap();
+            let lit = paths.find_source_text(i).unwrap();
             let line = paths.line(i).unwrap();
             let mut expected: Vec<(u32, u32)> =
                 line.locs.iter().map(|l| (l.file, l.line)).collect();
@@ -229,8 +232,8 @@ fn lit_lines() {
     }
 }
 
-/// The same program, by a sample: `main` in a loop, through `work()` by both of its ways, `plain`.
-fn sampled(list: HotList) -> Profile {
+/// The program of these tests, by a sample: `main` in a loop, through `work()` by both of its ways, `plain`.
+fn sampled_profile(list: HotList) -> Profile {
     let mut p = views::profile();
     let length = |blocks| Length {
         blocks,
@@ -266,7 +269,7 @@ fn sampled(list: HotList) -> Profile {
 /// And by three bursts, each with a third of what ran.
 fn bursts() -> Profile {
     let mut p = views::profile();
-    let mut bursts = Bursts::none(p.manifest.functions.len());
+    let mut bursts = Bursts::empty(p.manifest.functions.len());
     let counts = [(0, 0, 6), (0, 5, 3), (1, 1, 9), (2, 0, 300), (2, 2, 1)];
     for (f, id, count) in counts {
         let each = count as f64 / 3.0;
@@ -294,21 +297,21 @@ fn bursts() -> Profile {
 fn screens_of_estimates() {
     let dir = tempfile::tempdir().unwrap();
     for (name, profile) in [
-        ("subpaths", sampled(HotList::Concise)),
+        ("subpaths", sampled_profile(HotList::Concise)),
         ("bursts", bursts()),
     ] {
         let sources = sources(&profile, dir.path());
         let mut shown = Vec::new();
         for width in [80, 200] {
             let mut browser = Browser::new(plan_tour(&profile, &sources).unwrap());
-            shown.push(("functions", drawn(&mut browser, width, 6)));
+            shown.push(("functions", draw_text(&mut browser, width, 6)));
             keys(&mut browser, &typed("/main"));
             keys(&mut browser, &[KeyCode::Enter, KeyCode::Enter]);
-            shown.push(("of one", drawn(&mut browser, width, 6)));
+            shown.push(("of one", draw_text(&mut browser, width, 6)));
             keys(&mut browser, &[KeyCode::Enter]);
-            shown.push(("the first", drawn(&mut browser, width, 14)));
+            shown.push(("the first", draw_text(&mut browser, width, 14)));
             keys(&mut browser, &[KeyCode::Right]);
-            shown.push(("the next", drawn(&mut browser, width, 14)));
+            shown.push(("the next", draw_text(&mut browser, width, 14)));
         }
         views::snapshot(&format!("browse_{name}"), &shown);
     }
@@ -316,17 +319,17 @@ fn screens_of_estimates() {
 
 #[test]
 fn estimates_of_any_size() {
-    for profile in [sampled(HotList::Concise), bursts()] {
-        let sources = Sources::none();
+    for profile in [sampled_profile(HotList::Concise), bursts()] {
+        let sources = Sources::without_files();
         for (width, height) in [(1, 1), (3, 2), (119, 20), (500, 80)] {
             let mut browser = Browser::new(plan_tour(&profile, &sources).unwrap());
             for key in [KeyCode::Enter, KeyCode::Down, KeyCode::Enter, KeyCode::Tab] {
-                drawn(&mut browser, width, height);
+                draw_text(&mut browser, width, height);
                 keys(&mut browser, &[key]);
             }
             keys(&mut browser, &[KeyCode::Right, KeyCode::Esc]);
             for _ in 0..5 {
-                drawn(&mut browser, width, height);
+                draw_text(&mut browser, width, height);
                 keys(&mut browser, &[KeyCode::Char('s')]);
             }
         }
@@ -337,7 +340,7 @@ fn estimates_of_any_size() {
 #[test]
 fn subpaths_of_several_functions() {
     let dir = tempfile::tempdir().unwrap();
-    let profile = sampled(HotList::Concise);
+    let profile = sampled_profile(HotList::Concise);
     let sources = sources(&profile, dir.path());
     let mut tour = plan_tour(&profile, &sources).unwrap();
     assert_eq!(tour.sort(), Sort::Share);
@@ -350,7 +353,7 @@ fn subpaths_of_several_functions() {
     // Two of which others begin with.
     assert_eq!(items.len(), 6);
     let lines = |items: &mut Box<dyn Items + '_>, i: usize| {
-        let lit = items.lit(i).unwrap();
+        let lit = items.find_source_text(i).unwrap();
         let of = lit
             .files
             .into_iter()
@@ -378,9 +381,9 @@ fn subpaths_of_several_functions() {
 /// What a counting sample cannot have counted is in shares and in their errors.
 #[test]
 fn samples_that_count_what_is_listed() {
-    let sources = Sources::none();
+    let sources = Sources::without_files();
     let [concise, counting] = [HotList::Concise, HotList::Counting].map(|list| {
-        let profile = sampled(list);
+        let profile = sampled_profile(list);
         let tour = plan_tour(&profile, &sources).unwrap();
         (0..tour.len()).map(|i| tour.cells(i)).collect::<Vec<_>>()
     });
@@ -394,7 +397,7 @@ fn samples_that_count_what_is_listed() {
 fn edges_are_refused() {
     let mut profile = views::profile();
     profile.measured = Measurement::Exact(Exact::Edges(Vec::new().into()));
-    let sources = Sources::none();
+    let sources = Sources::without_files();
     assert!(plan_tour(&profile, &sources).is_err());
 }
 

@@ -4,8 +4,8 @@ use super::data::Tour;
 use super::items::{Described, Items};
 use super::lit::{Lit, LitFile};
 use crate::base::error::Result;
-use crate::base::table::{Layout, wrapped};
-use crate::cli::screen::{Flow, List, Table, clip, moved, named};
+use crate::base::table::{Layout, wrap_words};
+use crate::cli::screen::{KeyOutcome, List, Table, clip, move_selection, name_line};
 use crate::read::report::steps;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -51,12 +51,12 @@ impl Page {
             first: 0,
             page: 1,
         };
-        page.begin();
+        page.scroll_to_path();
         page
     }
 
     /// The first line of the path in this file comes into sight, with some above it.
-    fn begin(&mut self) {
+    fn scroll_to_path(&mut self) {
         const ABOVE: usize = 3;
         let first = self.file().and_then(|f| f.lines.first());
         self.first = first.map_or(0, |l| (*l as usize).saturating_sub(ABOVE + 1));
@@ -74,11 +74,11 @@ impl Page {
     /// Scrolls as a key says.
     fn key(&mut self, key: KeyEvent) {
         let (page, lines) = (self.page.max(1), self.lines());
-        if let Some(to) = moved(key, self.first, page, lines) {
+        if let Some(to) = move_selection(key, self.first, page, lines) {
             self.first = to.min(lines.saturating_sub(page));
         } else if key.code == KeyCode::Tab && !self.lit.files.is_empty() {
             self.file = (self.file + 1) % self.lit.files.len();
-            self.begin();
+            self.scroll_to_path();
         }
     }
 }
@@ -101,16 +101,16 @@ impl<'a> Browser<'a> {
         self.threads = Some(name.map_or(String::new(), |name| format!("{name} alone: ")));
     }
 
-    pub(super) fn key(&mut self, key: KeyEvent) -> Result<Flow> {
+    pub(super) fn key(&mut self, key: KeyEvent) -> Result<KeyOutcome> {
         if self.typed.is_some() {
             self.type_key(key);
-            return Ok(Flow::On);
+            return Ok(KeyOutcome::On);
         }
         if key.code == KeyCode::Char('q') {
-            return Ok(Flow::End);
+            return Ok(KeyOutcome::End);
         }
         if key.code == KeyCode::Char('t') && self.threads.is_some() {
-            return Ok(Flow::Next);
+            return Ok(KeyOutcome::Next);
         }
         if self.lit.is_some() {
             self.source_key(key)?;
@@ -119,7 +119,7 @@ impl<'a> Browser<'a> {
         } else {
             self.function_key(key)?;
         }
-        Ok(Flow::On)
+        Ok(KeyOutcome::On)
     }
 
     /// The filter follows what is typed, as far as it is an expression.
@@ -153,7 +153,7 @@ impl<'a> Browser<'a> {
         match key.code {
             KeyCode::Char('/') => self.typed = Some(String::new()),
             KeyCode::Char('s') => {
-                let next = self.tour.sort().next(self.tour.sorts());
+                let next = self.tour.sort().next(self.tour.sort_orders());
                 self.tour.sort_by(next);
             }
             KeyCode::Esc if !self.filter.is_empty() => {
@@ -178,10 +178,10 @@ impl<'a> Browser<'a> {
             return Ok(());
         }
         match key.code {
-            KeyCode::Char('s') => items.sort_by(items.sort().next(items.sorts()))?,
+            KeyCode::Char('s') => items.sort_by(items.sort().next(items.sort_orders()))?,
             KeyCode::Esc | KeyCode::Left | KeyCode::Backspace => self.items = None,
             KeyCode::Enter | KeyCode::Right if items.len() > 0 => {
-                self.lit = Some(Page::new(items.lit(list.at)?));
+                self.lit = Some(Page::new(items.find_source_text(list.at)?));
             }
             _ => {}
         }
@@ -205,7 +205,7 @@ impl<'a> Browser<'a> {
             }
         };
         list.at = to;
-        *page = Page::new(items.lit(to)?);
+        *page = Page::new(items.find_source_text(to)?);
         Ok(())
     }
 
@@ -279,7 +279,7 @@ fn draw_functions(tour: &Tour, list: &mut List, frame: &mut Frame, area: Rect) {
         let (cells, name) = tour.cells(i);
         (cells, (name, String::new()))
     };
-    table.draw(frame, area, list, row, named);
+    table.draw(frame, area, list, row, name_line);
 }
 
 fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: Rect) -> Result<()> {
@@ -299,7 +299,7 @@ fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: R
             (vec![String::new(); numbers], Described::Text(String::new()))
         }
     };
-    let fit = |told: Described, room| Line::from(told.fitted(usize::from(room)));
+    let fit = |told: Described, room| Line::from(told.shorten_to(usize::from(room)));
     table.draw(frame, area, list, row, fit);
     failed
 }
@@ -313,7 +313,7 @@ fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
         ])
     } else {
         let most = area.height / 3;
-        let lines = told(&page.lit, area.width).len() as u16;
+        let lines = step_lines(&page.lit, area.width).len() as u16;
         let gap = u16::from(area.height > 4);
         Split::vertical([
             Constraint::Min(1),
@@ -324,7 +324,10 @@ fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
     let [text, _, beside] = split.areas(area);
     page.page = usize::from(text.height);
     draw_text(page, frame, text);
-    let lines = cut_short(told(&page.lit, beside.width), usize::from(beside.height));
+    let lines = cut_short(
+        step_lines(&page.lit, beside.width),
+        usize::from(beside.height),
+    );
     frame.render_widget(Text::from(lines.join("\n")), beside);
 }
 
@@ -339,7 +342,7 @@ pub(super) fn cut_short(mut lines: Vec<String>, room: usize) -> Vec<String> {
 }
 
 /// The steps of a path or subpath, a line each.
-fn told(lit: &Lit, width: u16) -> Vec<String> {
+fn step_lines(lit: &Lit, width: u16) -> Vec<String> {
     if lit.steps.is_empty() {
         return vec!["nothing is decided".into()];
     }
@@ -352,7 +355,7 @@ fn told(lit: &Lit, width: u16) -> Vec<String> {
 
 fn draw_text(page: &Page, frame: &mut Frame, area: Rect) {
     let Some(file) = page.file() else {
-        let blocks = wrapped(&page.lit.blocks.join("→"), usize::from(area.width), 0);
+        let blocks = wrap_words(&page.lit.blocks.join("→"), usize::from(area.width), 0);
         frame.render_widget(Text::from(blocks), area);
         return;
     };
@@ -364,7 +367,7 @@ fn draw_text(page: &Page, frame: &mut Frame, area: Rect) {
             lines.join(", ")
         );
         frame.render_widget(
-            Text::from(wrapped(&missing, usize::from(area.width), 0)),
+            Text::from(wrap_words(&missing, usize::from(area.width), 0)),
             area,
         );
         return;

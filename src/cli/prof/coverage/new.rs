@@ -37,9 +37,11 @@ impl Request<'_> {
             CoverageFormat::Github => fresh::github(&found, sources),
             CoverageFormat::Markdown => fresh::markdown(&found),
         });
-        judge(self.args, &found, &mut outcome);
+        judge_new_paths(self.args, &found, &mut outcome);
         outcome.warnings.extend(notes);
-        Ok(outcome.about_apart_from_selection(profile).told_by(sources))
+        Ok(outcome
+            .with_verdict_alone(profile)
+            .with_source_remarks(sources))
     }
 }
 
@@ -79,7 +81,7 @@ fn known_by_profiles(
     let mut read = Earlier::read(&spec, trust)?;
     read.all_mut().for_each(|p| args.sources.rename(p));
     let target = Target::of_profile(profile)?;
-    let seen = Seen::new(&target, read.all())?;
+    let seen = Seen::new(&target, read.all_profiles())?;
     let mut notes = Vec::new();
     if !seen.changed.is_empty() {
         let functions = number_of(seen.changed.len() as u64, "function");
@@ -150,7 +152,7 @@ fn raw_files_of(profile: &Profile) -> Vec<PathBuf> {
 }
 
 /// Whether new paths are what was hoped for.
-fn judge(args: &CoverageArgs, found: &Fresh, outcome: &mut Outcome) {
+fn judge_new_paths(args: &CoverageArgs, found: &Fresh, outcome: &mut Outcome) {
     let number = found.paths.len() as u64;
     if args.fail_on_new && number > 0 {
         let paths = number_of(number, "path");

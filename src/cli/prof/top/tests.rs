@@ -1,14 +1,14 @@
 //! The screen, without a terminal.
 
 use super::*;
-use crate::read::watch::Row;
+use crate::read::watch::WatchRow;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-fn row(i: usize, kind: Kind) -> Row {
-    Row {
+fn row(i: usize, kind: RowKind) -> WatchRow {
+    WatchRow {
         count: 1e7 / (i + 1) as f64,
-        error: (kind != Kind::Paths).then_some(1000.0),
+        error: (kind != RowKind::Paths).then_some(1000.0),
         rate: Some(12_345.6),
         share: 0.5 / (i + 1) as f64,
         blocks: i + 1,
@@ -18,7 +18,7 @@ fn row(i: usize, kind: Kind) -> Row {
     }
 }
 
-fn view(kind: Kind, rows: usize) -> View {
+fn view(kind: RowKind, rows: usize) -> View {
     View {
         title: "demo, process 17 (sbl, 1 copy, running)".into(),
         totals: "10,000,000 paths executed, 1,234 paths a second, 60 distinct".into(),
@@ -30,7 +30,7 @@ fn view(kind: Kind, rows: usize) -> View {
     }
 }
 
-fn drawn(top: &mut Top, width: u16, height: u16) -> String {
+fn draw_text(top: &mut Top, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| top.draw(frame)).unwrap();
     let buffer = terminal.backend().buffer();
@@ -43,15 +43,15 @@ fn drawn(top: &mut Top, width: u16, height: u16) -> String {
 
 fn keys(top: &mut Top, keys: &[KeyCode]) {
     for key in keys {
-        assert_eq!(top.key((*key).into()), Flow::On);
+        assert_eq!(top.key((*key).into()), KeyOutcome::On);
     }
 }
 
 #[test]
 fn a_screen_of_80_columns() {
-    let mut top = Top::new(view(Kind::Paths, 60));
+    let mut top = Top::new(view(RowKind::Paths, 60));
     keys(&mut top, &[KeyCode::Down]);
-    let text = drawn(&mut top, 80, 16);
+    let text = draw_text(&mut top, 80, 16);
     let expected = "\
 demo, process 17 (sbl, 1 copy, running)
 10,000,000 paths executed, 1,234 paths a second, 60 distinct
@@ -75,12 +75,12 @@ by share (s sorts), rates over 12 s, r restarts them, p pauses, q ends";
 /// No size is too small, and whatever is chosen is in sight.
 #[test]
 fn screens_of_any_size() {
-    for kind in [Kind::Paths, Kind::Subpaths, Kind::Bursts] {
+    for kind in [RowKind::Paths, RowKind::Subpaths, RowKind::Bursts] {
         for rows in [0, 1, 60] {
             for (width, height) in [(1, 1), (3, 2), (20, 5), (59, 14), (200, 60), (500, 3)] {
                 let mut top = Top::new(view(kind, rows));
                 keys(&mut top, &[KeyCode::End]);
-                let text = drawn(&mut top, width, height);
+                let text = draw_text(&mut top, width, height);
                 if rows == 60 && width >= 59 && height > 5 {
                     assert!(text.contains("#59"), "{width} x {height}:\n{text}");
                 }
@@ -91,7 +91,7 @@ fn screens_of_any_size() {
 
 #[test]
 fn narrow_screens_keep_shares() {
-    let text = drawn(&mut Top::new(view(Kind::Subpaths, 3)), 40, 8);
+    let text = draw_text(&mut Top::new(view(RowKind::Subpaths, 3)), 40, 8);
     let lines: Vec<&str> = text.lines().skip(3).take(2).collect();
     assert_eq!(
         lines,
@@ -104,15 +104,15 @@ fn narrow_screens_keep_shares() {
 
 #[test]
 fn what_keys_do() {
-    let mut top = Top::new(view(Kind::Paths, 60));
-    assert_eq!(top.key(KeyCode::Char('q').into()), Flow::End);
-    assert_eq!(top.key(KeyCode::Esc.into()), Flow::End);
+    let mut top = Top::new(view(RowKind::Paths, 60));
+    assert_eq!(top.key(KeyCode::Char('q').into()), KeyOutcome::End);
+    assert_eq!(top.key(KeyCode::Esc.into()), KeyOutcome::End);
     keys(&mut top, &[KeyCode::Char('s')]);
-    assert_eq!(top.asks.take(), Some((Order::Rate, false)));
+    assert_eq!(top.asks.take(), Some((RowOrder::Rate, false)));
     keys(&mut top, &[KeyCode::Char('r')]);
-    assert_eq!(top.asks.take(), Some((Order::Rate, true)));
+    assert_eq!(top.asks.take(), Some((RowOrder::Rate, true)));
     keys(&mut top, &[KeyCode::Char('p')]);
-    assert!(top.paused && drawn(&mut top, 100, 20).contains("p goes on"));
+    assert!(top.paused && draw_text(&mut top, 100, 20).contains("p goes on"));
     for word in ["count", "length", "share"] {
         keys(&mut top, &[KeyCode::Char('s')]);
         assert_eq!(top.order.word(), word);
@@ -122,13 +122,13 @@ fn what_keys_do() {
 /// A look that fails leaves the last one on the screen.
 #[test]
 fn problems_are_said() {
-    let mut top = Top::new(view(Kind::Paths, 3));
-    top.see(Err(Error::Usage("a.p3raw: it became shorter".into())));
-    let text = drawn(&mut top, 80, 16);
+    let mut top = Top::new(view(RowKind::Paths, 3));
+    top.take_view(Err(Error::Usage("a.p3raw: it became shorter".into())));
+    let text = draw_text(&mut top, 80, 16);
     assert!(
         text.contains("a.p3raw: it became shorter") && text.contains("#2"),
         "{text}"
     );
-    top.see(Ok(view(Kind::Paths, 1)));
-    assert!(!drawn(&mut top, 80, 16).contains("shorter"));
+    top.take_view(Ok(view(RowKind::Paths, 1)));
+    assert!(!draw_text(&mut top, 80, 16).contains("shorter"));
 }

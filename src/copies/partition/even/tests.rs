@@ -6,7 +6,7 @@ use crate::copies::partition::Share;
 use crate::copies::partition::cost::{ELSEWHERE, WHOLE};
 use crate::copies::strategy::Scheme;
 use crate::input::ir::{Call, Callee, Cfg, SkipReason};
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::function::{FunctionInput, Measuring};
 use crate::paths::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
@@ -205,9 +205,9 @@ fn one_copy_has_it_whole() {
 fn the_first_copy_of_a_share() {
     let set = || IdSet::with_capacity(1);
     let split = Share::Split(vec![(CopyId(2), set()), (CopyId(3), set())]);
-    assert_eq!(Share::Nothing.first(), None);
-    assert_eq!(Share::Whole(CopyId(1)).first(), Some(CopyId(1)));
-    assert_eq!(split.first(), Some(CopyId(2)));
+    assert_eq!(Share::Nothing.first_copy(), None);
+    assert_eq!(Share::Whole(CopyId(1)).first_copy(), Some(CopyId(1)));
+    assert_eq!(split.first_copy(), Some(CopyId(2)));
 }
 
 proptest! {

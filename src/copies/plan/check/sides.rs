@@ -51,7 +51,7 @@ pub(super) fn ranges(
     let below = rests_inside(&local.dag, &IdSet::with_all(local.dag.edges().len()));
     let mut next = vec![(local.dag.entry(), PathId(0))];
     while let Some((here, id)) = next.pop() {
-        for e in local.dag.outs(here) {
+        for e in local.dag.out_edges(here) {
             let own = local.origins[e];
             let (from, to) = (id.plus(labels[own]), local.dag.edge(e).dst);
             let paths_behind = numbers[paths.dag.edge(own).dst];
@@ -73,7 +73,7 @@ pub(super) fn ranges(
 /// Proves that paths of `local` are versions of paths, none of the same. O(V + E).
 fn versions_of_paths(paths: &Measuring, local: &Local) -> Proved<()> {
     for v in local.dag.order() {
-        let mut origins: Vec<EdgeId> = local.dag.outs(v).map(|e| local.origins[e]).collect();
+        let mut origins: Vec<EdgeId> = local.dag.out_edges(v).map(|e| local.origins[e]).collect();
         origins.sort_unstable();
         if origins.windows(2).any(|pair| pair[0] == pair[1]) {
             return mistake(None, "two versions of a path are counted apart");
@@ -84,7 +84,7 @@ fn versions_of_paths(paths: &Measuring, local: &Local) -> Proved<()> {
         let follows = |f: &EdgeId| paths.dag.edge(local.origins[*f]).src == own.dst;
         let starts = edge.src != local.dag.entry() || own.src == paths.dag.entry();
         let ends = (edge.dst == local.dag.exit()) == (own.dst == paths.dag.exit());
-        if !starts || !ends || !local.dag.outs(edge.dst).all(|f| follows(&f)) {
+        if !starts || !ends || !local.dag.out_edges(edge.dst).all(|f| follows(&f)) {
             return mistake(None, "a version of a path is not that path");
         }
     }
@@ -107,9 +107,9 @@ fn has_known_path(
         if here == local.dag.exit() {
             return true;
         }
-        for e in local.dag.outs(here) {
+        for e in local.dag.out_edges(here) {
             let same = |f: &EdgeId| set.contains(*f) && iterations.origin(*f) == local.origins[e];
-            if let Some(f) = dag.outs(there).find(same) {
+            if let Some(f) = dag.out_edges(there).find(same) {
                 let pair = (local.dag.edge(e).dst, dag.edge(f).dst);
                 if seen.insert(pair) {
                     next.push(pair);

@@ -7,7 +7,7 @@ use crate::copies::plan::build::copy_plan;
 use crate::copies::plan::interp::{self, Outcome};
 use crate::copies::strategy::Scheme;
 use crate::paths::dag::Shape;
-use crate::paths::function::made::all as all_paths;
+use crate::paths::function::made::all_measured as all_paths;
 use crate::paths::numbering::{ball_larus, enumerate};
 use crate::paths::random_cfg::{Walk, any_cfg, cfg, input, paths_of, walk};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ impl<'a> Case<'a> {
             walks: Vec::new(),
         };
         let expect = |walk: Walk| {
-            let counts = case.expected(&walk);
+            let counts = case.expected_counts(&walk);
             (walk, counts)
         };
         case.walks = walks.into_iter().map(expect).collect();
@@ -45,7 +45,7 @@ impl<'a> Case<'a> {
     }
 
     /// By definition: the complete paths of the walk that are in the copy's part, by canonical id.
-    fn expected(&self, walk: &Walk) -> BTreeMap<PathId, u64> {
+    fn expected_counts(&self, walk: &Walk) -> BTreeMap<PathId, u64> {
         let dag = &self.paths.dag;
         let mut ends: Vec<CfgEdge> = dag.edges().iter().filter_map(path_end).collect();
         ends.sort_unstable();
@@ -70,17 +70,17 @@ impl<'a> Case<'a> {
         plan.functions.into_iter().next().expect("one function")
     }
 
-    fn part(&self) -> Part<'_> {
-        self.part.as_ref().map_or(Part::All, Part::inside)
+    fn counted_part(&self) -> Part<'_> {
+        self.part.as_ref().map_or(Part::All, Part::of_edges)
     }
 
     fn check(&self, plan: &FunctionPlan) -> Proved {
-        function(self.cfg, &self.paths, self.part(), plan)
+        function(self.cfg, &self.paths, self.counted_part(), plan)
     }
 
     /// Whether the counts of some walk are others than they should be.
     fn is_wrong(&self, plan: &FunctionPlan) -> bool {
-        let ids = choose_ids(self.cfg, &self.paths, self.part());
+        let ids = choose_ids(self.cfg, &self.paths, self.counted_part());
         let right = |(walk, expected): &(Walk, BTreeMap<PathId, u64>)| {
             let mut outcome = Outcome::default();
             interp::run(plan, walk, &mut outcome).is_ok()
@@ -93,7 +93,7 @@ impl<'a> Case<'a> {
     fn decoded(&self, ids: &Ids, outcome: &Outcome) -> Option<BTreeMap<PathId, u64>> {
         let mut counts = BTreeMap::new();
         for (&id, &n) in &outcome.counts {
-            match ids.canonical(&self.paths, LocalId(id)) {
+            match ids.canonical_id(&self.paths, LocalId(id)) {
                 Some(path) => drop(counts.insert(path, n)),
                 None if self.part.is_some() && id < ids.numbering().total() => {}
                 None => return None,
@@ -180,7 +180,7 @@ impl Tally {
 }
 
 /// Some paths, and all those inside their edges.
-fn part(dag: &Dag, chosen: &[prop::sample::Index]) -> Option<IdSet<EdgeId>> {
+fn choose_part(dag: &Dag, chosen: &[prop::sample::Index]) -> Option<IdSet<EdgeId>> {
     let all = enumerate(dag);
     let mut part = dag.edge_set();
     for i in chosen {
@@ -207,7 +207,7 @@ fn broken_plans_are_refused() {
     let run = runner.run(&given, |(graph, chosen, mutations)| {
         let dag = Dag::from_cfg(&graph, &[]);
         prop_assume!(ball_larus(&dag).is_some_and(|n| n.total() <= 200));
-        let case = Case::new(&graph, part(&dag, &chosen), shortest_walks(&graph));
+        let case = Case::new(&graph, choose_part(&dag, &chosen), shortest_walks(&graph));
         tally.try_all(&case, &mutations)
     });
     run.unwrap();

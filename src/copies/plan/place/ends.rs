@@ -30,14 +30,14 @@ impl Ends {
 
     /// The only way out of `v`, if a count on it can as well happen on the ways in.
     pub(super) fn find_liftable(&self, dag: &Dag, v: VertexId) -> Option<EdgeId> {
-        let mut outs = dag.outs(v);
+        let mut outs = dag.out_edges(v);
         let only = outs.next().filter(|_| outs.next().is_none())?;
         let counted = self.counted.contains(only);
         (counted && v != dag.entry() && !self.may_leave.contains(v)).then_some(only)
     }
 
     /// Moves the count on `only`, the way out of `v`, to the ways in.
-    pub(super) fn lift(&mut self, dag: &Dag, v: VertexId, only: EdgeId) {
+    pub(super) fn lift_count(&mut self, dag: &Dag, v: VertexId, only: EdgeId) {
         self.counted.set(only, false);
         self.counted.extend(dag.ins(v).iter().copied());
     }
@@ -60,7 +60,7 @@ impl Ends {
         let mut counting = dag.ins(dag.exit()).to_vec();
         for v in dag.order_from_exit() {
             if let Some(only) = lifted.find_liftable(dag, v) {
-                lifted.lift(dag, v, only);
+                lifted.lift_count(dag, v, only);
                 counting.extend(dag.ins(v));
             }
         }
@@ -78,7 +78,7 @@ impl Ends {
                 known.insert(v);
             }
             if known.contains(v) {
-                for e in dag.outs(v) {
+                for e in dag.out_edges(v) {
                     costs[e] = 0.0;
                 }
             }
@@ -94,7 +94,7 @@ fn counted_ends(dag: &Dag, subset: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
     reached.insert(dag.entry());
     for v in dag.order() {
         if reached.contains(v) {
-            let on = dag.outs(v).filter(wanted);
+            let on = dag.out_edges(v).filter(wanted);
             reached.extend(on.map(|e| dag.edge(e).dst));
         }
     }

@@ -71,7 +71,7 @@ impl Increments<'_> {
             };
             if self.lifting_pays(v, only, known) {
                 let inc = std::mem::take(&mut self.inc[only]);
-                self.ends.lift(self.dag, v, only);
+                self.ends.lift_count(self.dag, v, only);
                 for &e in self.dag.ins(v) {
                     self.inc[e] = self.inc[e].wrapping_add(inc);
                 }
@@ -101,7 +101,7 @@ impl Increments<'_> {
     fn find_needed(&self) -> IdSet<VertexId> {
         let mut needed = self.dag.vertex_set();
         for v in self.dag.order_from_exit() {
-            let mut outs = self.dag.outs(v);
+            let mut outs = self.dag.out_edges(v);
             let dst = |e: EdgeId| self.dag.edge(e).dst;
             if outs.any(|e| self.ends.counted.contains(e) || needed.contains(dst(e))) {
                 needed.insert(v);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct GatheredBursts {
     /// All but the counts.
     sum: Bursts,
     counts: BTreeMap<FuncId, BTreeMap<u64, InBursts>>,
@@ -34,7 +34,7 @@ impl Pace {
     }
 
     /// The one as a part of the other.
-    fn part(self) -> Option<f64> {
+    fn ratio(self) -> Option<f64> {
         (self.counting > 0.0).then(|| self.native / self.counting)
     }
 }
@@ -50,7 +50,7 @@ struct Paces {
 
 impl Paces {
     /// Notes a burst with `n` executed paths that a twin timed.
-    fn note(&mut self, burst: &Burst, n: u64) {
+    fn note_burst(&mut self, burst: &Burst, n: u64) {
         self.all.add(burst, 1.0);
         for &(func, id, count) in &burst.paths {
             let part = count as f64 / n as f64;
@@ -60,11 +60,11 @@ impl Paces {
 
     /// Nanoseconds of the program for another one.
     fn native_time(&self, burst: &Burst, n: u64) -> u64 {
-        let Some(usual) = self.all.part() else {
+        let Some(usual) = self.all.ratio() else {
             return burst.native;
         };
         let of = |&(func, id, count): &(FuncId, u64, u64)| {
-            let pace = self.of.get(&(func, id)).and_then(|p| p.part());
+            let pace = self.of.get(&(func, id)).and_then(|p| p.ratio());
             pace.unwrap_or(usual) * count as f64 / n as f64
         };
         let part: f64 = burst.paths.iter().map(of).sum();
@@ -72,7 +72,7 @@ impl Paces {
     }
 }
 
-impl Gathered {
+impl GatheredBursts {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
     pub(crate) fn add(
         &mut self,
@@ -101,7 +101,7 @@ impl Gathered {
                 continue;
             }
             if n > 0 {
-                self.paces.note(burst, n);
+                self.paces.note_burst(burst, n);
             }
             self.count(burst, n, burst.native)?;
         }
@@ -236,8 +236,8 @@ mod tests {
         let untimed = burst(1000, 700, [10, 0]);
         assert_eq!(paces.native_time(&untimed, 10), 700);
         for _ in 0..5 {
-            paces.note(&burst(3000, 1000, [100, 0]), 100);
-            paces.note(&burst(1100, 1000, [0, 20]), 20);
+            paces.note_burst(&burst(3000, 1000, [100, 0]), 100);
+            paces.note_burst(&burst(1100, 1000, [0, 20]), 20);
         }
         let native = |counts: [u64; 2]| {
             let all = counts.iter().sum();
@@ -266,7 +266,7 @@ mod tests {
             timed: false,
             ..burst(50, 40, [0, 0])
         };
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredBursts::default();
         for burst in [&untimed, &empty, &timed] {
             gathered.add(std::slice::from_ref(burst), &[]).unwrap();
         }

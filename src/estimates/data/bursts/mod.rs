@@ -160,7 +160,7 @@ impl InBursts {
 
 impl Bursts {
     /// Of a program with so many functions, before anything ran.
-    pub fn none(functions: usize) -> Bursts {
+    pub fn empty(functions: usize) -> Bursts {
         Bursts {
             counts: ti_vec![Vec::new(); functions],
             ..Bursts::default()

@@ -3,12 +3,12 @@ use crate::base::index::FuncId;
 
 /// Bursts with counts of two paths each, of a millisecond.
 fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {
-    timed(counts.iter().map(|&(a, b)| (a, b, 1_000_000)))
+    timed_bursts(counts.iter().map(|&(a, b)| (a, b, 1_000_000)))
 }
 
 /// Bursts with counts of two paths each, and the nanoseconds that the program takes for each.
-fn timed(counts: impl IntoIterator<Item = (u64, u64, u64)>) -> (Bursts, InBursts) {
-    let (mut all, mut first) = (Bursts::none(1), InBursts::default());
+fn timed_bursts(counts: impl IntoIterator<Item = (u64, u64, u64)>) -> (Bursts, InBursts) {
+    let (mut all, mut first) = (Bursts::empty(1), InBursts::default());
     for (a, b, native) in counts {
         all.native += native;
         count(&mut all, &mut first, [a, a + b], 1e9 / native as f64);
@@ -55,7 +55,7 @@ fn one_burst_says_nothing_of_its_error() {
     let (all, path) = bursts(&[(3, 1)]);
     let share = all.share(path);
     assert_eq!((share.count, share.half_width), (0.75, 1.0));
-    assert_eq!(Bursts::none(0).share(InBursts::default()).half_width, 1.0);
+    assert_eq!(Bursts::empty(0).share(InBursts::default()).half_width, 1.0);
 }
 
 /// What is left of equal ones is what none of them may have seen.
@@ -175,7 +175,7 @@ fn slow_code_has_more_bursts_and_no_more_share() {
     };
     let (mut held, mut mean, mut plain) = (0, 0.0, 0.0);
     for _ in 0..1000 {
-        let (all, path) = timed((0..200).map(|_| burst()).collect::<Vec<_>>());
+        let (all, path) = timed_bursts((0..200).map(|_| burst()).collect::<Vec<_>>());
         let share = all.share(path);
         held += usize::from(share.contains(0.5));
         mean += share.count / 1000.0;
@@ -193,7 +193,7 @@ fn rare_bursts_stand_for_more() {
     let mut random = numbers();
     let (mut held, mut mean, mut plain) = (0, 0.0, 0.0);
     for _ in 0..1000 {
-        let (mut all, mut path) = (Bursts::none(1), InBursts::default());
+        let (mut all, mut path) = (Bursts::empty(1), InBursts::default());
         for i in 0..220 {
             let n = (1000.0 * (0.8 + 0.4 * random())) as u64;
             let (a, times) = if i < 20 { (n / 2, 10.0) } else { (n / 10, 1.0) };
@@ -212,7 +212,7 @@ fn rare_bursts_stand_for_more() {
 /// As many executions as were counted, given out by the shares.
 #[test]
 fn expected_counts_are_those_of_shares() {
-    let (mut all, path) = timed([(30, 0, 1000), (0, 10, 3000)]);
+    let (mut all, path) = timed_bursts([(30, 0, 1000), (0, 10, 3000)]);
     let second = InBursts::from_one_burst(10, 10, 1e9 / 3000.0);
     all.counts[FuncId(0)] = vec![(PathId(3), path), (PathId(4), second)];
     let expected = vec![(PathId(3), 36), (PathId(4), 4)];

@@ -7,7 +7,7 @@ use super::{HotList, Subpaths};
 
 /// A sample, and what is unique to what it was taken from: thinning it is random, and must not depend on the order of
 /// files.
-pub struct Part {
+pub struct SamplePart {
     /// Of the raw profile, or of a merged one a digest of them.
     pub unique: [u8; 16],
     /// The sample.
@@ -23,7 +23,7 @@ pub struct SampledOtherwise;
 ///
 /// # Errors
 /// Samples that were taken in different ways.
-pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
+pub fn union(mut parts: Vec<SamplePart>) -> Result<Subpaths, SampledOtherwise> {
     parts.retain(|p| p.sample.sampling.is_some());
     parts.sort_by_key(|p| p.unique);
     let mut all = Subpaths {
@@ -49,8 +49,8 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
 
 /// A sample at a threshold that is doubled so often: each point of a concise one stays with the probability by which
 /// that makes points rarer.
-fn raise_threshold(part: Part, doublings: u32) -> Subpaths {
-    let Part { unique, mut sample } = part;
+fn raise_threshold(part: SamplePart, doublings: u32) -> Subpaths {
+    let SamplePart { unique, mut sample } = part;
     let list = sample.sampling.as_ref().map(|s| s.list);
     if list == Some(HotList::Counting) {
         return sample;
@@ -97,11 +97,11 @@ mod tests {
     use crate::estimates::data::subpaths::{Length, Points, Sampling, Subpath};
     use std::collections::BTreeMap;
 
-    fn part(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
+    fn part_of_points(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> SamplePart {
         part_of(HotList::Concise, unique, doublings, points)
     }
 
-    fn part_of(list: HotList, unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
+    fn part_of(list: HotList, unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> SamplePart {
         let length = Length {
             blocks: 2,
             chance: 1 << 32,
@@ -113,7 +113,7 @@ mod tests {
             list,
         };
         let listed = |(s, n): &(&[u32], u64)| (s.to_vec(), Points::from_list(list, *n, doublings));
-        Part {
+        SamplePart {
             unique: [unique; 16],
             sample: Subpaths {
                 sampling: Some(sampling),
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    fn counted(all: &Subpaths) -> BTreeMap<Subpath, u64> {
+    fn count_subpaths(all: &Subpaths) -> BTreeMap<Subpath, u64> {
         let points = all.points.iter();
         points.map(|(s, n)| (s.clone(), n.counted)).collect()
     }
@@ -159,12 +159,12 @@ mod tests {
 
     #[test]
     fn equal_thresholds_add_up() {
-        let a = part(1, 3, &[(&[0, 1], 5), (&[1, 2], 1)]);
-        let b = part(2, 3, &[(&[0, 1], 2)]);
+        let a = part_of_points(1, 3, &[(&[0, 1], 5), (&[1, 2], 1)]);
+        let b = part_of_points(2, 3, &[(&[0, 1], 2)]);
         let all = union(vec![a, b]).unwrap();
         let points = BTreeMap::from([(vec![0, 1], 7), (vec![1, 2], 1)]);
         assert_eq!(
-            (counted(&all), all.doublings, all.blocks),
+            (count_subpaths(&all), all.doublings, all.blocks),
             (points, 3, 2000)
         );
     }
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn the_lower_threshold_is_raised() {
         let (a, b) = (
-            part(1, 0, &[(&[0, 1], 80_000)]),
-            part(2, 3, &[(&[0, 1], 7)]),
+            part_of_points(1, 0, &[(&[0, 1], 80_000)]),
+            part_of_points(2, 3, &[(&[0, 1], 7)]),
         );
         let all = union(vec![a, b]).unwrap();
         let n = all.points[&vec![0, 1]].counted - 7;
@@ -187,9 +187,9 @@ mod tests {
     fn the_order_is_no_matter() {
         let parts = || {
             vec![
-                part(1, 0, &[(&[0, 1], 1000), (&[3, 4], 3)]),
-                part(2, 5, &[(&[0, 1], 9)]),
-                part(3, 2, &[(&[3, 4], 200)]),
+                part_of_points(1, 0, &[(&[0, 1], 1000), (&[3, 4], 3)]),
+                part_of_points(2, 5, &[(&[0, 1], 9)]),
+                part_of_points(3, 2, &[(&[3, 4], 200)]),
             ]
         };
         let mut turned = parts();
@@ -199,9 +199,9 @@ mod tests {
 
     #[test]
     fn samples_of_other_kinds_are_refused() {
-        let mut b = part(2, 0, &[]);
+        let mut b = part_of_points(2, 0, &[]);
         b.sample.sampling.as_mut().unwrap().period = 11;
-        assert!(union(vec![part(1, 0, &[]), b]).is_err());
+        assert!(union(vec![part_of_points(1, 0, &[]), b]).is_err());
         assert_eq!(union(Vec::new()), Ok(Subpaths::default()));
     }
 }

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn damage() {
+    fn damaged_files_are_refused() {
         let whole = [1, 4, 3, 5];
         for (bytes, blocks) in [
             (&whole[..3], 7),

@@ -38,7 +38,7 @@ impl SavedSample {
     }
 
     /// What it says of a program with so many blocks; `None` where something in it is out of range.
-    pub(crate) fn checked(self, all: usize) -> Option<Subpaths> {
+    pub(crate) fn check_ranges(self, all: usize) -> Option<Subpaths> {
         let known = |s: &Subpath| s.iter().all(|&b| (b as usize) < all);
         let sampled = |s: &Subpath| {
             let mut lengths = self.sampling.iter().flat_map(|s| &s.lengths);

@@ -1,6 +1,6 @@
 //! What is sampled, and how often.
 
-use crate::estimates::data::interface::Asked;
+use crate::estimates::data::interface::SamplingRequest;
 use serde::{Deserialize, Serialize};
 
 /// A length of subpaths, in blocks, and how often it is chosen.
@@ -96,7 +96,7 @@ pub struct Settings {
 
 impl Settings {
     /// What is asked for; `None` where a length would never be chosen.
-    pub(crate) fn new(asked: Asked) -> Option<Settings> {
+    pub(crate) fn new(asked: SamplingRequest) -> Option<Settings> {
         Some(Settings {
             sampling: Sampling {
                 period: asked.period,

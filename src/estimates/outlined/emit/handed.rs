@@ -78,7 +78,7 @@ impl Handed {
         let blocks = llvm::blocks(function);
         let mut room = Room(0);
         let at = |l: &Live| match l.how {
-            How::Handed(size) => Some(room.take(size)),
+            How::Handed(size) => Some(room.reserve(size)),
             How::Computed | How::Folded | How::SumLess { .. } => None,
         };
         let live_at: Vec<Option<u64>> = live.iter().map(at).collect();
@@ -100,7 +100,7 @@ impl Handed {
             let mut own = Room(values_end);
             let mut at = Vec::new();
             for phi in phis(blocks[*header]) {
-                at.push(own.take(phi.value().size(target)?));
+                at.push(own.reserve(phi.value().size(target)?));
             }
             by_header.insert(*header, at);
             room.0 = room.0.max(own.0);
@@ -139,7 +139,7 @@ impl Handed {
 struct Room(u64);
 
 impl Room {
-    fn take(&mut self, size: u64) -> u64 {
+    fn reserve(&mut self, size: u64) -> u64 {
         let at = self.0.next_multiple_of(size.next_power_of_two().min(64));
         self.0 = at + size;
         at

@@ -77,7 +77,7 @@ impl<'ctx> Moved<'ctx> {
                 Some(Kept {
                     from: Reading::Slot(slot),
                     ..
-                }) => self.keep(new, *slot),
+                }) => self.keep_value(new, *slot),
                 Some(Kept { .. }) | None => {}
             }
         }
@@ -114,7 +114,7 @@ impl<'ctx> Moved<'ctx> {
     }
 
     /// Writes what `new` defines to its place, as soon as it is there.
-    fn keep(&self, new: Inst, slot: Value) {
+    fn keep_value(&self, new: Inst, slot: Value) {
         let behind = if new.is_phi() {
             Inst::of(place::start(new.block()))
         } else if let Some(next) = new.next() {
@@ -133,7 +133,7 @@ impl<'ctx> Moved<'ctx> {
     }
 
     /// Leads from `entry` to the headers.
-    pub(super) fn enter(
+    pub(super) fn enter_headers(
         &mut self,
         entry: BasicBlock<'ctx>,
         function: FunctionValue<'ctx>,

@@ -111,7 +111,7 @@ fn has_frame(blocks: &TiSlice<BlockId, BasicBlock>) -> bool {
 }
 
 /// The function `name` for `of`: `f(n)` goes on at the n-th header; `f(n, buffer)` where the buffer is told.
-pub(crate) fn make<'ctx>(
+pub(crate) fn make_resume_function<'ctx>(
     edit: Edit<'_, 'ctx>,
     of: FunctionValue<'ctx>,
     name: &str,
@@ -151,7 +151,7 @@ pub(crate) fn make<'ctx>(
     };
     moved.mend();
     jumps::translate(edit, of, &moved.copied);
-    moved.enter(entry, function, handed, starts);
+    moved.enter_headers(entry, function, handed, starts);
     function
 }
 

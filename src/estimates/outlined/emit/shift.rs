@@ -37,7 +37,7 @@ impl Shifts {
     /// Of the φs of `headers`. O(uses).
     pub(crate) fn find(headers: &[BasicBlock], target: &TargetData) -> Self {
         let all = headers.iter().flat_map(|h| phis(*h));
-        let form = |phi: Inst| Some((phi.value(), form(phi, target)?));
+        let form = |phi: Inst| Some((phi.value(), find_form(phi, target)?));
         Shifts(all.filter_map(form).collect())
     }
 
@@ -94,7 +94,7 @@ fn number<'ctx>(value: Value) -> IntValue<'ctx> {
     value.basic().into_int_value()
 }
 
-fn form(phi: Inst, target: &TargetData) -> Option<Form> {
+fn find_form(phi: Inst, target: &TargetData) -> Option<Form> {
     sum(phi).map(Form::Sum).or_else(|| element(phi, target))
 }
 

@@ -55,11 +55,11 @@ pub(super) fn spend<'ctx>(
         i64,
     };
     for &b in &order.rpo {
-        let before = budget.begin(b);
+        let before = budget.read_budget(b);
         if let Some(&passed) = passes.get(&b) {
-            budget.pass(before, passed);
+            budget.note_pass(before, passed);
         }
-        let left = budget.take(before, cfg.block(b).instructions);
+        let left = budget.take_instructions(before, cfg.block(b).instructions);
         let left = budget.calls(b, left);
         budget.end(b, left);
     }
@@ -81,7 +81,7 @@ struct Budget<'a, 'ctx> {
 }
 
 impl<'ctx> Budget<'_, 'ctx> {
-    fn stand(&self, at: InstructionValue<'ctx>) {
+    fn place_builder(&self, at: InstructionValue<'ctx>) {
         llvm::position_before(&self.builder, at);
         self.builder.unset_current_debug_location();
     }
@@ -97,14 +97,14 @@ impl<'ctx> Budget<'_, 'ctx> {
     }
 
     /// What is left at the start of block `b`, behind which the builder stands: read, where control comes from a call.
-    fn begin(&mut self, b: BlockId) -> IntValue<'ctx> {
+    fn read_budget(&mut self, b: BlockId) -> IntValue<'ctx> {
         let block = self.blocks[b];
         if b == BlockId(0) {
-            self.stand(place::entry(block));
+            self.place_builder(place::entry(block));
             return self.load();
         }
         if self.is_read(b) {
-            self.stand(place::start(block));
+            self.place_builder(place::start(block));
             return self.load();
         }
         let left = match *self.ins[b] {
@@ -115,7 +115,7 @@ impl<'ctx> Budget<'_, 'ctx> {
                 phi.as_basic_value().into_int_value()
             }
         };
-        self.stand(place::start(block));
+        self.place_builder(place::start(block));
         left
     }
 
@@ -127,7 +127,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         ends.into_iter().any(|end| Inst::of(end).is_call())
     }
 
-    fn take(&self, left: IntValue<'ctx>, instructions: u32) -> IntValue<'ctx> {
+    fn take_instructions(&self, left: IntValue<'ctx>, instructions: u32) -> IntValue<'ctx> {
         let some = self.i64.const_int(u64::from(instructions), false);
         let rest = self.builder.build_int_sub(left, some, "p3.left");
         rest.expect("positioned")
@@ -141,10 +141,10 @@ impl<'ctx> Budget<'_, 'ctx> {
             if !may_come_back(i) {
                 continue;
             }
-            self.stand(i);
+            self.place_builder(i);
             self.store(left);
             if let Some(behind) = next.filter(|_| !llvm::is_musttail(i)) {
-                self.stand(behind);
+                self.place_builder(behind);
                 left = self.load();
             }
         }
@@ -158,7 +158,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let looks = b == BlockId(0) || goes_back;
         let block = self.blocks[b];
         let end = llvm::terminator(block);
-        self.stand(if place::has_musttail(block) {
+        self.place_builder(if place::has_musttail(block) {
             place::exit(block)
         } else {
             end
@@ -167,13 +167,13 @@ impl<'ctx> Budget<'_, 'ctx> {
             self.store(left);
         }
         if looks {
-            self.look(left);
+            self.touch_page(left);
         }
     }
 
     /// Notes that control came by, and what was left. Whoever ends the burst is to find it in memory, whatever
     /// optimisers think of it.
-    fn pass(&self, left: IntValue<'ctx>, passed: PointerValue<'ctx>) {
+    fn note_pass(&self, left: IntValue<'ctx>, passed: PointerValue<'ctx>) {
         let (b, i64) = (&self.builder, self.i64);
         let number = b
             .build_load(i64, passed, "p3.passed")
@@ -192,7 +192,7 @@ impl<'ctx> Budget<'_, 'ctx> {
     }
 
     /// Reads the byte in front of the budget's page if it is negative, else one in it.
-    fn look(&self, left: IntValue<'ctx>) {
+    fn touch_page(&self, left: IntValue<'ctx>) {
         let (b, i64) = (&self.builder, self.i64);
         let sign = b.build_right_shift(left, i64.const_int(63, false), true, "");
         let distance = b

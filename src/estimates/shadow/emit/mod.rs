@@ -192,7 +192,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let buffer = self.buffer(handed.size);
         let name = format!("__p3_resuming.{}", body.name);
         let to = Buffer::Known(buffer);
-        let resuming = resume::make(edit, function, &name, &handed, to);
+        let resuming = resume::make_resume_function(edit, function, &name, &handed, to);
         let passed: Vec<_> = resumed
             .places
             .iter()

@@ -37,13 +37,13 @@ pub(super) struct Outlined<'ctx> {
     headers: Vec<Header<'ctx>>,
     words: Words,
     entries: Entries<'ctx>,
-    returns: Returns,
+    returns: ReturnBlocks,
 }
 
 /// The blocks that go on where the other function came back to, by the loops around: each has a φ of what was told.
 /// Places of a loop are many, and headers would have an entry for each of them.
 #[derive(Default)]
-struct Returns(RefCell<FxHashMap<Vec<u32>, Inst>>);
+struct ReturnBlocks(RefCell<FxHashMap<Vec<u32>, Inst>>);
 
 /// The entries of the φs that were asked for, by φ and block: many ways may leave for one block, and
 /// its φs would be read for each of them.
@@ -123,12 +123,12 @@ impl<'ctx> Outlined<'ctx> {
             Saving::Computed,
         )?;
         let name = format!("__p3_sampling.{own}");
-        let of = resume::make(edit, function, &name, &handed, Buffer::Told);
+        let of = resume::make_resume_function(edit, function, &name, &handed, Buffer::Told);
         returns_anything(of);
         let blocks = llvm::blocks(function);
         let headers = outlining.nest.loops.iter();
         let headers: Vec<Header> = headers.map(|l| header(l, &handed, &blocks)).collect();
-        let words = Words::following(handed.size);
+        let words = Words::words_behind(handed.size);
         let comes_back = result_fits(function, target);
         let mut shared = Shared::new();
         let mut trampoline = |place: usize| {
@@ -149,7 +149,7 @@ impl<'ctx> Outlined<'ctx> {
                 headers: &headers,
                 words,
             };
-            parts.make(&name, &mut shared)
+            parts.make_or_share(&name, &mut shared)
         };
         let trampolines = (0..outlining.places.len()).map(&mut trampoline).collect();
         Some(Outlined {
@@ -159,7 +159,7 @@ impl<'ctx> Outlined<'ctx> {
             headers,
             words,
             entries: Entries::default(),
-            returns: Returns::default(),
+            returns: ReturnBlocks::default(),
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
@@ -170,7 +170,7 @@ impl<'ctx> Outlined<'ctx> {
 
     /// Ends the activation at `place`, or this part of it, in front of the terminator of `here`, behind `from`, a way
     /// to the place. `renewed`: what stands for values that were there when this was made.
-    pub(super) fn leave(
+    pub(super) fn leave_at(
         &self,
         builder: &Builder<'ctx>,
         place: usize,

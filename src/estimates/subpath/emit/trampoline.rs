@@ -44,7 +44,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 impl Words {
     /// Behind what is handed over in so many bytes.
-    pub(super) fn following(size: u64) -> Words {
+    pub(super) fn words_behind(size: u64) -> Words {
         let inside = size.next_multiple_of(4);
         Words {
             inside,
@@ -180,7 +180,7 @@ pub(super) struct TrampolineParts<'a, 'ctx> {
 impl<'ctx> TrampolineParts<'_, 'ctx> {
     /// Makes it, under this name, unless one of `shared` will do. Places are many, and a function for each of them took
     /// a sixth of the memory of a module.
-    pub(super) fn make(self, name: &str, shared: &mut Shared<'ctx>) -> Trampoline<'ctx> {
+    pub(super) fn make_or_share(self, name: &str, shared: &mut Shared<'ctx>) -> Trampoline<'ctx> {
         let live: Vec<_> = self.handed.live_at_header(self.place).collect();
         let phis = phis(self.block).map(|phi| phi.value());
         let phis = phis.zip(self.handed.phis_at[self.place].iter().copied());
@@ -278,7 +278,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         });
         let arguments_of_it = [place.into(), buffer.into()];
         match result {
-            Some(result) => self.tell(&builder, buffer, &arguments_of_it, result),
+            Some(result) => self.call_and_return(&builder, buffer, &arguments_of_it, result),
             None => return_call(&builder, self.to, &arguments_of_it, Tail::Kept),
         }
         function
@@ -306,7 +306,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
 
     /// Calls the other function, and returns what it tells. Which φs it wrote does not matter:
     /// others are not asked for.
-    fn tell(
+    fn call_and_return(
         &self,
         builder: &Builder<'ctx>,
         buffer: PointerValue<'ctx>,

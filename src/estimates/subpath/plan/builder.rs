@@ -76,7 +76,7 @@ impl Builder {
 
     /// The plan of the control flow as it is now, in versions from `first_mode` on. O(V + E) of the
     /// versions.
-    pub(super) fn finished(self, of: Subject, first_mode: Mode) -> SubpathPlan {
+    pub(super) fn finish_plan(self, of: Subject, first_mode: Mode) -> SubpathPlan {
         let Builder {
             cfg, made, nodes, ..
         } = self;

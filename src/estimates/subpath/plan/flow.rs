@@ -29,7 +29,7 @@ const AGAIN: f64 = 0.5;
 
 /// The control flow of a function with short loops several times over.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub struct SampledFlow {
     /// Its blocks, which lead back to the function's; in an order of their own, in which a loop that is there several
     /// times has one back edge where it had one.
     pub versions: Versions,
@@ -42,27 +42,27 @@ pub struct Flow {
 /// Which iteration of a loop it is, and of which: behind the first one, 0, by turns those that are there.
 type Iteration = Option<(BlockId, u32)>;
 
-impl Flow {
+impl SampledFlow {
     /// That of the function itself. O(V + E).
-    pub fn plain(own: &Cfg, paths: &Measuring) -> Flow {
-        Flow::with_iterations(own, paths, &ShortLoops::default())
+    pub fn function_flow(own: &Cfg, paths: &Measuring) -> SampledFlow {
+        SampledFlow::with_iterations(own, paths, &ShortLoops::default())
     }
 
     /// With loops that hold no other ones several times over, where they are short. O(V + E) of the result.
     ///
     /// Of a function that [`can_be_sampled`], which also this can be.
-    pub fn new(own: &Cfg, paths: &Measuring) -> Flow {
-        let flow = Flow::with_iterations(own, paths, &ShortLoops::find(own, paths));
+    pub fn new(own: &Cfg, paths: &Measuring) -> SampledFlow {
+        let flow = SampledFlow::with_iterations(own, paths, &ShortLoops::find(own, paths));
         // What retreats in a loop with several entries is up to the order.
         if can_be_sampled(&flow.versions.cfg, &flow.versions.order) {
             flow
         } else {
-            Flow::plain(own, paths)
+            SampledFlow::function_flow(own, paths)
         }
     }
 
-    fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
-        let next = |now, e| loops.next(now, e, own.target(e));
+    fn with_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> SampledFlow {
+        let next = |now, e| loops.iteration_behind(now, e, own.target(e));
         let product = Versions::product(&bare_flow(own), &paths.shape.order, None, next);
         let first_backs = first_backs(&product);
         let order = Order::new(&product.versions.cfg);
@@ -70,8 +70,8 @@ impl Flow {
             order,
             ..product.versions
         };
-        let chances = |b: &BlockId| chances(own, paths, *b);
-        Flow {
+        let chances = |b: &BlockId| branch_probabilities(own, paths, *b);
+        SampledFlow {
             chances: versions.origin.iter().map(chances).collect(),
             first_backs,
             versions,
@@ -139,7 +139,7 @@ impl ShortLoops {
                 *code.entry(header).or_default() += weight(own.block(b));
             }
         }
-        let others = outer(order, forest).chain(entered_inside(own, order, &around));
+        let others = outer_headers(order, forest).chain(entered_inside(own, order, &around));
         for header in others {
             code.remove(&header);
         }
@@ -154,7 +154,7 @@ impl ShortLoops {
     }
 
     /// The iteration behind `e`, an edge to `to`.
-    fn next(&self, now: Iteration, e: CfgEdge, to: BlockId) -> Iteration {
+    fn iteration_behind(&self, now: Iteration, e: CfgEdge, to: BlockId) -> Iteration {
         let header = *self.around.get(&to)?;
         let from = self.around.get(&e.block);
         match now {
@@ -169,7 +169,7 @@ impl ShortLoops {
 }
 
 /// The headers of loops that hold others.
-fn outer(order: &Order, forest: &LoopForest) -> impl Iterator<Item = BlockId> {
+fn outer_headers(order: &Order, forest: &LoopForest) -> impl Iterator<Item = BlockId> {
     let headers = forest.parent.iter().zip(&forest.is_header);
     let inner = headers.filter(|(_, is_header)| **is_header);
     inner.filter_map(|(parent, _)| Some(order.rpo[(*parent)? as usize]))
@@ -202,7 +202,7 @@ fn repeat_probabilities(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> 
     for (header, back) in &mut again {
         let vertex = dag.vertex(*header).into_iter();
         let all: f64 = vertex
-            .flat_map(|v| dag.outs(v))
+            .flat_map(|v| dag.out_edges(v))
             .map(|e| paths.weights[e])
             .sum();
         // A loop that never ran is not begun again.
@@ -212,10 +212,10 @@ fn repeat_probabilities(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> 
 }
 
 /// By successor of block `b` of the function: the probability that control takes the edge.
-fn chances(cfg: &Cfg, paths: &Measuring, b: BlockId) -> Vec<f64> {
+fn branch_probabilities(cfg: &Cfg, paths: &Measuring, b: BlockId) -> Vec<f64> {
     let mut chances = vec![0.0; cfg.block(b).succs.len()];
     let dag = &paths.dag;
-    for e in dag.vertex(b).into_iter().flat_map(|v| dag.outs(v)) {
+    for e in dag.vertex(b).into_iter().flat_map(|v| dag.out_edges(v)) {
         if let EdgeKind::Real(c) | EdgeKind::BackEdge(c) = dag.edge(e).kind {
             chances[c.succ as usize] = paths.weights[e];
         }

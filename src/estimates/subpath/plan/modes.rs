@@ -26,7 +26,7 @@ impl<'a> Loops<'a> {
     }
 
     /// Whether `b` is in the loop of `header`. O(depth).
-    fn hold(&self, header: BlockId, b: BlockId) -> bool {
+    fn is_inside(&self, header: BlockId, b: BlockId) -> bool {
         let (header, b) = (self.position(header), self.position(b));
         self.forest.loop_contains(header, b)
     }
@@ -114,7 +114,7 @@ impl<'a> Automaton<'a> {
     /// Where nothing is decided.
     fn go_on(&self, mode: Mode, to: BlockId) -> Mode {
         match mode {
-            Mode::Resumed(header) if !self.loops.hold(header, to) => Mode::Sampling,
+            Mode::Resumed(header) if !self.loops.is_inside(header, to) => Mode::Sampling,
             _ => mode,
         }
     }

@@ -53,7 +53,7 @@ impl Nest {
             for (succ, to) in (0..).zip(&block.succs) {
                 let edge = CfgEdge { block: b, succ };
                 let to = order.position[*to].expect("reachable");
-                found.enter(edge, from, to, block.terminator.can_split(succ));
+                found.enter_loops(edge, from, to, block.terminator.can_split(succ));
             }
         }
         found.nest(cfg, order)
@@ -109,7 +109,7 @@ impl<'a> LoopFacts<'a> {
     }
 
     /// The edge enters the loops that hold position `to` and not `from`.
-    fn enter(&mut self, edge: CfgEdge, from: u32, to: u32, splits: bool) {
+    fn enter_loops(&mut self, edge: CfgEdge, from: u32, to: u32, splits: bool) {
         let forest = self.forest;
         let around = forest.find_loops_around(to);
         for header in around.take_while(|h| !forest.loop_contains(*h, from)) {

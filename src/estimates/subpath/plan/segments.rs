@@ -5,7 +5,7 @@
 //! nearly all are. So an edge can be a boundary, too, where what it costs to pay there again is less than what is not
 //! paid in vain before.
 
-use super::Flow;
+use super::SampledFlow;
 use crate::base::index::{BlockId, CfgEdge, TiVec};
 
 /// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three
@@ -31,7 +31,7 @@ impl Segments {
     ///
     /// At each block, from the last one on, the edges with the longest ways behind them become boundaries, as many as
     /// make what is expected to be lost here least: slots that are paid for and not run, and payments.
-    pub fn new(flow: &Flow) -> Segments {
+    pub fn new(flow: &SampledFlow) -> Segments {
         let (cfg, order) = (&flow.versions.cfg, &flow.versions.order);
         let mut segments = Segments {
             longest: cfg.by_block(0),
@@ -55,7 +55,7 @@ impl Segments {
     }
 
     /// The ways on from block `b` within a segment.
-    fn ways(&self, flow: &Flow, b: BlockId) -> Vec<SegmentWay> {
+    fn ways(&self, flow: &SampledFlow, b: BlockId) -> Vec<SegmentWay> {
         let order = &flow.versions.order;
         let block = flow.versions.cfg.block(b);
         let terminator = block.terminator;

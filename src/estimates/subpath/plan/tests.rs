@@ -7,18 +7,18 @@ use crate::paths::function::Measuring;
 use crate::paths::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 
-fn plain(own: &Cfg) -> Flow {
-    Flow::plain(own, &Measuring::from_cfg(own))
+fn plain_flow(own: &Cfg) -> SampledFlow {
+    SampledFlow::function_flow(own, &Measuring::from_cfg(own))
 }
 
 /// With every loop once.
 fn plan(own: &Cfg, of: Sequence) -> SubpathPlan {
-    SubpathPlan::new(FuncId(0), 0, plain(own), of)
+    SubpathPlan::new(FuncId(0), 0, plain_flow(own), of)
 }
 
 /// With loops several times.
 fn plan_of_iterations(own: &Cfg) -> SubpathPlan {
-    let flow = Flow::new(own, &Measuring::from_cfg(own));
+    let flow = SampledFlow::new(own, &Measuring::from_cfg(own));
     SubpathPlan::new(FuncId(0), 0, flow, Sequence::Activation)
 }
 
@@ -26,7 +26,7 @@ fn plan_of_iterations(own: &Cfg) -> SubpathPlan {
 fn longest_ways() {
     // 0 → 1 → {2, 3}, 2 → 3, 3 → {1, 4}
     let graph = cfg(&[&[1], &[2, 3], &[3], &[1, 4], &[]]);
-    let segments = Segments::new(&plain(&graph));
+    let segments = Segments::new(&plain_flow(&graph));
     assert_eq!(segments.longest.raw, [5, 4, 3, 2, 1]);
     assert_eq!(segments.boundaries, [(edge(3, 0), BlockId(1))]);
 }
@@ -38,11 +38,11 @@ fn edge(block: u32, succ: u32) -> CfgEdge {
 
 fn segments(succs: &[Vec<u32>]) -> Segments {
     let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    Segments::new(&plain(&graph))
+    Segments::new(&plain_flow(&graph))
 }
 
 /// Blocks that lead from one to the next, from number `from` on, and return.
-fn way(from: u32, blocks: u32) -> impl Iterator<Item = Vec<u32>> {
+fn straight_blocks(from: u32, blocks: u32) -> impl Iterator<Item = Vec<u32>> {
     let on = (1..blocks).map(move |n| vec![from + n]);
     on.chain([vec![]])
 }
@@ -53,7 +53,7 @@ fn way(from: u32, blocks: u32) -> impl Iterator<Item = Vec<u32>> {
 fn exits_of_loops_pay_for_what_follows() {
     let before_way = |blocks| {
         let loops = [vec![1], vec![1, 2]].into_iter();
-        segments(&loops.chain(way(2, blocks)).collect::<Vec<_>>())
+        segments(&loops.chain(straight_blocks(2, blocks)).collect::<Vec<_>>())
     };
     let long = before_way(47);
     assert_eq!(long.longest.raw[..3], [2, 1, 47]);
@@ -69,13 +69,13 @@ fn exits_of_loops_pay_for_what_follows() {
 fn a_long_case_pays_for_itself() {
     let first = [(1..17).collect::<Vec<u32>>()].into_iter();
     let cases = (1..16).map(|_| vec![]);
-    let succs: Vec<_> = first.chain(cases).chain(way(16, 36)).collect();
+    let succs: Vec<_> = first.chain(cases).chain(straight_blocks(16, 36)).collect();
     let split = segments(&succs);
     assert_eq!(split.longest[BlockId(0)], 2);
     assert_eq!(split.boundaries, [(edge(0, 15), BlockId(16))]);
     let mut graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
     graph.blocks[BlockId(0)].terminator = Terminator::IndirectBr;
-    let whole = Segments::new(&plain(&graph));
+    let whole = Segments::new(&plain_flow(&graph));
     assert_eq!(whole.longest[BlockId(0)], 37);
     assert_eq!(whole.boundaries, []);
 }
@@ -85,7 +85,7 @@ proptest! {
     /// behind.
     #[test]
     fn segments_are_paid_for(graph in any_cfg(30)) {
-        let flow = Flow::new(&graph, &Measuring::from_cfg(&graph));
+        let flow = SampledFlow::new(&graph, &Measuring::from_cfg(&graph));
         let segments = Segments::new(&flow);
         let Versions { cfg: graph, order, .. } = &flow.versions;
         for &b in &order.rpo {
@@ -246,7 +246,7 @@ proptest! {
     ) {
         let callee = if calls { Callee::Indirect } else { Callee::Asm };
         let graph = with_calls(graph, &callee);
-        let flow = Flow::new(&graph, &Measuring::from_cfg(&graph));
+        let flow = SampledFlow::new(&graph, &Measuring::from_cfg(&graph));
         let plan = SubpathPlan::new(FuncId(0), 0, flow, Sequence::Thread);
         let apart = plan.apart.as_deref().expect("there are no landing pads");
         prop_assert!(apart.skipping.modes.iter().flatten().all(|m| *m == Mode::Skipping));
@@ -367,7 +367,7 @@ fn nests_are_numbered_from_outside() {
 }
 
 /// The blocks of the function that a flow has, by how often.
-fn times(own: &Cfg, flow: &Flow) -> Vec<usize> {
+fn times(own: &Cfg, flow: &SampledFlow) -> Vec<usize> {
     let mut times = own.by_block(0);
     for b in &flow.versions.order.rpo {
         times[flow.versions.origin[*b]] += 1;
@@ -385,7 +385,7 @@ fn with_code(succs: &[&[u32]], block: u32, instructions: u32) -> Cfg {
 /// left for what is behind it.
 #[test]
 fn a_short_loop() {
-    let times = |graph: &Cfg| times(graph, &Flow::new(graph, &Measuring::from_cfg(graph)));
+    let times = |graph: &Cfg| times(graph, &SampledFlow::new(graph, &Measuring::from_cfg(graph)));
     let of = |code| times(&with_code(&[&[1], &[1, 2], &[]], 1, code));
     assert_eq!(of(1), [1, 5, 1]);
     assert_eq!(of(64), [1, 5, 1]);
@@ -404,7 +404,10 @@ fn a_short_loop() {
 fn loops_that_are_there_once() {
     let times = |succs: &[&[u32]]| {
         let graph = cfg(succs);
-        times(&graph, &Flow::new(&graph, &Measuring::from_cfg(&graph)))
+        times(
+            &graph,
+            &SampledFlow::new(&graph, &Measuring::from_cfg(&graph)),
+        )
     };
     assert_eq!(times(&[&[1], &[2], &[2, 3], &[1, 4], &[]]), [1, 1, 5, 1, 1]);
     assert_eq!(times(&[&[1, 2], &[2], &[1, 3], &[]]), [1, 1, 1, 1]);
@@ -423,7 +426,7 @@ fn loops_that_do_not_go_round() {
                 _ => out,
             };
         }
-        times(&graph, &Flow::new(&graph, paths))
+        times(&graph, &SampledFlow::new(&graph, paths))
     };
     assert_eq!(weigh(&mut paths, 1.0, 1.0), [1, 5, 1]);
     assert_eq!(weigh(&mut paths, 1.0, 2.0), [1, 1, 1]);
@@ -435,7 +438,7 @@ proptest! {
     #[test]
     fn back_edges_stay(graph in any_cfg(20)) {
         let paths = Measuring::from_cfg(&graph);
-        let flow = Flow::new(&graph, &paths);
+        let flow = SampledFlow::new(&graph, &paths);
         let Versions { cfg, origin, order } = &flow.versions;
         let of = |(e, _): (CfgEdge, BlockId)| flow.versions.origin_of(e);
         let mut backs: Vec<CfgEdge> = order.back_edges(cfg).map(of).collect();

@@ -2,7 +2,7 @@
 
 use super::{End, Made, Mode, SubpathPlan};
 use crate::base::index::{BlockId, CfgEdge};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -96,7 +96,11 @@ impl SubpathPlan {
 
     /// The plan as text: a line for each boundary, test and version.
     pub fn text(&self, name: &str) -> String {
-        let mut out = format!("{}: blocks from number {} on", printable(name), self.first);
+        let mut out = format!(
+            "{}: blocks from number {} on",
+            escape_unprintable(name),
+            self.first
+        );
         out += match self.apart {
             Some(_) => ", what samples is a function of its own\n",
             None => ", all versions are in one function\n",

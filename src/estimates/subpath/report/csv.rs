@@ -1,6 +1,6 @@
 //! `show --format csv`: a table of subpaths.
 
-use super::{Report, Row, decisions, locs, phrase_decisions};
+use super::{Report, SubpathRow, decisions, locs, phrase_decisions};
 use crate::base::table;
 use crate::read::report::positions::join_positions;
 use crate::read::report::steps::Steps;
@@ -21,11 +21,11 @@ pub fn render(report: &Report) -> String {
         "decisions",
     ];
     let steps = Steps::new(report.profile.profile, &report.sources, true);
-    let records = report.rows.iter().map(|r| record(report, &steps, r));
+    let records = report.rows.iter().map(|r| row_record(report, &steps, r));
     table::csv(&heading, records)
 }
 
-fn record(report: &Report, steps: &Steps, row: &Row) -> Vec<String> {
+fn row_record(report: &Report, steps: &Steps, row: &SubpathRow) -> Vec<String> {
     let profile = report.profile.profile;
     let block = |p: &super::ProgramBlock| format!("{}:{}", profile.entry(p.func).name, p.block);
     let blocks: Vec<String> = row.places.iter().map(block).collect();

@@ -4,18 +4,18 @@
 //! rotations of each other tell the same. A long subpath has few points, and covers much of a run by each; so long ones
 //! have an order of their own.
 
-use super::{ProgramBlock, Row};
+use super::{ProgramBlock, SubpathRow};
 use crate::estimates::data::subpaths::Sampling;
 use std::collections::HashMap;
 
 /// A row, and how many others are rotations of it.
 pub(super) struct Folded<'a> {
-    pub row: &'a Row,
+    pub row: &'a SubpathRow,
     pub rotations: usize,
 }
 
 /// Rows in their order, each without the rotations of one before it. Joined ones stay. O(total length).
-pub(super) fn fold_rotations<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Folded<'a>> {
+pub(super) fn fold_rotations<'a>(rows: impl Iterator<Item = &'a SubpathRow>) -> Vec<Folded<'a>> {
     let mut known: HashMap<Vec<ProgramBlock>, usize> = HashMap::new();
     let mut folded: Vec<Folded> = Vec::new();
     for row in rows {

@@ -1,21 +1,21 @@
 //! `show --format json`: a contract with other programs.
 
-use super::{ProgramBlock, Report, Row, decisions, locs};
+use super::{ProgramBlock, Report, SubpathRow, decisions, locs};
 use crate::base::index::BlockId;
 use crate::estimates::data::subpaths::Sampling;
-use crate::read::report::json::{About, about};
+use crate::read::report::json::{About, profile_json};
 use crate::read::report::words::Said;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    program: Totals<'a>,
+    program: SampleTotals<'a>,
     subpaths: Vec<Subpath<'a>>,
 }
 
 /// The whole profile, whatever was selected.
 #[derive(Serialize)]
-struct Totals<'a> {
+struct SampleTotals<'a> {
     /// Estimated.
     blocks: f64,
     /// Half of the interval that holds their number in 95 % of all cases.
@@ -73,7 +73,7 @@ fn is_one(n: &usize) -> bool {
 pub fn render(report: &Report) -> String {
     let (sampled, profile) = (report.profile, report.profile.profile);
     let shown = Shown {
-        program: Totals {
+        program: SampleTotals {
             blocks: sampled.blocks(),
             blocks_half_width: sampled.estimate_executed().half_width,
             points: report.points,
@@ -81,14 +81,14 @@ pub fn render(report: &Report) -> String {
             sampling: &sampled.sample.sampling,
             doublings: sampled.sample.doublings,
             too_long: sampled.sample.too_long,
-            about: about(profile),
+            about: profile_json(profile),
         },
         subpaths: report.rows.iter().map(|r| subpath(report, r)).collect(),
     };
     serde_json::to_string(&shown).expect("it serialises") + "\n"
 }
 
-fn subpath<'a>(report: &'a Report, row: &Row) -> Subpath<'a> {
+fn subpath<'a>(report: &'a Report, row: &SubpathRow) -> Subpath<'a> {
     let profile = report.profile.profile;
     let block = |p: &ProgramBlock| Block {
         module: profile.module(p.func),

@@ -2,10 +2,12 @@
 
 use super::folded::{Piece, fold};
 use super::groups::{Folded, fold_rotations, longest_short};
-use super::{ProgramBlock, Report, Row, decisions, locs, phrase_decisions};
-use crate::base::names::printable;
+use super::{ProgramBlock, Report, SubpathRow, decisions, locs, phrase_decisions};
+use crate::base::names::escape_unprintable;
 use crate::base::style::{BOLD, DIM, NAME, WARN};
-use crate::base::table::{Align, Columns, Layout, exactly, grouped, number_of, percent, wrapped};
+use crate::base::table::{
+    Align, Columns, Layout, group_all_digits, group_digits, number_of, percent, wrap_words,
+};
 use crate::estimates::data::subpaths::{HotList, Subpaths};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
@@ -21,7 +23,7 @@ const MAX_ITEMS: usize = 24;
 /// The report; styled, for a stream that drops styles where they are not wanted.
 pub fn render(report: &Report, layout: Layout) -> String {
     let lines = summary(report);
-    let lines = lines.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
+    let lines = lines.lines().map(|l| wrap_words(l, layout.width, 0) + "\n");
     let mut out: String = lines.collect();
     let steps = Steps::new(report.profile.profile, &report.sources, false);
     let groups = groups(report);
@@ -43,7 +45,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
         let _ = writeln!(
             out,
             "{DIM}… and {} more (--top {}){DIM:#}",
-            exactly(hidden as u64),
+            group_all_digits(hidden as u64),
             all.unwrap_or_default()
         );
     }
@@ -55,7 +57,7 @@ fn groups<'a>(report: &'a Report) -> Vec<(String, Vec<Folded<'a>>)> {
     let all = || report.rows.iter().chain(&report.rest);
     let sampling = report.profile.sample.sampling.as_ref();
     let short = sampling.map_or(0, longest_short);
-    let is_short = |row: &&Row| row.places.len() <= short;
+    let is_short = |row: &&SubpathRow| row.places.len() <= short;
     let joined = all().any(|row| row.joined > 1);
     if joined || all().all(|r| is_short(&r)) || !all().any(|r| is_short(&r)) {
         return vec![(String::new(), fold_rotations(all()))];
@@ -81,11 +83,11 @@ fn summary(report: &Report) -> String {
         "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} \
          skipped ({}, {})\n{DIM}counts and shares are estimates: ± half of the 95 % interval; sorted by the lower \
          end of the share's interval{DIM:#}\n",
-        grouped(executed.count.round() as u64),
-        grouped(executed.half_width.ceil() as u64),
-        grouped(report.points),
-        grouped(report.distinct as u64),
-        grouped(sampled.sample.period()),
+        group_digits(executed.count.round() as u64),
+        group_digits(executed.half_width.ceil() as u64),
+        group_digits(report.points),
+        group_digits(report.distinct as u64),
+        group_digits(sampled.sample.period()),
         describe_list(sampled.sample),
         functions.iter().filter(skipped).count(),
         number_of(functions.len() as u64, "function"),
@@ -101,7 +103,7 @@ fn summary(report: &Report) -> String {
         );
     }
     if let Some(said) = profile.said() {
-        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
+        let _ = writeln!(out, "{WARN}{}{WARN:#}", escape_unprintable(&said));
     }
     out
 }
@@ -113,7 +115,7 @@ fn describe_list(sample: &Subpaths) -> String {
         (Some(HotList::Counting), 1..) => {
             format!(
                 ", all counted that are listed, as one in {} points was",
-                grouped(1u64 << sample.doublings)
+                group_digits(1u64 << sample.doublings)
             )
         }
         _ => String::new(),
@@ -130,11 +132,11 @@ fn table(report: &Report, steps: &Steps, rows: &[Folded]) -> Columns {
     for Folded { row, rotations } in rows {
         let profile = report.profile.profile;
         table.row([
-            grouped(row.estimate.count.round() as u64),
-            grouped(row.estimate.half_width.ceil() as u64),
+            group_digits(row.estimate.count.round() as u64),
+            group_digits(row.estimate.half_width.ceil() as u64),
             percent(row.share),
             percent(row.share_half_width.min(1.0)),
-            grouped(row.points.counted),
+            group_digits(row.points.counted),
             row.places.len().to_string(),
             format!(
                 "{}{}{}",
@@ -145,7 +147,7 @@ fn table(report: &Report, steps: &Steps, rows: &[Folded]) -> Columns {
         ]);
         let texts = Texts::new(steps, &report.sources, &row.places);
         for detail in texts.details() {
-            table.note(1, DIM, detail.clone());
+            table.add_text(1, DIM, detail.clone());
         }
     }
     table
@@ -161,7 +163,7 @@ fn describe_rotation(rotations: usize) -> String {
     }
 }
 
-fn describe_joined(row: &Row) -> String {
+fn describe_joined(row: &SubpathRow) -> String {
     match row.joined {
         1 => String::new(),
         n => format!(" {DIM}(joined of {n}){DIM:#}"),
@@ -249,7 +251,7 @@ pub fn find_decisions(
     steps: &Steps,
     sources: &Sources,
     places: &[ProgramBlock],
-) -> (Vec<Said>, Vec<steps::Row>) {
+) -> (Vec<Said>, Vec<steps::StepRow>) {
     let taken = decisions(steps.words().profile(), sources, places);
     let several = places.iter().any(|p| p.func != places[0].func);
     let mut rows = Vec::new();
@@ -257,17 +259,17 @@ pub fn find_decisions(
         let said: Vec<Said> = run.iter().map(|(_, said)| said.clone()).collect();
         let mut own = steps.decision_rows(run[0].0, &said);
         for row in &mut own {
-            if let (true, steps::Row::Step(step)) = (several, row) {
+            if let (true, steps::StepRow::Step(step)) = (several, row) {
                 step.within.get_or_insert_with(|| steps.name(run[0].0));
             }
         }
         rows.extend(own);
     }
-    let piece = |piece: Piece<steps::Row>| match piece {
+    let piece = |piece: Piece<steps::StepRow>| match piece {
         Piece::Once(run) => run.to_vec(),
         Piece::Times(run, times) => {
             let mut run = run.to_vec();
-            if let Some(steps::Row::Step(step)) = run.last_mut() {
+            if let Some(steps::StepRow::Step(step)) = run.last_mut() {
                 step.note = format!("all ×{times}");
             }
             run

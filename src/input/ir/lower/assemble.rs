@@ -6,7 +6,7 @@ use super::returning;
 use super::view::Alias;
 use crate::base::error::{Error, Result};
 use crate::base::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
-use crate::base::names::normalised;
+use crate::base::names::normalise_path;
 use crate::input::ir::{
     Block, Body, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
 };
@@ -56,7 +56,7 @@ pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
         program
             .files
             .extend(files.into_iter().map(|file| SourceFile {
-                name: normalised(&file.name).into_owned(),
+                name: normalise_path(&file.name).into_owned(),
                 ..file
             }));
         program.inlined.extend(inlined);

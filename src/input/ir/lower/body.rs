@@ -244,7 +244,7 @@ impl Lowering<'_> {
         if !returns {
             leaving.note_call(name.cloned(), call.in_tail_position);
         }
-        note(callee, !returns && !call.in_tail_position, block);
+        note_call(callee, !returns && !call.in_tail_position, block);
         true
     }
 }
@@ -311,15 +311,15 @@ fn intrinsic(name: &str, block: &mut Block, leaving: &mut Leaving) -> bool {
     let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
     if starts(LEAVING) {
         leaving.otherwise = true;
-        note(Callee::External(name.into()), true, block);
+        note_call(Callee::External(name.into()), true, block);
     }
     if name.starts_with("llvm.coro.begin") {
-        note(Callee::External(name.into()), false, block);
+        note_call(Callee::External(name.into()), false, block);
     }
     !starts(NO_CODE)
 }
 
-fn note(callee: Callee, may_leave: bool, block: &mut Block) {
+fn note_call(callee: Callee, may_leave: bool, block: &mut Block) {
     let span = 0;
     block.calls.push(Call {
         callee,

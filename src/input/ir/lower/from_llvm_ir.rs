@@ -56,7 +56,7 @@ fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<Module
     let returning = module
         .functions
         .iter()
-        .filter(|f| returns(&f.function_attributes));
+        .filter(|f| may_return(&f.function_attributes));
     let functions = module.functions.iter().enumerate().map(move |(i, f)| {
         let attributes = skip.get(i).copied().flatten();
         function(f, attributes)
@@ -138,7 +138,7 @@ fn calls_in(block: &BasicBlock) -> impl Iterator<Item = (&CalledOperand, &TypeRe
     calls.chain(invoke)
 }
 
-fn returns(attributes: &[Attr]) -> bool {
+fn may_return(attributes: &[Attr]) -> bool {
     attributes.contains(&Attr::NoUnwind) && attributes.contains(&Attr::WillReturn)
 }
 
@@ -158,7 +158,7 @@ fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView
     let numbers = numbers.map(|(i, b)| (&b.name, BlockId::new(i))).collect();
     let naked = function.function_attributes.contains(&Attr::Naked);
     let blocks = function.basic_blocks.iter();
-    let mut returns = Returns::new();
+    let mut returns = BlockReturns::new();
     FunctionView {
         name: Cow::from(function.name.as_str()),
         linkage: linkage(function.linkage),
@@ -183,7 +183,7 @@ fn block<'a>(
     block: &'a BasicBlock,
     all: &'a [BasicBlock],
     numbers: &HashMap<&Name, BlockId>,
-    returns: &mut Returns<'a>,
+    returns: &mut BlockReturns<'a>,
 ) -> BlockView<'a> {
     let (terminator, succs) = terminator(&block.term, numbers);
     let code = block
@@ -216,7 +216,7 @@ fn block<'a>(
 }
 
 /// What blocks return that do nothing else, by their name, as far as blocks before them asked.
-type Returns<'a> = HashMap<&'a Name, Option<Returned<&'a Name, &'a Operand>>>;
+type BlockReturns<'a> = HashMap<&'a Name, Option<Returned<&'a Name, &'a Operand>>>;
 
 /// What `block` returns; `None` if it does something else too.
 fn find_returned(block: &BasicBlock) -> Option<Returned<&Name, &Operand>> {
@@ -247,7 +247,7 @@ fn find_tail_call<'a>(
     block: &'a BasicBlock,
     code: impl Iterator<Item = &'a Instruction>,
     jumps_to: Option<&'a BasicBlock>,
-    returns: &mut Returns<'a>,
+    returns: &mut BlockReturns<'a>,
 ) -> Option<usize> {
     let code: Vec<&Instruction> = code.collect();
     let last = code.iter().rposition(|i| !may_follow(i))?;
@@ -302,7 +302,7 @@ fn callee_view(operand: &CalledOperand) -> CalleeView<'_> {
 fn call<'a>(operand: &'a CalledOperand, attributes: &[Attr]) -> CallView<'a> {
     CallView {
         callee: callee_view(operand),
-        returns: returns(attributes),
+        returns: may_return(attributes),
         returns_twice: attributes.contains(&Attr::ReturnsTwice),
         in_tail_position: false,
         first_argument: None,

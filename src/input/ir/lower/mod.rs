@@ -46,7 +46,7 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    fn excludes(&self, name: &str) -> bool {
+    fn is_excluded(&self, name: &str) -> bool {
         let included = self.include.as_ref().is_none_or(|f| f.admits(name));
         !included || self.exclude.as_ref().is_some_and(|f| f.admits(name))
     }
@@ -103,7 +103,7 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
             body::lower(f, &returning, &positions.places, of_body);
         forks_by_number |= by_number;
         body.address_taken = taken.contains(&body.name);
-        if body.skip.is_none() && options.excludes(&body.name) {
+        if body.skip.is_none() && options.is_excluded(&body.name) {
             body.skip = Some(SkipReason::Excluded);
         }
         (body, left_by_calls)

@@ -113,7 +113,7 @@ pub(super) fn find(
         leaves[f] = blocks > only_by_calls || by_unknown || leaves_otherwise(body);
         waiting.extend(left.into_iter().flatten());
     }
-    spread(&waiting, &mut leaves);
+    spread_to_callers(&waiting, &mut leaves);
     for w in &waiting {
         let Some(block) = w.block else {
             continue;
@@ -135,7 +135,7 @@ fn leaves_otherwise(body: &FunctionBody) -> bool {
 }
 
 /// What calls a function that leaves does so too.
-fn spread(waiting: &[Waiting], leaves: &mut TiVec<FuncId, bool>) {
+fn spread_to_callers(waiting: &[Waiting], leaves: &mut TiVec<FuncId, bool>) {
     let mut callers: TiVec<FuncId, Vec<FuncId>> = ti_vec![Vec::new(); leaves.len()];
     for w in waiting {
         for &callee in &w.callees {

@@ -12,7 +12,7 @@ fn inputs(modules: &[&str], dir: &Path) -> Vec<Admitted> {
         std::fs::write(dir.join(format!("m{i}.ll")), text).unwrap();
     }
     let inputs = find_inputs(&[dir.to_path_buf()], Path::new(""), None).unwrap();
-    inputs.into_iter().map(Admitted::unverified).collect()
+    inputs.into_iter().map(Admitted::admit_unverified).collect()
 }
 
 fn load(modules: &[&str]) -> Result<Program> {
@@ -178,7 +178,7 @@ fn duplicates_are_one_function_where_their_control_flow_is_equal() {
 /// A plan of one body would copy what must not be copied in the other.
 #[test]
 fn duplicates_of_which_one_hides_more_are_two_functions() {
-    let plain = Hidden::nothing(0, 0);
+    let plain = Hidden::without_hidden(0, 0);
     let functions = |hidden: Hidden| {
         let dir = tempfile::tempdir().unwrap();
         let same = "define linkonce_odr void @f() { ret void }";

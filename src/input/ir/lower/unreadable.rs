@@ -19,12 +19,12 @@ pub fn unreadable_error(input: &Input, message: &str) -> Error {
     }
     let newer = producer(text).filter(|p| major(p).is_some_and(|v| v > LLVM));
     match newer {
-        Some(p) => Error::unreadable(
+        Some(p) => Error::unreadable_input(
             &input.path,
             format!("bitcode of {p}, newer than LLVM {LLVM}"),
             format!("compile it with clang {LLVM} or older"),
         ),
-        None => Error::unreadable(
+        None => Error::unreadable_input(
             &input.path,
             format!("LLVM {LLVM} cannot read it: {}", text.trim()),
             remedy_for_old_text(input).unwrap_or_else(|| {

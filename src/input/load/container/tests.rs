@@ -61,7 +61,7 @@ fn elf(sections: &[(&str, &[u8])]) -> Vec<u8> {
     file
 }
 
-fn claim(bytes: &mut [u8]) -> bool {
+fn claim_container(bytes: &mut [u8]) -> bool {
     let patches = section_patches(bytes);
     for (at, new) in &patches {
         let at = *at as usize;
@@ -79,7 +79,7 @@ fn bitcode_that_clang_embeds_is_found() {
         (".llvmcmd", options),
     ]);
     let size = bytes.len();
-    assert!(claim(&mut bytes));
+    assert!(claim_container(&mut bytes));
     assert_eq!(bytes.len(), size);
     let sections = sections(&bytes).unwrap();
     let shown = sections.iter().map(|s| {
@@ -102,7 +102,7 @@ fn bitcode_that_clang_embeds_is_found() {
         (&found.bitcode[..], &found.flags[..]),
         (&b"BC"[..], &["-cc1".to_string(), "-O2".into()][..])
     );
-    assert!(!claim(&mut bytes), "nothing is left to do");
+    assert!(!claim_container(&mut bytes), "nothing is left to do");
 }
 
 #[test]
@@ -125,14 +125,14 @@ fn damaged_objects_are_left_alone() {
     let whole = elf(&[(".llvmbc", b"BC"), (".llvmcmd", b"-cc1\0")]);
     for length in 0..whole.len() {
         let mut part = whole[..length].to_vec();
-        claim(&mut part);
+        claim_container(&mut part);
         let _ = extract_embedded(&part);
     }
     for at in 0..whole.len() {
         for flip in [0x01, 0x80, 0xff] {
             let mut damaged = whole.clone();
             damaged[at] ^= flip;
-            claim(&mut damaged);
+            claim_container(&mut damaged);
             let _ = extract_embedded(&damaged);
         }
     }

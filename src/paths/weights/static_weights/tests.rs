@@ -4,7 +4,7 @@ use super::*;
 use crate::base::index::{BlockId, CfgEdge};
 use crate::input::ir::Cfg;
 use crate::paths::dag::Shape;
-use crate::paths::random_cfg::{any_cfg, cfg, retreating};
+use crate::paths::random_cfg::{any_cfg, cfg, find_retreating_edges};
 use proptest::prelude::*;
 
 /// The weights of CFG edges given as (block, successor ordinal), of `dag` under `weights`.
@@ -22,7 +22,7 @@ fn of_edges(dag: &Dag, weights: &Weights, edges: &[(u32, u32)]) -> Vec<f64> {
 /// The weight of the edge from `block`, which has no successors, to EXIT.
 fn of_exit(dag: &Dag, weights: &Weights, block: u32) -> f64 {
     let v = dag.vertex(BlockId(block)).expect("a block of the graph");
-    weights[dag.outs(v).next().expect("one way out")]
+    weights[dag.out_edges(v).next().expect("one way out")]
 }
 
 /// The weight of the phony edge to the loop at `header`.
@@ -73,7 +73,7 @@ fn nested_loops_as_by_hand() {
     ];
     let (edges, expected): (Vec<_>, Vec<_>) = edges.into_iter().unzip();
     assert_eq!(of_edges(&dag, &weights, &edges), expected);
-    assert_eq!(weights[dag.enter()], 1.0);
+    assert_eq!(weights[dag.entry_edge()], 1.0);
     assert_eq!(of_exit(&dag, &weights, 7), 1.0);
     assert_eq!(of_loop(&dag, &weights, 1), 9.0);
     assert_eq!(of_loop(&dag, &weights, 4), 81.0);
@@ -190,8 +190,8 @@ proptest! {
     fn weights_are_sent_on(graph in any_cfg(20)) {
         let dag = Dag::from_cfg(&graph, &[]);
         let weights = static_weights(&dag, &Shape::new(&graph).loops);
-        prop_assert_eq!(weights[dag.enter()], 1.0);
-        let back = retreating(&graph);
+        prop_assert_eq!(weights[dag.entry_edge()], 1.0);
+        let back = find_retreating_edges(&graph);
         for v in dag.order().filter(|&v| dag.block(v).is_some()) {
             let forward = dag.ins(v).iter().filter(|&&e| dag.edge(e).kind != EdgeKind::LoopStart);
             let mut into: f64 = forward.map(|e| weights[*e]).sum();
@@ -199,7 +199,7 @@ proptest! {
             if back.iter().any(|e| Some(target(e)) == dag.block(v)) {
                 into *= 10.0;
             }
-            let out: f64 = dag.outs(v).map(|e| weights[e]).sum();
+            let out: f64 = dag.out_edges(v).map(|e| weights[e]).sum();
             prop_assert!(out >= into * (1.0 - 1e-9) - 1e-9 || no_rest(&graph, &dag, v), "{v}: {into} in, {out} out");
         }
     }
@@ -208,6 +208,6 @@ proptest! {
 /// Whether all edges out of the block leave loops: no edge takes what exits leave over.
 fn no_rest(graph: &Cfg, dag: &Dag, v: VertexId) -> bool {
     let forest = Shape::new(graph).loops;
-    dag.outs(v)
+    dag.out_edges(v)
         .all(|e| left_loops(dag, &forest, e).next().is_some())
 }

@@ -16,7 +16,7 @@ const PREDICATES: [Predicate; 10] = [
 const BITS: u32 = 3;
 
 /// What `icmp` says, by the definition of LLVM's reference.
-fn holds(predicate: Predicate, a: u64, b: u64) -> bool {
+fn holds_by_definition(predicate: Predicate, a: u64, b: u64) -> bool {
     let signed = |v: u64| if v >= 4 { v as i64 - 8 } else { v as i64 };
     let (s, t) = (signed(a), signed(b));
     match predicate {
@@ -40,9 +40,19 @@ fn sets_are_those_of_the_predicates() {
             let set = Set::numbers_in_relation(predicate, c, BITS);
             for v in 0..8 {
                 let inside = set.0.iter().any(|(from, to)| (*from..=*to).contains(&v));
-                assert_eq!(inside, holds(predicate, v, c), "{v} {predicate:?} {c}");
-                assert_eq!(holds(predicate.inverse(), v, c), !holds(predicate, v, c));
-                assert_eq!(holds(swap(predicate), c, v), holds(predicate, v, c));
+                assert_eq!(
+                    inside,
+                    holds_by_definition(predicate, v, c),
+                    "{v} {predicate:?} {c}"
+                );
+                assert_eq!(
+                    holds_by_definition(predicate.inverse(), v, c),
+                    !holds_by_definition(predicate, v, c)
+                );
+                assert_eq!(
+                    holds_by_definition(swap(predicate), c, v),
+                    holds_by_definition(predicate, v, c)
+                );
             }
         }
     }
@@ -88,11 +98,11 @@ proptest! {
     ) {
         let choices: Vec<Choice> = asked.iter().map(|a| choice(*a)).collect();
         let mut known = KnownValues::default();
-        let agrees = asked.iter().zip(&choices).all(|(a, c)| known.learn(c, u32::from(!a.4)));
+        let agrees = asked.iter().zip(&choices).all(|(a, c)| known.learn_outcome(c, u32::from(!a.4)));
         let answers = |values: [u64; 3]| {
             asked.iter().all(|&(left, predicate, right, constant, outcome)| {
                 let right = right.map_or(constant, |r| values[r as usize]);
-                holds(PREDICATES[predicate], values[left as usize], right) == outcome
+                holds_by_definition(PREDICATES[predicate], values[left as usize], right) == outcome
             })
         };
         let all = (0..512u64).map(|n| [n & 7, n >> 3 & 7, n >> 6]);
@@ -112,13 +122,13 @@ fn stores_are_forgotten() {
     stores.unwrap().push(7);
     let second = choice((0, 0, None, 2, true));
     let mut known = KnownValues::default();
-    assert!(known.learn(&first, 0));
-    known.forget(BlockId(6));
-    assert!(!known.learn(&second, 0));
+    assert!(known.learn_outcome(&first, 0));
+    known.forget_stores(BlockId(6));
+    assert!(!known.learn_outcome(&second, 0));
     let mut known = KnownValues::default();
-    assert!(known.learn(&first, 0));
-    known.forget(BlockId(7));
-    assert!(known.learn(&second, 0));
+    assert!(known.learn_outcome(&first, 0));
+    known.forget_stores(BlockId(7));
+    assert!(known.learn_outcome(&second, 0));
 }
 
 /// Following what paths have in common once counts what looking at each path by itself finds.

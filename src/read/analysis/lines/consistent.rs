@@ -7,7 +7,7 @@
 //! around it, macros and templates put several functions on one line.
 
 use super::SourceFile;
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::profile::left::Range;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const LAMBDA: &str = "{lambda(";
 /// The name of a lambda as genhtml knows one, `main::{lambda()#1}::operator()(int) const`; clang's own names for
 /// lambdas are `main::$_0::…`. `None`: it is another function's symbol.
 pub fn lambda_name(symbol: &str) -> Option<String> {
-    let name = readable(symbol);
+    let name = readable_name(symbol);
     if name == symbol {
         return None;
     }

@@ -60,7 +60,7 @@ pub(super) fn add<'a>(
     let unknown = functions.iter().filter(|f| !is_known(f));
     let mut unknown: HashSet<&str> = unknown.map(|f| f.entry.name.as_str()).collect();
     for f in functions.iter().filter(is_known) {
-        if harness.contains(f.f) {
+        if harness.contains_function(f.f) {
             continue;
         }
         let begins = f.entry.find_own_beginning();
@@ -79,6 +79,7 @@ pub(super) fn add<'a>(
         insert(sources, file, &f.entry.name, lines);
         homes.entry(&f.entry.name).or_default().insert(file);
     }
+    // A function that was inlined everywhere has no body of its own: it was entered where its code is.
     for (f, calls) in functions.iter().zip(inlined) {
         for (&call, code) in calls {
             let symbol = &profile.manifest.inlined[call as usize].function;

@@ -60,7 +60,7 @@ impl<'a> Harness<'a> {
     }
 
     /// Whether rustc added function `f`.
-    pub fn contains(&self, f: FuncId) -> bool {
+    pub fn contains_function(&self, f: FuncId) -> bool {
         self.has_code_at(f, None)
     }
 

@@ -24,7 +24,7 @@ mod unused;
 use crate::input::ir::{Loc, Site, Span};
 use crate::profile::Profile;
 use crate::profile::left::Range;
-use crate::read::analysis::counted::{CountedFunction, Returns};
+use crate::read::analysis::counted::{CountedFunction, KnownReturns};
 use crate::read::source::markers::Markers;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     /// Leaves what is on `lines` alone.
-    pub fn keep(&mut self, lines: &BTreeSet<u32>) {
+    pub fn retain_lines(&mut self, lines: &BTreeSet<u32>) {
         self.lines.retain(|line, _| lines.contains(line));
         self.branches.retain(|line, _| lines.contains(line));
         self.unknown_ways.retain(|line, _| lines.contains(line));
@@ -114,7 +114,7 @@ pub fn by_line<'a>(
 ) -> BTreeMap<&'a str, SourceFile> {
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
-    let returns = Returns::find(profile, functions);
+    let returns = KnownReturns::find(profile, functions);
     let unused = UnusedBodies::find(profile, functions);
     let evidence = LineEvidence {
         profile,
@@ -124,7 +124,7 @@ pub fn by_line<'a>(
     };
     let mut inlined: Vec<InlinedCalls> = Vec::new();
     for f in functions {
-        if unused.contains(f.f) {
+        if unused.contains_function(f.f) {
             inlined.push(InlinedCalls::new());
             continue;
         }
@@ -160,7 +160,7 @@ type LinesBy<K> = BTreeMap<(K, u32, Option<u32>), Range>;
 /// What code tells of lines and branches: all but what markers leave out, and what [`UnusedBodies`] say nothing of.
 struct LineEvidence<'a> {
     profile: &'a Profile,
-    returns: &'a Returns,
+    returns: &'a KnownReturns,
     unused: &'a UnusedBodies<'a>,
     markers: &'a Markers,
 }

@@ -7,7 +7,7 @@ use super::{LineEvidence, SourceFile, UnusedBodies};
 use crate::base::index::FuncId;
 use crate::input::ir::Loc;
 use crate::profile::Profile;
-use crate::read::analysis::counted::{CountedFunction, Returns};
+use crate::read::analysis::counted::{CountedFunction, KnownReturns};
 use crate::read::source::markers::Markers;
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +20,7 @@ pub fn by_function(
     markers: &Markers,
 ) -> BTreeMap<FuncId, SourceFile> {
     let owners = Owners::new(profile, functions);
-    let returns = Returns::find(profile, functions);
+    let returns = KnownReturns::find(profile, functions);
     let mut found: BTreeMap<FuncId, SourceFile> = BTreeMap::new();
     let evidence = LineEvidence {
         profile,
@@ -28,7 +28,7 @@ pub fn by_function(
         unused,
         markers,
     };
-    let used = || functions.iter().filter(|f| !unused.contains(f.f));
+    let used = || functions.iter().filter(|f| !unused.contains_function(f.f));
     for f in used() {
         let (lines, _) = evidence.find_lines(f, |loc, inlined| owners.find(f, loc, inlined));
         for ((owner, line, _), range) in lines {
@@ -81,7 +81,7 @@ impl<'a> Owners<'a> {
             bodies: HashMap::new(),
         };
         for f in functions {
-            if let Some(begins) = f.entry.begins() {
+            if let Some(begins) = f.entry.find_start() {
                 let key = (f.entry.name.as_str(), owners.file(begins.file));
                 owners.bodies.entry(key).or_default().push(f.f);
             }
@@ -98,7 +98,7 @@ impl<'a> Owners<'a> {
     fn find(&self, f: &CountedFunction, loc: Loc, inlined: Option<u32>) -> Vec<FuncId> {
         let file = self.file(loc.file);
         let Some(call) = inlined else {
-            let begins = f.entry.begins();
+            let begins = f.entry.find_start();
             let own = begins.is_some_and(|l| self.file(l.file) == file);
             return own.then_some(f.f).into_iter().collect();
         };

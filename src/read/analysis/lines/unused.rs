@@ -31,7 +31,7 @@ impl<'a> UnusedBodies<'a> {
     pub fn find(profile: &'a Profile, functions: &[CountedFunction<'a>]) -> UnusedBodies<'a> {
         let file = |number: u32| profile.manifest.files[number as usize].as_str();
         let source = |f: &CountedFunction| -> Option<Source<'a>> {
-            let begins = profile.entry(f.f).begins()?;
+            let begins = profile.entry(f.f).find_start()?;
             Some((profile.entry(f.f).name.as_str(), file(begins.file)))
         };
         let inlined = find_inlined_sources(profile, functions);
@@ -67,7 +67,7 @@ impl<'a> UnusedBodies<'a> {
     }
 
     /// Whether function `f` is one that says nothing about any line.
-    pub fn contains(&self, f: FuncId) -> bool {
+    pub fn contains_function(&self, f: FuncId) -> bool {
         matches!(self.silent.get(&f), Some(None))
     }
 
@@ -91,7 +91,7 @@ fn find_lines(profile: &Profile, f: FuncId) -> impl Iterator<Item = Line<'_>> {
     let entry = profile.entry(f);
     let spans = entry.succs.keys().flat_map(|b| entry.spans(b));
     let own = spans.filter(|s| s.inlined.is_none()).map(|s| s.loc);
-    let all = own.chain(entry.begins());
+    let all = own.chain(entry.find_start());
     all.map(|loc| (profile.manifest.files[loc.file as usize].as_str(), loc.line))
 }
 

@@ -5,7 +5,7 @@ fn perf(text: &str) -> Samples {
 }
 
 /// Samples as `symbol image line: samples weight`.
-fn told(samples: &Samples) -> Vec<String> {
+fn sample_lines(samples: &Samples) -> Vec<String> {
     let place = |(p, a): (&Sampled, &Amount)| {
         let line = p.line.as_ref().map(|(file, line)| format!("{file}:{line}"));
         let line = line.unwrap_or_default();
@@ -30,7 +30,7 @@ fn single_lines_are_samples() {
     assert_eq!(samples.event, "cpu-clock");
     assert_eq!(samples.skipped, 0);
     assert_eq!(
-        told(&samples),
+        sample_lines(&samples),
         [
             "|||1|9",
             "f(int)|/bin/demo||1|9",
@@ -54,7 +54,7 @@ fn call_chains_are_one_sample() {
          \t  20000 main+0x1 (/bin/demo)\n  demo.c:99\n\n",
     );
     let expected = ["f|/bin/demo|demo.c:12|1|10", "f|/bin/demo|list.h:5|1|20"];
-    assert_eq!(told(&samples), expected);
+    assert_eq!(sample_lines(&samples), expected);
     assert_eq!((samples.skipped, &samples.event[..]), (0, "cycles"));
 }
 
@@ -63,17 +63,17 @@ fn call_chains_are_one_sample() {
 fn fields_may_be_missing() {
     let samples = perf("     7fd7eef5162a sort\n  demo.c:61\n 55d7 main\n     7fd7eef5162b sort\n");
     assert_eq!(
-        told(&samples),
+        sample_lines(&samples),
         ["main|||1|1", "sort|||1|1", "sort||demo.c:61|1|1"]
     );
     let samples = perf("\n\t  15c1a sort\n\t  20 main\n\n\n\t  15c1a sort\n\t  20 main\n\n");
-    assert_eq!(told(&samples), ["sort|||2|2"]);
+    assert_eq!(sample_lines(&samples), ["sort|||2|2"]);
     let samples =
         perf("demo  31297  55d7aa sort+0x3 (/bin/demo)\n   t x 31297 7fd7aa f (/lib/a.so)\n");
     let expected = ["f|/lib/a.so||1|1", "sort|/bin/demo||1|1"];
-    assert_eq!(told(&samples), expected);
+    assert_eq!(sample_lines(&samples), expected);
     let samples = perf("demo  31297  250000 cycles:P:  55d7aa sort (/bin/demo)\n");
-    assert_eq!(told(&samples), ["sort|/bin/demo||1|250000"]);
+    assert_eq!(sample_lines(&samples), ["sort|/bin/demo||1|250000"]);
     assert_eq!(samples.event, "cycles");
 }
 
@@ -84,11 +84,11 @@ fn only_events_of_time_count() {
         |event: &str, f: &str| format!("demo 1 1.5: 10 {event}:  55d7 {f}+0x1 (/bin/demo)\n");
     let both = line("instructions:u", "a").repeat(3) + &line("cycles:u", "b");
     let samples = perf(&both);
-    assert_eq!(told(&samples), ["b|/bin/demo||1|10"]);
+    assert_eq!(sample_lines(&samples), ["b|/bin/demo||1|10"]);
     assert_eq!(samples.other_events, ["instructions:u"]);
     let hybrid = line("cpu_core/cycles/u", "a") + &line("cpu_atom/cycles/u", "a");
     let samples = perf(&hybrid);
-    assert_eq!(told(&samples), ["a|/bin/demo||2|20"]);
+    assert_eq!(sample_lines(&samples), ["a|/bin/demo||2|20"]);
     assert_eq!(samples.other_events, [""; 0]);
     let neither = line("cache-misses", "a") + &line("page-faults", "b").repeat(2);
     assert_eq!(perf(&neither).event, "page-faults");
@@ -115,7 +115,7 @@ fn bad_lines_are_skipped_and_counted() {
     text.extend(good);
     text.extend(b"demo 1 1.5: 10 sched:sched_switch: \n\n");
     let samples = Samples::from_perf(&text[..]).unwrap();
-    assert_eq!(told(&samples), ["f|/bin/demo||1|10"]);
+    assert_eq!(sample_lines(&samples), ["f|/bin/demo||1|10"]);
     assert_eq!(samples.skipped, 3);
     // Every cut of a good text is read without a panic.
     let text =
@@ -203,7 +203,7 @@ fn profiles_of_pprof_are_samples() {
     };
     let bytes = packed(&file.encode_to_vec());
     let samples = Samples::from_pprof(&bytes).unwrap();
-    assert_eq!(told(&samples), ["f|/bin/demo|demo.c:5|3|100"]);
+    assert_eq!(sample_lines(&samples), ["f|/bin/demo|demo.c:5|3|100"]);
     assert_eq!((samples.skipped, &samples.event[..]), (2, "cpu"));
     assert!(Samples::from_pprof(&bytes[..bytes.len() / 2]).is_err());
     assert!(Samples::from_pprof(&packed(b"hello")).is_err());

@@ -2,7 +2,7 @@
 
 use super::{Amount, Sampled, Samples};
 use crate::base::index::FuncId;
-use crate::base::names::{is_shared_library, readable};
+use crate::base::names::{is_shared_library, readable_name};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use std::cmp::Reverse;
@@ -112,7 +112,7 @@ impl<'a> Index<'a> {
         let mut by_name: HashMap<String, Vec<FuncId>> = HashMap::new();
         for f in profile.functions() {
             let symbol = profile.entry(f).name.as_str();
-            let full = readable(symbol);
+            let full = readable_name(symbol);
             let names = [
                 without_final_mark(symbol),
                 without_spaces(&full),
@@ -125,7 +125,7 @@ impl<'a> Index<'a> {
         }
         let mut files: HashMap<&str, Vec<u32>> = HashMap::new();
         for (i, file) in (0..).zip(&profile.manifest.files) {
-            files.entry(base(file)).or_default().push(i);
+            files.entry(file_base(file)).or_default().push(i);
         }
         Index {
             profile,
@@ -168,7 +168,10 @@ impl<'a> Index<'a> {
     /// The function with a place's symbol; of several, the one that begins in its source file.
     fn find(&self, place: &Sampled) -> SymbolMatch {
         let candidates = self.functions_named(&place.symbol);
-        let files = place.line.as_ref().and_then(|l| self.files.get(base(&l.0)));
+        let files = place
+            .line
+            .as_ref()
+            .and_then(|l| self.files.get(file_base(&l.0)));
         let begins = |f: &&FuncId| {
             let loc = self.profile.entry(**f).loc;
             loc.is_some_and(|l| files.is_some_and(|files| files.contains(&l.file)))
@@ -185,14 +188,14 @@ impl<'a> Index<'a> {
     /// The place's line, if the profile has exactly one file of that name.
     fn line(&self, place: &Sampled) -> Option<Loc> {
         let (file, line) = place.line.as_ref()?;
-        match self.files.get(base(file))?[..] {
+        match self.files.get(file_base(file))?[..] {
             [file] => Some(Loc { file, line: *line }),
             _ => None,
         }
     }
 }
 
-fn base(file: &str) -> &str {
+fn file_base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 

@@ -73,7 +73,7 @@ pub fn functions(
         parts.into_iter().map(move |(copy, part)| {
             let paths = paths.expect("what ran is not skipped");
             let dag = &paths.dag;
-            let starts = dag.outs(dag.entry()).map(|e| ground.flows[i][e]);
+            let starts = dag.out_edges(dag.entry()).map(|e| ground.flows[i][e]);
             let mut row = FunctionHits {
                 function: name.clone(),
                 copy,

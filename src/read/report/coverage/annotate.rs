@@ -7,9 +7,9 @@ use super::unasked::Candidates;
 use super::{Scope, file};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, FuncId};
-use crate::base::names::{first_columns, printable};
+use crate::base::names::{escape_unprintable, first_columns};
 use crate::base::style::{BOLD, DIM, MISSING};
-use crate::base::table::{Layout, display_width, grouped, number_of, wrapped};
+use crate::base::table::{Layout, display_width, group_digits, number_of, wrap_words};
 use crate::input::ir::Terminator;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
@@ -50,7 +50,7 @@ pub enum Annotate {
 ///
 /// # Errors
 /// A damaged profile.
-pub fn annotated(
+pub fn annotate_sources(
     profile: &Profile,
     sources: &Sources,
     selection: &Selection,
@@ -58,12 +58,13 @@ pub fn annotated(
     wanted: Annotate,
     layout: Layout,
 ) -> Result<String> {
+    // Of all functions: a line's count is that of all code on it, selected or not.
     let counted = CountedFunction::find_selected(profile, &Selection::default())?;
     let selected: BTreeSet<FuncId> = selection.functions(profile).into_iter().collect();
     let of_selected: Vec<&CountedFunction> =
         counted.iter().filter(|f| selected.contains(&f.f)).collect();
     let partial = of_selected.len() < counted.len();
-    let mut never = never(profile, sources, scope, &counted, wanted);
+    let mut never = find_never(profile, sources, scope, &counted, wanted);
     let files = by_line(profile, &counted, &scope.markers);
     let unasked = Candidates::find(profile, &counted, &files, scope);
     for (file, unasked) in unasked.resolve(Words::new(profile, sources)) {
@@ -94,7 +95,7 @@ pub fn annotated(
         let number = number.expect("a file of the manifest") as u32;
         let is_told = scope.tells_unknown(profile);
         let unknown = lines.unknown_lines().filter(|_| is_told).collect();
-        let page = Page {
+        let page = FilePage {
             name,
             text: sources.text(number),
             lines,
@@ -115,31 +116,31 @@ pub fn annotated(
 /// By file and line: what never came up there, in words.
 type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
 /// A condition: its file, line and column, its words, and what it is.
-pub(super) type Condition<'a> = (&'a str, u32, Option<u32>, String, Kind);
+pub(super) type Condition<'a> = (&'a str, u32, Option<u32>, String, ChoiceKind);
 
 /// What has several outcomes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum ChoiceKind {
     Condition,
     Call,
     /// Whether an exception is of the type with this symbol. All clauses of a `try` are at one position.
     Catch(String),
 }
 
-impl Kind {
-    fn new(entry: &FunctionEntry, block: BlockId) -> Kind {
+impl ChoiceKind {
+    fn new(entry: &FunctionEntry, block: BlockId) -> ChoiceKind {
         let choice = entry.choice(block);
         match choice.and_then(|c| c.by.catches) {
-            Some((symbol, _)) => Kind::Catch(symbol),
-            None if entry.terminators[block] == Terminator::Invoke => Kind::Call,
-            None => Kind::Condition,
+            Some((symbol, _)) => ChoiceKind::Catch(symbol),
+            None if entry.terminators[block] == Terminator::Invoke => ChoiceKind::Call,
+            None => ChoiceKind::Condition,
         }
     }
 
     /// An outcome in the words that follow `never`.
     fn outcome(&self, said: String) -> String {
         match said.strip_prefix("no ") {
-            Some(ty) if matches!(self, Kind::Catch(_)) => format!("{OTHER}{ty}"),
+            Some(ty) if matches!(self, ChoiceKind::Catch(_)) => format!("{OTHER}{ty}"),
             _ => said,
         }
     }
@@ -147,10 +148,10 @@ impl Kind {
     /// What stands for it where the source has no words.
     fn name(&self, column: u32) -> String {
         match self {
-            Kind::Condition => format!("the condition at column {column}"),
-            Kind::Call => format!("the call at column {column}"),
+            ChoiceKind::Condition => format!("the condition at column {column}"),
+            ChoiceKind::Call => format!("the call at column {column}"),
             // The outcome names the type.
-            Kind::Catch(_) => String::new(),
+            ChoiceKind::Catch(_) => String::new(),
         }
     }
 }
@@ -158,7 +159,7 @@ impl Kind {
 /// How often a line ran, `≥ 7` if that is not known: control left the function before its end.
 fn bound(n: Range) -> String {
     let sign = if n.is_exact() { "" } else { "≥ " };
-    sign.to_string() + &grouped(n.least)
+    sign.to_string() + &group_digits(n.least)
 }
 
 /// What becomes of conditions with an outcome of which it is not known whether it came up.
@@ -194,7 +195,7 @@ pub(super) fn conditions<'a>(
             if hidden || !scope.admits_file(name) || !asked {
                 continue;
             }
-            let kind = Kind::new(f.entry, block);
+            let kind = ChoiceKind::new(f.entry, block);
             let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
             for (e, range) in &edges {
                 let CfgEdge { block, succ } = e.edge;
@@ -205,7 +206,7 @@ pub(super) fn conditions<'a>(
                     to: To::Block(e.dst),
                     taken: f.structure.cfg.block(block).terminator.edge_name(succ),
                 };
-                let said = steps.words().said(f.f, &decision);
+                let said = steps.words().describe_decision(f.f, &decision);
                 let step = steps.step(&said, &own);
                 let line = said.line.unwrap_or(loc.line);
                 let is_marked = matches!(said.apart, Some(Disambiguation::Block(_)));
@@ -242,7 +243,7 @@ pub(super) fn conditions<'a>(
 }
 
 /// The outcomes that never came up of conditions that were reached.
-fn never<'a>(
+fn find_never<'a>(
     profile: &'a Profile,
     sources: &Sources,
     scope: &Scope,
@@ -256,7 +257,7 @@ fn never<'a>(
     for ((name, line, column, text, kind), ways) in conditions {
         // Nearly every call of C++ may throw, and nearly every `try` lets some exceptions through.
         let is_usual = |outcome: &str| outcome == "throws" || outcome.starts_with(OTHER);
-        let missing = ways.missing(|words, outcome| {
+        let missing = ways.missing_outcomes(|words, outcome| {
             let is_wanted = wanted == Annotate::All || !is_usual(words);
             let is_everywhere = outcome.places == ways.places;
             is_wanted && certainty.is_never(words, &outcome.edges, is_everywhere)
@@ -334,7 +335,7 @@ impl Ways {
     /// The outcomes that never came up, in words. An optimiser may leave a condition other outcomes at one place than
     /// at another, or outcomes that nobody can call true or false: what one place lacks may have come up there unseen,
     /// so that no more than the places that have it is said.
-    fn missing(&self, is_wanted: impl Fn(&str, &Outcome) -> bool) -> Vec<Missing> {
+    fn missing_outcomes(&self, is_wanted: impl Fn(&str, &Outcome) -> bool) -> Vec<Missing> {
         let mut missing: Vec<Missing> = Vec::new();
         let wanted = self.outcomes.iter();
         for (words, outcome) in wanted.filter(|(words, outcome)| is_wanted(words, outcome)) {
@@ -369,7 +370,7 @@ struct Missing {
 }
 
 /// One file.
-struct Page<'a> {
+struct FilePage<'a> {
     name: &'a str,
     text: Option<&'a Text>,
     lines: SourceFile,
@@ -383,11 +384,11 @@ struct Page<'a> {
     touched: Option<BTreeSet<u32>>,
 }
 
-impl Page<'_> {
+impl FilePage<'_> {
     fn render(&self, wanted: Annotate, layout: Layout) -> String {
         let of = match &self.touched {
             None => {
-                let sums = SourceSums::of(&self.lines);
+                let sums = SourceSums::sum_file(&self.lines);
                 let (lines, branches) = (share_text(&sums.lines), share_text(&sums.branches));
                 let more = match self.unknown.len() {
                     0 => String::new(),
@@ -400,14 +401,16 @@ impl Page<'_> {
                 format!("{lines} of the patch, and {AROUND} around each")
             }
         };
-        let mut out = format!("{BOLD}{}{BOLD:#}: {of}\n", printable(self.name));
+        let mut out = format!("{BOLD}{}{BOLD:#}: {of}\n", escape_unprintable(self.name));
         if self.text.is_none() {
             out += "  the text is not there as it was compiled (--source-dir, --path-map)\n";
         }
         let counts: BTreeMap<u32, Range> = self.lines.line_ranges().collect();
         let last = counts.keys().chain(&self.unknown).max().copied();
         let last = last.unwrap_or(0);
-        let length = self.text.map_or(last, |t| t.whole().lines().count() as u32);
+        let length = self
+            .text
+            .map_or(last, |t| t.full_text().lines().count() as u32);
         let asked: Vec<u32> = (1..=length)
             .filter(|n| self.is_asked_for(*n, &counts, wanted))
             .collect();
@@ -465,7 +468,7 @@ impl Page<'_> {
         let text = self.text.and_then(|t| t.line(number)).unwrap_or("");
         // A byte order mark is no text, and would be shown as what is not printable.
         let text = text.trim_start_matches('\u{feff}');
-        let text = printable(&text.replace('\t', "    ")).into_owned();
+        let text = escape_unprintable(&text.replace('\t', "    ")).into_owned();
         let text = if layout.full {
             text
         } else {
@@ -474,7 +477,7 @@ impl Page<'_> {
         let line = format!("{count:>wide$}  {number:>digits$}  {text}");
         let mut out = format!("{style}{}{style:#}\n", line.trim_end());
         for never in self.never.get(&number).into_iter().flatten() {
-            let text = wrapped(&format!("↳ {never}"), layout.width, indent);
+            let text = wrap_words(&format!("↳ {never}"), layout.width, indent);
             let _ = writeln!(out, "{MISSING}{text}{MISSING:#}");
         }
         out
@@ -512,7 +515,7 @@ mod tests {
         let missing = |places: Vec<Vec<Way>>| {
             let mut ways = Ways::default();
             places.into_iter().for_each(|place| ways.add_place(place));
-            let missing = ways.missing(|_, _| true);
+            let missing = ways.missing_outcomes(|_, _| true);
             let said = missing.iter().map(|m| format!("{}{}", m.outcomes, m.scope));
             said.collect::<Vec<_>>().join("; ")
         };

@@ -3,7 +3,7 @@
 use super::columns::{Sums, columns};
 use super::unasked::Unasked;
 use super::{Coverage, Paths};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::table::Layout;
 use crate::read::source::root::Root;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) fn by_file(
     layout: Layout,
 ) -> String {
     let columns = columns();
-    let mut table = columns.begin("file: missing");
+    let mut table = columns.begin_columns("file: missing");
     let is_known = !coverage.lines.files.is_empty();
     let root = Root(&coverage.root);
     let mut lineless = Lineless::default();
@@ -44,13 +44,13 @@ pub(super) fn by_file(
         let unasked = unasked.get(file).into_iter().flatten();
         let missing = own.map(|own| own.missing_text(unasked));
         let missing = missing.unwrap_or_default();
-        let name = printable(root.name(file)).into_owned();
+        let name = escape_unprintable(root.name(file)).into_owned();
         let cells = columns.cells(&Sums::new(paths, pairs, own));
         table.file_list(cells, name, missing);
     }
     if lineless.modules > 0 {
         let sums = Sums::new(&lineless.paths, &lineless.pairs, None);
-        table.named(
+        table.add_named_row(
             columns.cells(&sums),
             "code without lines".into(),
             String::new(),
@@ -58,11 +58,11 @@ pub(super) fn by_file(
     }
     if coverage.files.len() > 1 {
         let cells = columns.cells(&coverage.sums_in_all());
-        table.named(cells, "in all".into(), String::new());
+        table.add_named_row(cells, "in all".into(), String::new());
     }
     let folder = match root.0 {
         "" | "." | "/" => String::new(),
-        folder => format!("files in {}\n", printable(folder)),
+        folder => format!("files in {}\n", escape_unprintable(folder)),
     };
     folder + &table.render(layout)
 }

@@ -81,7 +81,7 @@ impl<'a> Certainty<'a> {
             _ => None,
         };
         let lacking = is_everywhere
-            .then(|| self.lacking(outcome, edges))
+            .then(|| self.find_lacking(outcome, edges))
             .flatten();
         lacking.is_some_and(|lacking| {
             let is_alone = !self.is_decided_elsewhere(&lacking) && !self.ran_behind(&lacking);
@@ -89,7 +89,7 @@ impl<'a> Certainty<'a> {
         })
     }
 
-    fn lacking<'c>(&'c self, outcome: Option<bool>, edges: &'c [Edge]) -> Option<Lacking<'c>> {
+    fn find_lacking<'c>(&'c self, outcome: Option<bool>, edges: &'c [Edge]) -> Option<Lacking<'c>> {
         let (f, edge) = edges.first()?;
         let counted = &self.counted[*f];
         let site = counted.entry.choice(edge.block)?.site?;
@@ -145,7 +145,7 @@ impl<'a> Certainty<'a> {
     /// Whether code ran that the outcome leads to.
     fn ran_behind(&self, lacking: &Lacking) -> bool {
         let executed = self.executed.get_or_init(|| self.find_executed());
-        let Some((of_file, bytes)) = executed.get(&lacking.file).zip(lacking.leads()) else {
+        let Some((of_file, bytes)) = executed.get(&lacking.file).zip(lacking.first_target()) else {
             return false;
         };
         let [from, to] = [bytes.start, bytes.end].map(|offset| lacking.text.position(offset));
@@ -175,7 +175,7 @@ impl<'a> Certainty<'a> {
     /// Whether every way of the outcome leads at once to a call that is there whenever that is true. Such a call has a
     /// line of its own, so that it is not taken for what stands before it.
     fn is_shown_by_call(&self, lacking: &Lacking) -> bool {
-        let Some(leads) = lacking.leads() else {
+        let Some(leads) = lacking.first_target() else {
             return false;
         };
         let line = |offset: usize| lacking.text.position(offset).0;
@@ -239,7 +239,7 @@ impl<'a> Certainty<'a> {
             .edges
             .iter()
             .map(|(_, e)| entry.succs[e.block][e.succ as usize]);
-        let is_fresh = |test: Option<Test>| test.is_some_and(|test| lacking.computes(&test));
+        let is_fresh = |test: Option<Test>| test.is_some_and(|test| lacking.is_computed(&test));
         let passed_by = flow.find_reached();
         targets.all(|to| !passed_by.contains(to)) || tests().all(is_fresh)
     }
@@ -253,19 +253,19 @@ impl Certainty<'_> {
             let profile = self.words.profile();
             for loc in profile
                 .functions()
-                .filter_map(|f| profile.entry(f).begins())
+                .filter_map(|f| profile.entry(f).find_start())
             {
                 *beginning.entry(loc).or_default() += 1;
             }
             beginning
         });
-        entry.begins().is_some_and(|loc| beginning[&loc] == 1)
+        entry.find_start().is_some_and(|loc| beginning[&loc] == 1)
     }
 }
 
 impl Lacking<'_> {
     /// What the outcome leads to, as far as the text says.
-    fn leads(&self) -> Option<Bytes> {
+    fn first_target(&self) -> Option<Bytes> {
         if self.outcome? {
             self.condition.then.clone()
         } else {
@@ -274,7 +274,7 @@ impl Lacking<'_> {
     }
 
     /// Whether what is tested is what a call in the text of the condition returned: nobody knows that before.
-    fn computes(&self, test: &Test) -> bool {
+    fn is_computed(&self, test: &Test) -> bool {
         let is_here = |at: [u32; 2]| self.text.is_inside(&self.condition, at);
         test.callee.is_some() && test.left.or(test.at).is_some_and(is_here)
     }

@@ -7,9 +7,9 @@ use super::render::{
 };
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::base::index::FuncId;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::rows::Table;
-use crate::base::table::{Layout, exactly, number_of};
+use crate::base::table::{Layout, group_all_digits, number_of};
 use crate::profile::Profile;
 use crate::read::report::steps::Steps;
 use crate::read::report::words::Words;
@@ -93,9 +93,9 @@ fn escape_data(text: &str) -> String {
         .replace('\n', "%0A")
 }
 
-/// Likewise in a property.
+/// Text as properties of workflow commands have it.
 fn escape_property(text: &str) -> String {
-    escape_data(&printable(text))
+    escape_data(&escape_unprintable(text))
         .replace(':', "%3A")
         .replace(',', "%2C")
 }
@@ -111,7 +111,7 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
         Some(_) => String::new(),
     };
     let files = coverage.files.iter().map(|(file, (paths, pairs))| {
-        let name = printable(&path_in_repository(file)).into_owned();
+        let name = escape_unprintable(&path_in_repository(file)).into_owned();
         (
             name,
             Sums::new(paths, pairs, coverage.lines.files.get(file)),
@@ -133,7 +133,7 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
     let _ = writeln!(
         out,
         "\n{} of {} {} paths that did not run.",
-        exactly(uncovered as u64),
+        group_all_digits(uncovered as u64),
         number_of(all as u64, "function"),
         if uncovered == 1 || all == 1 {
             "has"

@@ -29,7 +29,7 @@ impl Counted {
         if let CountedPaths::Outside(_) = paths {
             for id in &profile.entry(f).known {
                 let edges = profile.decode(f, structure, *id)?;
-                if !paths.contain(&edges) {
+                if !paths.contain_path(&edges) {
                     unselected.push((*id, edges));
                 }
             }
@@ -48,7 +48,7 @@ impl Counted {
     }
 
     /// The edges that all counted paths stay inside, if that is what says which are counted.
-    pub(super) fn inside(&self, dag: &Dag) -> Option<IdSet<EdgeId>> {
+    pub(super) fn edges_inside(&self, dag: &Dag) -> Option<IdSet<EdgeId>> {
         match &self.paths {
             CountedPaths::Nothing => Some(dag.edge_set()),
             CountedPaths::Inside(set) => Some(set.clone()),
@@ -57,12 +57,12 @@ impl Counted {
     }
 
     /// Where not all paths are counted: the edges of which all are.
-    pub(super) fn certain(&self) -> Option<&IdSet<EdgeId>> {
+    pub(super) fn certain_edges(&self) -> Option<&IdSet<EdgeId>> {
         self.certain.as_ref()
     }
 
     /// Whether a path is counted.
-    pub(super) fn contain(&self, paths: &Measuring, id: PathId) -> bool {
+    pub(super) fn contain_path(&self, paths: &Measuring, id: PathId) -> bool {
         self.paths.are_all() || self.paths.contain_id(paths, id)
     }
 
@@ -75,7 +75,7 @@ impl Counted {
     ) -> Paths {
         let ran: HashSet<PathId> = executed.iter().map(|r| r.id).collect();
         let is_left_out =
-            |(id, edges): &&(PathId, Vec<EdgeId>)| !ran.contains(id) && through.admits(edges);
+            |(id, edges): &&(PathId, Vec<EdgeId>)| !ran.contains(id) && through.admits_path(edges);
         let left_out = self.unselected.iter().filter(is_left_out).count() as u128;
         Paths {
             feasible: numbers.feasible - left_out,

@@ -66,7 +66,7 @@ impl<'a> Details<'a> {
             }
             if let Some(touched) = touched {
                 let of_file = touched.lines_of_file(profile, name);
-                file.keep(&of_file);
+                file.retain_lines(&of_file);
                 lines.insert(name, of_file);
             }
             files.insert(name, FileDetails::new(&file));
@@ -94,7 +94,7 @@ impl<'a> Details<'a> {
     }
 
     /// The counts of a file.
-    pub(super) fn of(&self, file: &str) -> Option<&FileDetails> {
+    pub(super) fn find_file(&self, file: &str) -> Option<&FileDetails> {
         self.0.get(file)
     }
 }

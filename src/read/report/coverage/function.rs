@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// A function, and which of its paths count.
-struct Function<'a> {
+struct CoveredFunction<'a> {
     profile: PathProfile<'a>,
     f: FuncId,
     entry: &'a FunctionEntry,
@@ -53,11 +53,12 @@ pub(super) fn cover(
     let touched = scope.touched.as_ref();
     let blocks = touched.map(|t| t.blocks(&profile, f, &scope.markers));
     let blocks = blocks.as_ref();
-    let excluded = &scope.excluded(&profile, f);
+    let excluded = &scope.excluded_blocks(&profile, f);
     let entry = profile.entry(f);
     let is_generated = |b| entry.is_generated(b);
     if entry.status.is_skipped() {
         let dag = &crate::paths::function::Paths::new(&entry.cfg()).dag;
+        // Nothing was counted, but all its paths are possible: a function that is left out must not raise the rate.
         let through = Through::new(dag, blocks, excluded);
         return Ok(FunctionCoverage {
             f,
@@ -71,13 +72,13 @@ pub(super) fn cover(
     let dag = &structure.paths.dag;
     let counted = Counted::new(profile, f, structure)?;
     let is_everything = blocks.is_none() && excluded.iter().next().is_none() && counted.are_all();
-    let function = Function {
+    let function = CoveredFunction {
         profile,
         f,
         entry,
         structure,
         executed: profile.ran(f, structure)?,
-        through: Through::inside(dag, blocks, excluded, counted.inside(dag)),
+        through: Through::paths_inside(dag, blocks, excluded, counted.edges_inside(dag)),
         counted,
         is_everything,
         contradictions: Contradictions::new(entry),
@@ -101,7 +102,7 @@ pub(super) fn cover(
             is_generated,
             executed,
             through,
-            function.counted.certain(),
+            function.counted.certain_edges(),
         ),
         near: Paths {
             executed: paths.executed,
@@ -123,36 +124,36 @@ fn count_excluded(dag: &Dag, blocks: Option<&IdSet<BlockId>>, excluded: &IdSet<B
     all.number() - Through::new(dag, blocks, excluded).number()
 }
 
-impl Function<'_> {
+impl CoveredFunction<'_> {
     fn paths(&self) -> &Measuring {
         &self.structure.paths
     }
 
     fn is_counted(&self, id: PathId) -> bool {
-        self.counted.contain(self.paths(), id)
+        self.counted.contain_path(self.paths(), id)
     }
 
     fn is_possible(&self, id: PathId) -> bool {
-        self.is_counted(id) && self.contradictions.allow(self.paths(), id)
+        self.is_counted(id) && self.contradictions.allow_path(self.paths(), id)
     }
 
-    fn admits(&self, id: PathId) -> bool {
+    fn admits_path(&self, id: PathId) -> bool {
         let edges = self.paths().decode(id);
-        self.is_counted(id) && edges.is_some_and(|edges| self.through.admits(&edges))
+        self.is_counted(id) && edges.is_some_and(|edges| self.through.admits_path(&edges))
     }
 
     /// The paths that count and are one decision away from an executed one, those first that have fewest new edges.
     fn find_near(&self) -> Possible {
         // Looking at each edge of each is dear, and nothing is left out where all paths are asked for.
         let mut near = if self.is_everything {
-            nearest::nearest(self.paths(), &self.executed, usize::MAX)
+            nearest::find_nearest(self.paths(), &self.executed, usize::MAX)
         } else {
-            nearest::admitted(self.paths(), &self.executed, &self.through)
+            nearest::find_admitted(self.paths(), &self.executed, &self.through)
         };
         near.retain(|path| self.is_counted(path.id));
         let function = (self.paths(), self.entry);
-        let admits = |id| self.admits(id);
-        steered::possible(near, function, &self.contradictions, &self.executed, admits)
+        let admits = |id| self.admits_path(id);
+        steered::divide_possible(near, function, &self.contradictions, &self.executed, admits)
     }
 
     /// How many paths ran and how many there are, without those that cannot run; and how many these are.
@@ -163,7 +164,7 @@ impl Function<'_> {
             .counted
             .without_unselected(all, executed, &self.through);
         let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
-        let is_missing = |id| !ids.contains(&id) && self.admits(id);
+        let is_missing = |id| !ids.contains(&id) && self.admits_path(id);
         let all_missing = count_all_but(ids.iter().copied());
         let count_missing = |range: Range<u64>| {
             if self.is_everything {
@@ -188,14 +189,14 @@ impl Function<'_> {
         let decisions = never::decisions(dag, self.entry, &self.executed);
         let mut never_taken = Vec::new();
         if let Some(touched) = self.touched {
-            let is_touched = |b| touched.decides(self.entry, b);
+            let is_touched = |b| touched.contains_decision(self.entry, b);
             never_taken = never::never_taken(dag, &decisions, is_touched);
             let search = never::Search {
                 entry: self.entry,
                 paths: self.paths(),
                 executed: &self.executed,
                 excluded: self.excluded,
-                inside: self.counted.inside(dag),
+                inside: self.counted.edges_inside(dag),
             };
             near = search.put_first(&never_taken, near, is_possible);
         }
@@ -221,7 +222,8 @@ impl Function<'_> {
         let path = line(&self.profile, self.structure, (self.f, found.id, 0))?;
         let edges = self.profile.decode(self.f, self.structure, found.id)?;
         let never = edges.iter().find(|e| never_taken.contains(e));
-        let new = never::asked(dag, self.entry, &edges).filter(|e| decisions[*e] == 0);
+        let new =
+            never::edges_with_questions(dag, self.entry, &edges).filter(|e| decisions[*e] == 0);
         let new_edges = found.new_edges.max(new.count() as u32);
         let parts = found.near.and_then(|n| n.common.checked_sub(1));
         let near = found

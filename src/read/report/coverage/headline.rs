@@ -8,7 +8,7 @@ use super::unasked::{Candidates, Unasked};
 use super::{Coverage, Paths, Scope};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::table::{Layout, grouped, number_of, percent, wrapped};
+use crate::base::table::{Layout, group_digits, number_of, percent, wrap_words};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::read::analysis::counted::CountedFunction;
@@ -63,7 +63,7 @@ impl LineSums {
         let files = files.filter(|(name, _)| scope.admits_file(name));
         let files = files.map(|(name, mut file)| {
             if let Some(touched) = &scope.touched {
-                file.keep(&touched.lines_of_file(profile, name));
+                file.retain_lines(&touched.lines_of_file(profile, name));
             }
             (name, file)
         });
@@ -72,13 +72,13 @@ impl LineSums {
         let by_function = by_function(profile, &counted, &unused, &scope.markers).into_iter();
         let by_function = by_function.map(|(f, mut own)| {
             if let Some(touched) = &scope.touched {
-                own.keep(&touched.lines_of_file(profile, &super::file(profile, f)));
+                own.retain_lines(&touched.lines_of_file(profile, &super::file(profile, f)));
             }
             (f, own)
         });
         let is_told = scope.tells_unknown(profile);
         let sums_of = |file: &SourceFile| {
-            let mut sums = SourceSums::of(file);
+            let mut sums = SourceSums::sum_file(file);
             if !is_told {
                 sums.unknown.clear();
                 sums.unknown_ways = 0;
@@ -86,7 +86,7 @@ impl LineSums {
             sums
         };
         let never_entered = counted.iter().filter(|f| f.is_never_entered());
-        let never_entered = never_entered.filter(|f| !unused.contains(f.f));
+        let never_entered = never_entered.filter(|f| !unused.contains_function(f.f));
         Ok(LineSums {
             unasked: Candidates::find(profile, &counted, &files, scope),
             checks: count_checks(profile, &counted, scope),
@@ -150,7 +150,7 @@ fn count_checks(profile: &Profile, counted: &[CountedFunction], scope: &Scope) -
 }
 
 impl SourceSums {
-    pub(super) fn of(file: &SourceFile) -> SourceSums {
+    pub(super) fn sum_file(file: &SourceFile) -> SourceSums {
         let ways = file.branches.values().flatten().flatten();
         let taken = |n: &Option<u64>| n.is_some_and(|n| n > 0);
         let missed = |ways: &Vec<Vec<Option<u64>>>| !ways.iter().flatten().all(taken);
@@ -174,9 +174,8 @@ impl SourceSums {
     }
 
     /// The lines that did not run, then the other lines with branches that were not taken all ways, and those with
-    /// conditions that were never evaluated, which are `unasked`, and the lines that may have run: `: 12-14,20; branches
-    /// 31; never evaluated 31; may have run 40`.
-    /// Empty if nothing is missing.
+    /// conditions that were never evaluated, which are `unasked`, and the lines that may have run: `: 12-14,20;
+    /// branches 31; never evaluated 31; may have run 40`. Empty if nothing is missing.
     pub fn missing_text<'u>(&self, unasked: impl Iterator<Item = &'u Unasked>) -> String {
         let ran = |line: &u32| self.missing.binary_search(line).is_err();
         let branches = self.missing_branches.iter().copied();
@@ -237,7 +236,10 @@ pub(super) fn share_text(numbers: &Paths) -> String {
 
 /// One measure: `lines 12 of 16 (75.00%)`.
 pub fn headline_of(what: &str, numbers: &Paths) -> String {
-    let (ran, all) = (grouped(numbers.executed), grouped(numbers.feasible));
+    let (ran, all) = (
+        group_digits(numbers.executed),
+        group_digits(numbers.feasible),
+    );
     let share = match numbers.executed {
         0 if numbers.feasible > 0 => "nothing ran".into(),
         _ => share_text(numbers),
@@ -265,7 +267,7 @@ pub(super) fn headline(coverage: &Coverage) -> String {
     let shown: Vec<String> = known
         .map(|(what, numbers)| {
             if nothing {
-                format!("0 of {} {what}", grouped(numbers.feasible))
+                format!("0 of {} {what}", group_digits(numbers.feasible))
             } else {
                 headline_of(what, numbers)
             }
@@ -295,7 +297,7 @@ pub(super) fn optimised_note(profile: &Profile, functions: impl Iterator<Item = 
         n if n == all => ("optimised code".into(), "some"),
         n => {
             let all = number_of(all, "function");
-            let which = format!("{} of {all} are optimised code", grouped(n));
+            let which = format!("{} of {all} are optimised code", group_digits(n));
             (which, "some of their")
         }
     };
@@ -323,6 +325,6 @@ pub(super) fn verdict_note(profile: &Profile) -> String {
 pub(super) fn wrapped_note(note: &str, layout: Layout) -> String {
     match note.trim_end() {
         "" => String::new(),
-        note => wrapped(note, layout.width, 0) + "\n\n",
+        note => wrap_words(note, layout.width, 0) + "\n\n",
     }
 }

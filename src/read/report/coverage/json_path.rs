@@ -1,7 +1,7 @@
 //! A path that ran, for programs.
 
 use crate::base::index::BlockId;
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::read::report::Line;
 use crate::read::report::words::{Said, Words};
 use serde::Serialize;
@@ -24,7 +24,7 @@ impl<'a> JsonPath<'a> {
         JsonPath {
             module: profile.module(line.func),
             name,
-            readable: readable(name).into_owned(),
+            readable: readable_name(name).into_owned(),
             id: line.id.to_string(),
             count: line.count,
             blocks: &line.path.blocks,

@@ -27,7 +27,7 @@ mod through;
 mod unasked;
 pub mod versus;
 
-pub use annotate::{Annotate, annotated};
+pub use annotate::{Annotate, annotate_sources};
 pub use ci::{github, markdown};
 pub use details::Details;
 pub use headline::{LineSums, SourceSums, headline_of};
@@ -187,6 +187,7 @@ pub fn coverage<'a>(
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
     let lines = LineSums::new(profile, &counted, scope)?;
     let patch = touched.map(|t| PatchLines::new(profile, t, &rows, &lines));
+    // Before rows are left out: paths near executed ones are of all functions in scope.
     let mut near = Paths::default();
     rows.iter().for_each(|r| near.add(&r.near));
     let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
@@ -209,6 +210,7 @@ pub fn coverage<'a>(
     let incomplete = rows.iter().map(|r| r.f).filter(|f| !exact(f)).collect();
     sort.sort(profile, &mut rows);
     rows.retain(|r| r.never_ran || !scope.never_ran);
+    // Sums above are of all rows; from here on rows are left out of the list only.
     let functions = rows.len();
     let optimised = headline::optimised_note(profile, rows.iter().map(|r| r.f));
     rows.truncate(selection.top.unwrap_or(usize::MAX));
@@ -237,7 +239,7 @@ pub fn coverage<'a>(
 
 /// The file that a function begins in, or its module.
 fn file(profile: &Profile, f: FuncId) -> String {
-    match profile.entry(f).begins() {
+    match profile.entry(f).find_start() {
         Some(loc) => profile.manifest.files[loc.file as usize].clone(),
         None => profile.module(f).to_string(),
     }

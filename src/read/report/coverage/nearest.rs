@@ -40,7 +40,7 @@ pub(super) struct NotRun {
 
 /// At most `most` paths that did not run, sorted ([`sort`]). At least one if there is one. `executed` are those that
 /// did.
-pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<NotRun> {
+pub(super) fn find_nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<NotRun> {
     let total = paths.numbering.total();
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     if ran.len() as u64 >= total {
@@ -53,11 +53,11 @@ pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<N
         if search.spent > BUDGET {
             break;
         }
-        search.around(path);
+        search.add_neighbours(path);
     }
     let mut found = std::mem::take(&mut search.found);
     if found.is_empty() {
-        found.extend(lowest(paths, &search));
+        found.extend(find_lowest_unknown(paths, &search));
     }
     sort(&mut found);
     found.truncate(most);
@@ -82,7 +82,7 @@ pub(super) fn first_not_run(
 ) -> Option<NotRun> {
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     let known: HashSet<EdgeId> = executed.iter().flat_map(|e| e.edges.clone()).collect();
-    let all = (0..).map_while(|n| through.nth(n));
+    let all = (0..).map_while(|n| through.nth_path(n));
     let all = all.map(|edges| (paths.id(&edges), edges));
     let mut others = all.filter(|(id, _)| !ran.contains(id)).take(MOST_TRIED);
     let (id, edges) = others.find(|(id, _)| is_possible(*id))?;
@@ -94,12 +94,12 @@ pub(super) fn first_not_run(
 }
 
 /// All that are found near executed paths and are `through` some blocks.
-pub(super) fn admitted(paths: &Measuring, executed: &[Ran], through: &Through) -> Vec<NotRun> {
+pub(super) fn find_admitted(paths: &Measuring, executed: &[Ran], through: &Through) -> Vec<NotRun> {
     let admits = |id| {
         let edges = paths.decode(id);
-        edges.is_some_and(|edges| through.admits(&edges))
+        edges.is_some_and(|edges| through.admits_path(&edges))
     };
-    let mut found = nearest(paths, executed, usize::MAX);
+    let mut found = find_nearest(paths, executed, usize::MAX);
     found.retain(|f| admits(f.id));
     found
 }
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
     fn new(paths: &'a Measuring, executed: &[Ran], known: HashSet<PathId>) -> Self {
         let dag = &paths.dag;
         let counts = add_up(dag, executed);
-        let usual = |v| find_hottest_edge(dag.outs(v), &counts);
+        let usual = |v| find_hottest_edge(dag.out_edges(v), &counts);
         Search {
             usual: dag.order().map(usual).collect(),
             dag,
@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
     }
 
     /// The paths that differ from an executed one in one decision.
-    fn around(&mut self, path: &Ran) {
+    fn add_neighbours(&mut self, path: &Ran) {
         let Ran { id, count, edges } = path;
         // By place: the sum of the labels from there on.
         let mut rest = vec![0u64; edges.len() + 1];
@@ -151,7 +151,7 @@ impl<'a> Search<'a> {
         let vertex = |i: usize| self.dag.edge(edges[i]).src;
         let vertices: Vec<VertexId> = (0..edges.len()).map(vertex).collect();
         for (i, &taken) in edges.iter().enumerate() {
-            for other in self.dag.outs(vertices[i]) {
+            for other in self.dag.out_edges(vertices[i]) {
                 if other == taken || self.spent > BUDGET {
                     continue;
                 }
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
 }
 
 /// The path with the lowest id that is not known.
-fn lowest(paths: &Measuring, search: &Search) -> Option<NotRun> {
+fn find_lowest_unknown(paths: &Measuring, search: &Search) -> Option<NotRun> {
     let id = paths.ids().find(|id| !search.known.contains(id))?;
     let edges = paths.decode(id)?;
     Some(NotRun {
@@ -236,7 +236,7 @@ mod tests {
                     edges: edges.clone(),
                 })
                 .collect();
-            let found = nearest(&paths, &executed, usize::MAX);
+            let found = find_nearest(&paths, &executed, usize::MAX);
             prop_assert_eq!(found.is_empty(), executed.len() == all.len());
             let mut seen = HashSet::new();
             for f in found {
@@ -274,7 +274,7 @@ mod tests {
             count: 1,
             edges,
         };
-        let found = nearest(&paths, &[ran], usize::MAX).len();
+        let found = find_nearest(&paths, &[ran], usize::MAX).len();
         assert!((1..N as usize).contains(&found), "{found}");
     }
 }

@@ -14,11 +14,11 @@ use std::collections::HashSet;
 const MOST: u128 = 4096;
 
 /// The executions of each edge in which its source asked something: without those that followed from where control came
-/// from ([`FunctionEntry::implied`]), and those that the compiler added. O(edges + executed paths' length).
+/// from ([`FunctionEntry::implied_successor`]), and those that the compiler added. O(edges + executed paths' length).
 pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> TiVec<EdgeId, u64> {
     let mut counts = dag.by_edge(0u64);
     for path in executed {
-        for e in asked(dag, entry, &path.edges) {
+        for e in edges_with_questions(dag, entry, &path.edges) {
             counts[e] = counts[e].saturating_add(path.count);
         }
     }
@@ -26,7 +26,7 @@ pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> T
 }
 
 /// The edges of a path whose source asks something there.
-pub(super) fn asked<'a>(
+pub(super) fn edges_with_questions<'a>(
     dag: &'a Dag,
     entry: &'a FunctionEntry,
     edges: &'a [EdgeId],
@@ -34,7 +34,8 @@ pub(super) fn asked<'a>(
     let block = move |e: EdgeId| dag.block(dag.edge(e).src);
     let asks = move |&(n, e): &(usize, EdgeId)| {
         let before = edges[..n].iter().rev().map_while(move |e| block(*e));
-        block(e).is_none_or(|b| entry.implied(b, before).is_none() && !entry.is_generated(b))
+        block(e)
+            .is_none_or(|b| entry.implied_successor(b, before).is_none() && !entry.is_generated(b))
     };
     let asked = edges.iter().copied().enumerate().filter(asks);
     asked.map(|(_, e)| e)
@@ -50,11 +51,14 @@ pub(super) fn never_taken(
     let mut found: Vec<(u64, EdgeId)> = Vec::new();
     for v in dag.order() {
         let chosen = dag.block(v).is_some_and(&is_chosen);
-        if !chosen || dag.outs(v).count() < 2 {
+        if !chosen || dag.out_edges(v).count() < 2 {
             continue;
         }
-        let ran = dag.outs(v).map(|e| counts[e]).fold(0, u64::saturating_add);
-        let never = dag.outs(v).filter(|e| counts[*e] == 0);
+        let ran = dag
+            .out_edges(v)
+            .map(|e| counts[e])
+            .fold(0, u64::saturating_add);
+        let never = dag.out_edges(v).filter(|e| counts[*e] == 0);
         found.extend(never.map(|e| (ran, e)));
     }
     found.sort_by_key(|&(ran, e)| (Reverse(ran), e));
@@ -83,7 +87,7 @@ impl Search<'_> {
     ) -> Vec<NotRun> {
         let asked_on = |id: PathId| {
             let edges = self.paths.decode(id).unwrap_or_default();
-            asked(&self.paths.dag, self.entry, &edges).collect::<Vec<EdgeId>>()
+            edges_with_questions(&self.paths.dag, self.entry, &edges).collect::<Vec<EdgeId>>()
         };
         let decoded: Vec<Vec<EdgeId>> = near.iter().map(|n| asked_on(n.id)).collect();
         let mut first: Vec<NotRun> = Vec::new();
@@ -95,7 +99,7 @@ impl Search<'_> {
             let known = (0..near.len()).find(|i| decoded[*i].contains(&edge));
             let found = known
                 .map(|i| near[i])
-                .or_else(|| self.any(edge, &is_possible));
+                .or_else(|| self.find_any(edge, &is_possible));
             if let Some(found) = found {
                 told.extend(asked_on(found.id));
                 first.push(found);
@@ -107,7 +111,7 @@ impl Search<'_> {
     }
 
     /// A possible path on which a decision takes an edge that none took.
-    fn any(&self, edge: EdgeId, is_possible: impl Fn(PathId) -> bool) -> Option<NotRun> {
+    fn find_any(&self, edge: EdgeId, is_possible: impl Fn(PathId) -> bool) -> Option<NotRun> {
         let dag = &self.paths.dag;
         let source = dag.edge(edge).src;
         let mut inside = IdSet::with_capacity(dag.edges().len());
@@ -118,10 +122,11 @@ impl Search<'_> {
         inside.extend((0..dag.edges().len()).map(EdgeId::new).filter(admitted));
         let mut through = IdSet::with_capacity(self.paths.dag.edges().len());
         through.extend(dag.block(source));
-        let through = Through::inside(dag, Some(&through), self.excluded, Some(inside));
-        let all = (0..through.number().min(MOST)).map_while(|n| through.nth(n));
+        let through = Through::paths_inside(dag, Some(&through), self.excluded, Some(inside));
+        let all = (0..through.number().min(MOST)).map_while(|n| through.nth_path(n));
         let mut all = all.map(|edges| (self.paths.id(&edges), edges));
-        let asks = |edges: &[EdgeId]| asked(dag, self.entry, edges).any(|e| e == edge);
+        let asks =
+            |edges: &[EdgeId]| edges_with_questions(dag, self.entry, edges).any(|e| e == edge);
         let (id, edges) = all.find(|(id, edges)| is_possible(*id) && asks(edges))?;
         let known: HashSet<EdgeId> = self.executed.iter().flat_map(|p| p.edges.clone()).collect();
         Some(NotRun {

@@ -29,8 +29,8 @@ pub(super) fn pairs(
         .filter(|(_, out)| meets(dag.edge(*out).src))
         .collect();
     let feasible = match certain {
-        None => all(dag, through, meets),
-        Some(certain) => known(dag, through, certain, &ran, meets),
+        None => count_all(dag, through, meets),
+        Some(certain) => count_known(dag, through, certain, &ran, meets),
     };
     Paths {
         executed: ran.len() as u128,
@@ -39,7 +39,7 @@ pub(super) fn pairs(
 }
 
 /// The pairs that ran, and those of which all paths are counted, since all that take one of the two edges are.
-fn known(
+fn count_known(
     dag: &Dag,
     through: &Through,
     certain: &IdSet<EdgeId>,
@@ -49,7 +49,7 @@ fn known(
     let mut number = 0;
     for into in dag.edge_ids().filter(|e| meets(dag.edge(*e).dst)) {
         let edge = dag.edge(into);
-        for out in dag.outs(edge.dst) {
+        for out in dag.out_edges(edge.dst) {
             let is_known = certain.contains(into) || certain.contains(out);
             let counts = is_known && through.admits_pair(edge, dag.edge(out));
             number += u128::from(counts || ran.contains(&(into, out)));
@@ -59,7 +59,7 @@ fn known(
 }
 
 /// At each vertex where pairs meet, every way in with every way out.
-fn all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
+fn count_all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
     let mut ways = dag.by_vertex((0u128, 0u128));
     for edge in dag.edges().iter().filter(|e| through.open(**e)) {
         ways[edge.src].1 += 1;
@@ -68,7 +68,7 @@ fn all(dag: &Dag, through: &Through, meets: impl Fn(VertexId) -> bool) -> u128 {
     let admitted = dag
         .order()
         .zip(ways)
-        .filter(|(v, _)| through.touches(*v) && meets(*v));
+        .filter(|(v, _)| through.touches_pairs(*v) && meets(*v));
     admitted.map(|(_, (into, out))| into * out).sum()
 }
 

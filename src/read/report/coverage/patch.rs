@@ -67,7 +67,7 @@ impl Touched {
             let mut other = None;
             let fitting = found
                 .into_iter()
-                .filter(|&f| match unlike(file, f, sources) {
+                .filter(|&f| match find_unlike_line(file, f, sources) {
                     None => true,
                     Some(line) => {
                         other.get_or_insert((f, line));
@@ -99,11 +99,11 @@ impl Touched {
     }
 
     /// Whether block `b` of a function ends with a decision that the source has on a touched line.
-    pub(super) fn decides(&self, entry: &FunctionEntry, b: BlockId) -> bool {
+    pub(super) fn contains_decision(&self, entry: &FunctionEntry, b: BlockId) -> bool {
         let site = entry.decision_site(b);
         entry.succs[b].len() > 1
             && !entry.is_generated(b)
-            && site.is_some_and(|site| self.contains(site.loc))
+            && site.is_some_and(|site| self.contains_line(site.loc))
     }
 
     /// The lines of a file that are touched, by its name.
@@ -119,7 +119,7 @@ impl Touched {
     }
 
     /// Whether a line is touched.
-    pub fn contains(&self, loc: Loc) -> bool {
+    pub fn contains_line(&self, loc: Loc) -> bool {
         let lines = self.lines.get(&loc.file);
         lines.is_some_and(|lines| lines.contains(&loc.line))
     }
@@ -129,7 +129,7 @@ impl Touched {
         let n = profile.entry(f).succs.len();
         let touched = |b: &BlockId| {
             let mut spans = profile.entry(f).spans(*b);
-            spans.any(|span| self.contains(span.loc) && markers.says_it_ran(&span))
+            spans.any(|span| self.contains_line(span.loc) && markers.says_it_ran(&span))
         };
         let mut blocks = IdSet::with_capacity(n);
         blocks.extend((0..n).map(BlockId::new).filter(touched));
@@ -171,7 +171,7 @@ fn folder_before(compiled: &str, name: &str) -> Option<usize> {
 }
 
 /// The first line of the patch that the text of file `f`, if it is known, has otherwise.
-fn unlike(file: &PatchedFile, f: u32, sources: &Sources) -> Option<u32> {
+fn find_unlike_line(file: &PatchedFile, f: u32, sources: &Sources) -> Option<u32> {
     let text = sources.text(f)?;
     let differs = |(line, added): &(&u32, &String)| {
         text.line(**line).map(|l| l.trim_end_matches('\r')) != Some(added.as_str())
@@ -219,7 +219,7 @@ impl PatchLines {
             let entry = profile.entry(row.f);
             if entry.status.is_skipped() {
                 let spans = entry.succs.keys().flat_map(|b| entry.spans(b));
-                let touched = spans.filter(|span| touched.contains(span.loc));
+                let touched = spans.filter(|span| touched.contains_line(span.loc));
                 code.extend(touched.map(|span| (name(span.loc.file), span.loc.line)));
             }
         }
@@ -243,7 +243,7 @@ fn branchless_places(
 ) -> Vec<String> {
     let sites = |row: &FunctionCoverage| profile.entry(row.f).branchless_sites();
     let locs = rows.iter().flat_map(sites).map(|site| site.loc);
-    let on_touched = locs.filter(|loc| touched.contains(*loc));
+    let on_touched = locs.filter(|loc| touched.contains_line(*loc));
     let lines: BTreeSet<(u32, u32)> = on_touched.map(|loc| touched.place(loc)).collect();
     let name = |file: u32| base_name(&profile.manifest.files[file as usize]);
     let place = |(file, line): (u32, u32)| format!("{}:{line}", name(file));

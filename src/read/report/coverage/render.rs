@@ -7,17 +7,17 @@ use super::headline::{SourceSums, headline, verdict_note, wrapped_note};
 use super::unasked::Unasked;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::{NAMED_FUNCTIONS, printable, readable};
+use crate::base::names::{NAMED_FUNCTIONS, escape_unprintable, readable_name};
 use crate::base::rows::{Record, Table};
 use crate::base::style::WARN;
-use crate::base::table::{Layout, exactly, number_of, times, wrapped};
+use crate::base::table::{Layout, group_all_digits, number_of, times, wrap_words};
 use crate::input::ir::Loc;
 use crate::paths::dag::PathStart;
 use crate::profile::Profile;
 use crate::read::report::positions::base_name;
-use crate::read::report::steps::{Row, Steps, text as text_of_rows};
+use crate::read::report::steps::{StepRow, Steps, text as text_of_rows};
 use crate::read::report::words::{Said, Words};
-use crate::read::report::{Line, Step};
+use crate::read::report::{BlockStep, Line};
 use crate::read::report::{function_columns, is_zero};
 use crate::read::source::Sources;
 use anstyle::Style;
@@ -44,14 +44,14 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     let unasked = coverage.lines.unasked.resolve(steps.words());
     let notes = notes(coverage, &unasked, &steps, layout);
     if coverage.lists_never_ran {
-        return never_ran::listed(coverage, &steps, layout) + &notes;
+        return never_ran::list_never_ran(coverage, &steps, layout) + &notes;
     }
     if coverage.rows.is_empty() {
         return notes;
     }
     let by_file = match coverage.patch {
         None => {
-            let headline = wrapped(headline(coverage).trim_end(), layout.width, 0);
+            let headline = wrap_words(headline(coverage).trim_end(), layout.width, 0);
             headline + "\n\n" + &by_file(coverage, &unasked, layout)
         }
         Some(_) => by_file(coverage, &unasked, layout),
@@ -64,7 +64,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         + &wrapped_note(&coverage.optimised, layout)
         + &by_file;
     let columns = columns();
-    let mut table = columns.begin("function: missing");
+    let mut table = columns.begin_columns("function: missing");
     let inner = Layout {
         width: layout.width.saturating_sub(INDENT),
         ..layout
@@ -88,8 +88,8 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
         let cells = columns.cells(&coverage.sums(row));
         table.named_over_list(cells, name, INDENT, note);
-        if let Some(text) = contradictory(row) {
-            table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
+        if let Some(text) = describe_contradictory(row) {
+            table.add_text(0, Style::new(), wrap_words(&text, layout.width, INDENT));
         }
         let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
         let rows = steps.rows_of_each(shown);
@@ -97,14 +97,14 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             for line in explain_uncovered(&steps, uncovered, rows, inner) {
                 let text = line.trim_start();
                 let indent = INDENT + line.len() - text.len();
-                table.note(0, Style::new(), wrapped(text, layout.width, indent));
+                table.add_text(0, Style::new(), wrap_words(text, layout.width, indent));
             }
         }
         if row.more_uncovered > 0 {
-            table.note(
+            table.add_text(
                 0,
                 Style::new(),
-                wrapped(&describe_left_out(row), layout.width, INDENT),
+                wrap_words(&describe_left_out(row), layout.width, INDENT),
             );
         }
     }
@@ -120,7 +120,7 @@ fn describe_left_out(row: &FunctionCoverage) -> String {
 
 /// How many paths are left out since they cannot run, if some cannot: of all, or of those near executed ones where
 /// there are too many to look at each. Why is told once, below all functions.
-fn contradictory(row: &FunctionCoverage) -> Option<String> {
+fn describe_contradictory(row: &FunctionCoverage) -> Option<String> {
     let (n, near) = match (row.contradictory, row.contradictory_near) {
         (0, 0) => return None,
         (0, near) => (near, " one decision away from paths that ran"),
@@ -143,7 +143,11 @@ fn notes(
         let more = number_of(more, "more function");
         let _ = writeln!(out, "… and {more} (--top {})", coverage.functions);
     }
-    if coverage.rows.iter().any(|row| contradictory(row).is_some()) {
+    if coverage
+        .rows
+        .iter()
+        .any(|row| describe_contradictory(row).is_some())
+    {
         out += "a path cannot run if the outcomes on it contradict each other\n";
     }
     if coverage.never_ran > 0 && !coverage.lists_never_ran && coverage.patch.is_none() {
@@ -166,7 +170,7 @@ fn notes(
     }
     let mut out: String = out
         .lines()
-        .map(|line| wrapped(line, layout.width, 0) + "\n")
+        .map(|line| wrap_words(line, layout.width, 0) + "\n")
         .collect();
     let most = if layout.full {
         usize::MAX
@@ -191,7 +195,7 @@ fn notes(
 /// That all numbers are of selected paths, and how many functions have none.
 pub(super) fn describe_selection(coverage: &Coverage) -> String {
     let said = coverage.profile.said_selection().unwrap_or_default();
-    let mut out = format!("{}\n", printable(&said));
+    let mut out = format!("{}\n", escape_unprintable(&said));
     if coverage.unselected > 0 {
         let functions = number_of(coverage.unselected as u64, "function");
         let verb = if coverage.unselected == 1 {
@@ -232,9 +236,13 @@ pub(super) fn describe_patch(
     patch: &PatchLines,
     unasked: &BTreeMap<String, Vec<Unasked>>,
 ) -> String {
-    let n = |n: usize| exactly(n as u64);
+    let n = |n: usize| group_all_digits(n as u64);
     let names = || {
-        let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
+        let names: Vec<_> = patch
+            .elsewhere
+            .iter()
+            .map(|f| escape_unprintable(f))
+            .collect();
         names.join(", ")
     };
     if patch.lines == 0 && !patch.elsewhere.is_empty() {
@@ -264,8 +272,14 @@ pub(super) fn describe_patch(
         let _ = writeln!(out, "files that the program has no code of: {}", names());
     }
     let unasked = unasked.iter().flat_map(|(file, all)| {
-        let said =
-            |u: &Unasked| format!("{}:{} {}", base_name(file), u.line, printable(&u.condition));
+        let said = |u: &Unasked| {
+            format!(
+                "{}:{} {}",
+                base_name(file),
+                u.line,
+                escape_unprintable(&u.condition)
+            )
+        };
         all.iter().map(said)
     });
     let unasked: Vec<String> = unasked.collect();
@@ -290,7 +304,7 @@ pub(super) fn describe_patch(
 pub(super) fn explain_uncovered(
     steps: &Steps,
     uncovered: &Uncovered,
-    rows: &[Row],
+    rows: &[StepRow],
     layout: Layout,
 ) -> Vec<String> {
     let line = &uncovered.path;
@@ -323,7 +337,7 @@ pub(super) fn place_beside(steps: &Steps, near: &Near, line: &Line, said: &str) 
     let other = near
         .parts
         .as_ref()
-        .map(|d| steps.words().said(line.func, d));
+        .map(|d| steps.words().describe_decision(line.func, d));
     match other {
         Some(other) => format!("{ran}, with {}", steps.phrase(line.func, &other)),
         None => format!("{ran} and parts from it at b{block}"),
@@ -334,13 +348,13 @@ pub(super) fn place_beside(steps: &Steps, near: &Near, line: &Line, said: &str) 
 fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
     let line = &uncovered.path;
     let entry = profile.entry(line.func);
-    let home = entry.begins();
-    let place = |step: Step| place(profile, home, &step);
+    let home = entry.find_start();
+    let place = |step: BlockStep| place(profile, home, &step);
     line.steps(profile).map(place).collect()
 }
 
 /// Where a step is, and the way taken; the file is named where it is not that of `home`.
-fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
+fn place(profile: &Profile, home: Option<Loc>, step: &BlockStep) -> String {
     let place = match step.loc {
         None => format!("b{}", step.block),
         Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
@@ -356,7 +370,7 @@ fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct CoverageJson<'a> {
     functions: Vec<JsonFunction<'a>>,
     files: Vec<JsonFile<'a>>,
     total: Record,
@@ -448,7 +462,7 @@ struct JsonFunction<'a> {
     /// How many of these are near those that ran; of functions with more than 4,096 paths, only these are found.
     #[serde(skip_serializing_if = "is_zero")]
     contradictory_near: u64,
-    uncovered: Vec<JsonPath<'a>>,
+    uncovered: Vec<UncoveredJson<'a>>,
     /// How many paths near those that ran are not among these, where some are asked for.
     #[serde(skip_serializing_if = "is_zero")]
     more_uncovered: u64,
@@ -460,7 +474,7 @@ struct JsonFunction<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonPath<'a> {
+struct UncoveredJson<'a> {
     id: String,
     blocks: &'a [BlockId],
     /// Of each block the file and the line of its last code, where these are known.
@@ -494,9 +508,9 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
             coverage.lines.files.get(file),
         )),
         own: coverage.lines.files.get(file).map(JsonLines::new),
-        details: details.of(file),
+        details: details.find_file(file),
     });
-    let json = Json {
+    let json = CoverageJson {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
         total: columns.record(&Sums::new(&coverage.total, &coverage.total_pairs, None)),
@@ -527,7 +541,7 @@ fn json_function<'a>(
     JsonFunction {
         module: profile.module(row.f),
         name: &profile.entry(row.f).name,
-        readable: readable(&profile.entry(row.f).name).into_owned(),
+        readable: readable_name(&profile.entry(row.f).name).into_owned(),
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
         sums: columns.record(&coverage.sums(row)),
@@ -541,14 +555,14 @@ fn json_function<'a>(
     }
 }
 
-fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> JsonPath<'a> {
+fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> UncoveredJson<'a> {
     let path = &uncovered.path.path;
     let profile = words.profile();
-    let position = |step: Step| {
+    let position = |step: BlockStep| {
         let loc = step.loc?;
         Some((profile.manifest.files[loc.file as usize].as_str(), loc.line))
     };
-    JsonPath {
+    UncoveredJson {
         id: uncovered.path.id.to_string(),
         blocks: &path.blocks,
         positions: uncovered.path.steps(profile).map(position).collect(),

@@ -120,7 +120,11 @@ impl Scope {
     /// Tells the functions that rustc added to run tests; none with `all`.
     fn find_left_out_tests(&self, profile: &Profile) -> impl Fn(FuncId) -> bool {
         let harness = (!self.all).then(|| Harness::find(profile));
-        move |f| harness.as_ref().is_some_and(|harness| harness.contains(f))
+        move |f| {
+            harness
+                .as_ref()
+                .is_some_and(|harness| harness.contains_function(f))
+        }
     }
 
     /// Leaves those of `functions` that begin in one of the files and have code of a touched line; of those that rustc
@@ -158,7 +162,7 @@ pub fn common_folder(profile: &Profile, all: bool) -> String {
 impl Scope {
     /// The blocks of function `f` that markers leave out: those all positions of which are on lines left out, and all
     /// blocks, if the line that it begins at is one. O(positions).
-    pub(super) fn excluded(&self, profile: &Profile, f: FuncId) -> IdSet<BlockId> {
+    pub(super) fn excluded_blocks(&self, profile: &Profile, f: FuncId) -> IdSet<BlockId> {
         let entry = profile.entry(f);
         let n = entry.succs.len();
         let mut blocks = IdSet::with_capacity(n);
@@ -166,7 +170,7 @@ impl Scope {
             return blocks;
         }
         let line = |loc: Loc| self.markers.line(loc.file, loc.line);
-        let whole = entry.begins().is_some_and(line);
+        let whole = entry.find_start().is_some_and(line);
         let out = |b: &BlockId| {
             let mut spans = entry.spans(*b).peekable();
             spans.peek().is_some() && spans.all(|s| line(s.loc))

@@ -25,7 +25,7 @@ pub(super) struct Possible {
 
 /// Divides `near`, of which those that are led elsewhere stay if they are `wanted` and did not run. O(their length ·
 /// comparisons on them), and for each that is led elsewhere as much again for each way out of an added choice.
-pub(super) fn possible(
+pub(super) fn divide_possible(
     near: Vec<NotRun>,
     (paths, entry): (&Measuring, &FunctionEntry),
     contradictions: &Contradictions,
@@ -79,7 +79,7 @@ struct Steering<'a> {
 impl<'a> Steering<'a> {
     fn new(dag: &'a Dag, executed: &[Ran]) -> Steering<'a> {
         let counts = add_up(dag, executed);
-        let usual = |v| find_hottest_edge(dag.outs(v), &counts);
+        let usual = |v| find_hottest_edge(dag.out_edges(v), &counts);
         Steering {
             usual: dag.order().map(usual).collect(),
             dag,
@@ -103,7 +103,7 @@ impl<'a> Steering<'a> {
             }
             let is_here = |e: &EdgeId| self.dag.block(self.dag.edge(*e).src) == Some(block);
             let at = edges.iter().position(is_here)?;
-            let ways = self.dag.outs(self.dag.edge(edges[at]).src);
+            let ways = self.dag.out_edges(self.dag.edge(edges[at]).src);
             let mut ways = ways.filter(|e| *e != edges[at]);
             let led = ways.find_map(|e| {
                 let way = self.go_on(&edges[..at], e);

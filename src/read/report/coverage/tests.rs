@@ -23,7 +23,7 @@ fn coverage_by_hand() {
         assert_eq!((total.executed, total.feasible), (counts.len() as u128, 20));
         let shown = text(
             &found,
-            &crate::read::source::Sources::none(),
+            &crate::read::source::Sources::without_files(),
             crate::base::table::Layout::default(),
         );
         // What is not indented further begins the next path.
@@ -86,7 +86,7 @@ fn coverage_of_skipped_functions() {
     assert!(
         text(
             &found,
-            &crate::read::source::Sources::none(),
+            &crate::read::source::Sources::without_files(),
             crate::base::table::Layout::default()
         )
         .contains("main: skipped(attribute noprofile)")

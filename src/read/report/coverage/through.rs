@@ -25,11 +25,11 @@ impl<'a> Through<'a> {
         blocks: Option<&IdSet<BlockId>>,
         excluded: &IdSet<BlockId>,
     ) -> Through<'a> {
-        Through::inside(dag, blocks, excluded, None)
+        Through::paths_inside(dag, blocks, excluded, None)
     }
 
     /// Those of them whose edges are all `inside` a set. O(V + E).
-    pub(super) fn inside(
+    pub(super) fn paths_inside(
         dag: &'a Dag,
         blocks: Option<&IdSet<BlockId>>,
         excluded: &IdSet<BlockId>,
@@ -45,7 +45,7 @@ impl<'a> Through<'a> {
         for v in dag.order().rev().filter(open) {
             let is_inside = |e: &EdgeId| inside.as_ref().is_none_or(|set| set.contains(*e));
             let sum = dag
-                .outs(v)
+                .out_edges(v)
                 .filter(is_inside)
                 .fold((0u128, 0u128), |sum, e| {
                     let more = ways[dag.edge(e).dst];
@@ -73,7 +73,7 @@ impl<'a> Through<'a> {
     }
 
     /// Whether a path is one of them.
-    pub(super) fn admits(&self, edges: &[EdgeId]) -> bool {
+    pub(super) fn admits_path(&self, edges: &[EdgeId]) -> bool {
         let mut vertices = edges.iter().map(|e| self.dag.edge(*e).dst);
         let around = vertices.clone().any(|v| self.around[v]);
         let is_inside = edges.iter().all(|e| self.is_inside(*e));
@@ -92,13 +92,13 @@ impl<'a> Through<'a> {
     }
 
     /// Whether pairs that meet at a vertex count.
-    pub(super) fn touches(&self, v: VertexId) -> bool {
+    pub(super) fn touches_pairs(&self, v: VertexId) -> bool {
         self.touched[v]
     }
 
     /// How many of them ran, and how many there are. O(total path length).
     pub(super) fn paths(&self, executed: &[Ran]) -> Paths {
-        let ran = executed.iter().filter(|path| self.admits(&path.edges));
+        let ran = executed.iter().filter(|path| self.admits_path(&path.edges));
         Paths {
             executed: ran.count() as u128,
             feasible: self.number(),
@@ -106,14 +106,14 @@ impl<'a> Through<'a> {
     }
 
     /// Number `n` of them, in an order that does not matter. O(path length × degree).
-    pub(super) fn nth(&self, mut n: u128) -> Option<Vec<EdgeId>> {
+    pub(super) fn nth_path(&self, mut n: u128) -> Option<Vec<EdgeId>> {
         if n >= self.number() {
             return None;
         }
         let (mut at, mut been, mut edges) = (self.dag.entry(), false, Vec::new());
         while at != self.dag.exit() {
             been |= self.touched[at];
-            let mut outs = self.dag.outs(at).filter(|e| self.is_inside(*e));
+            let mut outs = self.dag.out_edges(at).filter(|e| self.is_inside(*e));
             let next = outs.find(|e| {
                 let (all, through) = self.ways[self.dag.edge(*e).dst];
                 let here = if been { all } else { through };
@@ -161,9 +161,9 @@ mod tests {
                 !any(&excluded) && (everywhere || any(&blocks))
             };
             let expected: BTreeSet<Vec<EdgeId>> = all.iter().filter(touches).cloned().collect();
-            let found: BTreeSet<Vec<EdgeId>> = (0..).map_while(|n| through.nth(n)).collect();
+            let found: BTreeSet<Vec<EdgeId>> = (0..).map_while(|n| through.nth_path(n)).collect();
             prop_assert_eq!(through.number(), expected.len() as u128);
-            prop_assert!(expected.iter().all(|e| through.admits(e)));
+            prop_assert!(expected.iter().all(|e| through.admits_path(e)));
             prop_assert_eq!(found, expected);
         }
     }

@@ -134,7 +134,7 @@ fn find_condition(
     to: BlockId,
 ) -> Option<(ConditionKey, bool)> {
     let terminator = words.profile().entry(f).terminators[block];
-    let said: Said = words.said(
+    let said: Said = words.describe_decision(
         f,
         &Decision {
             before: Vec::new(),

@@ -19,7 +19,7 @@ use crate::read::report::diff::{Diff, compare, match_functions};
 ///
 /// # Errors
 /// A damaged profile.
-pub fn versus<'a>(
+pub fn compare_coverage<'a>(
     now: PathProfile<'a>,
     then: PathProfile<'a>,
     selection: &Selection,

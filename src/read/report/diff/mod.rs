@@ -87,7 +87,7 @@ impl Diff<'_> {
     }
 
     /// Whether there is anything to tell.
-    pub fn found(&self) -> bool {
+    pub fn has_differences(&self) -> bool {
         let paths = self.appeared.len() + self.vanished.len() + self.changed.len();
         let functions = self.incomparable.len() + self.only_before.len() + self.only_after.len();
         paths + functions > 0

@@ -2,9 +2,9 @@
 
 use super::{Change, Diff, Frequency};
 use crate::base::index::{BlockId, FuncId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::base::rows::{Cell, Table};
-use crate::base::table::{Layout, exactly, grouped, number_of};
+use crate::base::table::{Layout, group_all_digits, group_digits, number_of};
 use crate::profile::Profile;
 use crate::read::report::function_columns;
 use crate::read::report::steps::Steps;
@@ -27,7 +27,7 @@ impl Diff<'_> {
 /// For people; of each kind of change at most `top`. Decisions are told by the texts of the later program's and the
 /// earlier one's sources.
 pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> String {
-    let [before, after] = diff.totals.map(grouped);
+    let [before, after] = diff.totals.map(group_digits);
     let mut out = format!("{before} paths before, {after} after; shares are of these\n");
     for (what, changes, profile) in diff.kinds() {
         if changes.is_empty() {
@@ -68,7 +68,7 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         0 => String::new(),
         n => format!(
             ", {} of them with other counts (shares changed by less than {}%)",
-            exactly(n as u64),
+            group_all_digits(n as u64),
             diff.least * 100.0
         ),
     };
@@ -79,19 +79,19 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
 /// How often a path ran before and after.
 fn numbers(change: &Change) -> String {
     let side = |f: Option<Frequency>| match f {
-        Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
+        Some(f) => format!("{} ({:.2}%)", group_digits(f.count), f.share * 100.0),
         None => "0".into(),
     };
     format!("  {} → {}  ", side(change.before), side(change.after))
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct DiffJson<'a> {
     /// How many paths shares are of.
-    totals: Totals,
-    appeared: Vec<JsonPath<'a>>,
-    vanished: Vec<JsonPath<'a>>,
-    changed: Vec<JsonPath<'a>>,
+    totals: DiffTotals,
+    appeared: Vec<DiffPathJson<'a>>,
+    vanished: Vec<DiffPathJson<'a>>,
+    changed: Vec<DiffPathJson<'a>>,
     steady: usize,
     /// Paths that were not selected in one of the two: present where a profile counts some paths only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,13 +105,13 @@ struct Json<'a> {
 }
 
 #[derive(Serialize)]
-struct Totals {
+struct DiffTotals {
     before: u128,
     after: u128,
 }
 
 #[derive(Serialize)]
-struct JsonPath<'a> {
+struct DiffPathJson<'a> {
     module: &'a str,
     name: &'a str,
     readable: String,
@@ -125,8 +125,8 @@ struct JsonPath<'a> {
 /// For other programs.
 pub fn json(diff: &Diff) -> String {
     let [before, after] = diff.totals;
-    let json = Json {
-        totals: Totals { before, after },
+    let json = DiffJson {
+        totals: DiffTotals { before, after },
         appeared: paths(diff.after, &diff.appeared),
         vanished: paths(diff.before, &diff.vanished),
         changed: paths(diff.after, &diff.changed),
@@ -141,15 +141,15 @@ pub fn json(diff: &Diff) -> String {
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
 
-fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<JsonPath<'a>> {
+fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<DiffPathJson<'a>> {
     changes.iter().map(|c| path(profile, c)).collect()
 }
 
-fn path<'a>(profile: &'a Profile, c: &'a Change) -> JsonPath<'a> {
-    JsonPath {
+fn path<'a>(profile: &'a Profile, c: &'a Change) -> DiffPathJson<'a> {
+    DiffPathJson {
         module: profile.module(c.line.func),
         name: &profile.entry(c.line.func).name,
-        readable: readable(&profile.entry(c.line.func).name).into_owned(),
+        readable: readable_name(&profile.entry(c.line.func).name).into_owned(),
         cfg: profile.entry(c.line.func).cfg_hash(),
         id: c.line.id.to_string(),
         blocks: &c.line.path.blocks,

@@ -19,11 +19,11 @@ fn diff_by_hand() {
         (ids(&d.appeared), ids(&d.vanished), ids(&d.changed)),
         (vec![2], vec![1], vec![0])
     );
-    assert!(d.found() && d.steady == 0);
+    assert!(d.has_differences() && d.steady == 0);
     let shown = text(
         &d,
         5,
-        [&crate::read::source::Sources::none(); 2],
+        [&crate::read::source::Sources::without_files(); 2],
         crate::base::table::Layout::default(),
     );
     assert!(
@@ -33,7 +33,7 @@ fn diff_by_hand() {
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.5).unwrap();
     assert_eq!((ids(&d.changed), d.steady), (vec![], 1));
     let d = diff(a.paths().unwrap(), a.paths().unwrap(), &all, 0.0).unwrap();
-    assert!(!d.found() && d.steady == 2);
+    assert!(!d.has_differences() && d.steady == 2);
 }
 
 /// Functions that changed are named, not compared.
@@ -45,7 +45,7 @@ fn diff_of_other_builds() {
     assert!(
         !diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1)
             .unwrap()
-            .found()
+            .has_differences()
     );
     let hash = b.manifest.functions[FuncId(0)].cfg_hash();
     b.manifest.functions[FuncId(0)].succs[BlockId(3)] = vec![BlockId(5)];
@@ -55,7 +55,7 @@ fn diff_of_other_builds() {
         (&d.incomparable[..], d.appeared.len()),
         (&["main".to_string()][..], 0)
     );
-    assert!(d.found() && d.only_before.is_empty() && d.only_after.is_empty());
+    assert!(d.has_differences() && d.only_before.is_empty() && d.only_after.is_empty());
     b.manifest.functions[FuncId(0)].name = "other".into();
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1).unwrap();
     assert_eq!(
@@ -100,7 +100,7 @@ fn any_change_is_found() {
             .appeared
     };
     let names = || vec!["f".to_string()];
-    assert!(!none().found());
+    assert!(!none().has_differences());
     let kinds: [&dyn Fn(&mut Diff<'_>); 6] = [
         &|d| d.incomparable = names(),
         &|d| d.only_before = names(),
@@ -112,7 +112,7 @@ fn any_change_is_found() {
     for set in kinds {
         let mut d = none();
         set(&mut d);
-        assert!(d.found());
+        assert!(d.has_differences());
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::FunctionEdges;
 use crate::base::index::{BlockId, TiVec};
-use crate::base::names::{Beside, shown};
-use crate::base::table::{Layout, NARROWEST, display_width, grouped};
+use crate::base::names::{Beside, printed_name};
+use crate::base::table::{Layout, NARROWEST, display_width, group_digits};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::profile::left::Range;
@@ -17,14 +17,14 @@ pub fn text(profile: &Profile, functions: &[FunctionEdges], layout: Layout) -> S
     let ran = |f: &&FunctionEdges| f.blocks.iter().any(|&n| n > 0);
     let mut functions: Vec<&FunctionEdges> = functions.iter().filter(ran).collect();
     functions.sort_by_key(|f| Reverse(f.instructions));
-    let beside = Beside::new(functions.iter().map(|f| shown(&f.name)).collect());
+    let beside = Beside::new(functions.iter().map(|f| printed_name(&f.name)).collect());
     let fit = |name: &str, used: usize| {
-        let name = shown(name);
+        let name = printed_name(name);
         if layout.full {
             return name;
         }
         let room = layout.width.saturating_sub(used).max(NARROWEST);
-        beside.fit(&name, room)
+        beside.fit_name(&name, room)
     };
     let texts = functions.into_iter().map(|f| function(profile, f, &fit));
     texts.collect()
@@ -37,15 +37,15 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
         place.map_or(String::new(), |place| format!("{gap}{place}"))
     };
     let mut out = place(&f.begins, "  ");
-    let _ = write!(out, ": entered {}", between(f.entered));
+    let _ = write!(out, ": entered {}", describe_range(f.entered));
     if f.left > 0 {
-        let _ = write!(out, ", left before its end: {}", grouped(f.left));
+        let _ = write!(out, ", left before its end: {}", group_digits(f.left));
     }
     if f.again {
         out += "; setjmp may return to it again: counts are not certain";
     }
     out = fit(&f.name, display_width(&out)) + &out + "\n";
-    let mut below = below(f, |block| place(&f.places[block], " "), fit);
+    let mut below = lines_below_blocks(f, |block| place(&f.places[block], " "), fit);
     let mut blocks: Vec<BlockId> = f.ranges.keys().collect();
     blocks.sort_by_key(|&b| Reverse(f.ranges[b].count));
     for b in blocks {
@@ -53,7 +53,7 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
             out,
             "  b{b}{}: {}",
             place(&f.places[b], " "),
-            between(f.ranges[b])
+            describe_range(f.ranges[b])
         );
         out += &std::mem::take(&mut below[b]);
     }
@@ -61,14 +61,14 @@ fn function(profile: &Profile, f: &FunctionEdges, fit: &impl Fn(&str, usize) -> 
 }
 
 /// By block the lines of its calls, then of its edges; `place` says where a block is.
-fn below(
+fn lines_below_blocks(
     f: &FunctionEdges,
     place: impl Fn(BlockId) -> String,
     fit: &impl Fn(&str, usize) -> String,
 ) -> TiVec<BlockId, String> {
     let mut below: TiVec<BlockId, String> = f.ranges.keys().map(|_| String::new()).collect();
     for c in &f.calls {
-        let (before, after) = ("    calls ", format!(": {}", grouped(c.count)));
+        let (before, after) = ("    calls ", format!(": {}", group_digits(c.count)));
         let callee = fit(&c.callee, before.len() + after.len());
         let _ = writeln!(below[c.block], "{before}{callee}{after}");
     }
@@ -77,19 +77,23 @@ fn below(
             "" => String::new(),
             name => format!(" ({name})"),
         };
-        let (place, count) = (place(e.dst), between(e.range));
+        let (place, count) = (place(e.dst), describe_range(e.range));
         let _ = writeln!(below[e.src], "    → b{}{place}{name}: {count}", e.dst);
     }
     below
 }
 
 /// A count, or between which numbers it is.
-fn between(range: Range) -> String {
+fn describe_range(range: Range) -> String {
     if range.is_exact() {
-        grouped(range.count)
+        group_digits(range.count)
     } else if range.most == u64::MAX {
-        format!("{}?", grouped(range.count))
+        format!("{}?", group_digits(range.count))
     } else {
-        format!("{} to {}", grouped(range.least), grouped(range.most))
+        format!(
+            "{} to {}",
+            group_digits(range.least),
+            group_digits(range.most)
+        )
     }
 }

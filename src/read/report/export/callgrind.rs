@@ -8,7 +8,7 @@
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::names::{printable, shown};
+use crate::base::names::{escape_unprintable, printed_name};
 use crate::input::ir::Loc;
 use crate::input::ir::callgraph::groups;
 use crate::profile::Profile;
@@ -16,7 +16,7 @@ use crate::read::analysis::counted::CountedFunction;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// See [`Export::ABOUT`].
+/// Instructions by line and calls, for callgrind_annotate and KCachegrind.
 pub(super) struct Callgrind;
 
 impl Export for Callgrind {
@@ -53,15 +53,15 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> String {
         "# callgrind format\nversion: 1\ncreator: p3-prof {}\ncmd: {}\npart: 1\n\n\
          positions: line\nevent: Inst : LLVM instructions executed\nevents: Inst\nsummary: {total}\n",
         env!("CARGO_PKG_VERSION"),
-        printable(&profile.path.to_string_lossy()),
+        escape_unprintable(&profile.path.to_string_lossy()),
     );
-    let mut writer = Writer {
+    let mut writer = CallgrindWriter {
         profile,
         functions,
         each: &each,
         out: &mut out,
-        files: Names::default(),
-        symbols: Names::default(),
+        files: NameNumbers::default(),
+        symbols: NameNumbers::default(),
     };
     for (i, costs) in costs.iter().enumerate() {
         if !costs.own.is_empty() {
@@ -77,7 +77,7 @@ fn costs(f: &CountedFunction, numbers: &BTreeMap<FuncId, usize>) -> Costs {
         own: BTreeMap::new(),
         calls: BTreeMap::new(),
     };
-    let nowhere = f.entry.begins().unwrap_or(Loc {
+    let nowhere = f.entry.find_start().unwrap_or(Loc {
         file: u32::MAX,
         line: 0,
     });
@@ -147,29 +147,29 @@ fn cost_of_a_call(functions: &[CountedFunction], costs: &[Costs]) -> Each {
 /// The numbers that stand for names: `(1) name` where it is first used, `(1)` from then on. What looks like a
 /// number in a name is thus never taken for one.
 #[derive(Default)]
-struct Names(HashMap<String, usize>);
+struct NameNumbers(HashMap<String, usize>);
 
-impl Names {
-    fn say(&mut self, name: &str) -> String {
+impl NameNumbers {
+    fn compress_name(&mut self, name: &str) -> String {
         if let Some(number) = self.0.get(name) {
             return format!("({number})");
         }
         let number = self.0.len() + 1;
         self.0.insert(name.to_string(), number);
-        format!("({number}) {}", printable(name))
+        format!("({number}) {}", escape_unprintable(name))
     }
 }
 
-struct Writer<'a> {
+struct CallgrindWriter<'a> {
     profile: &'a Profile,
     functions: &'a [CountedFunction<'a>],
     each: &'a Each,
     out: &'a mut String,
-    files: Names,
-    symbols: Names,
+    files: NameNumbers,
+    symbols: NameNumbers,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> CallgrindWriter<'a> {
     fn file(&self, loc: Option<Loc>) -> &'a str {
         let files = &self.profile.manifest.files;
         let name = loc.and_then(|l| files.get(l.file as usize));
@@ -177,16 +177,16 @@ impl<'a> Writer<'a> {
     }
 
     fn name_file(&mut self, key: &str, file: &str) {
-        let file = self.files.say(file);
+        let file = self.files.compress_name(file);
         let _ = writeln!(self.out, "{key}={file}");
     }
 
     fn function(&mut self, number: usize, costs: &Costs) {
         let f = &self.functions[number];
-        let mut current = self.file(f.entry.begins());
+        let mut current = self.file(f.entry.find_start());
         self.out.push('\n');
         self.name_file("fl", current);
-        let name = self.symbols.say(&shown(&f.entry.name));
+        let name = self.symbols.compress_name(&printed_name(&f.entry.name));
         let _ = writeln!(self.out, "fn={name}");
         let called = costs.calls.keys().map(|(loc, _)| loc);
         let places: BTreeSet<Loc> = costs.own.keys().chain(called).copied().collect();
@@ -212,9 +212,11 @@ impl<'a> Writer<'a> {
 
     fn call(&mut self, loc: Loc, callee: usize, count: u64, cost: f64) {
         let callee = &self.functions[callee];
-        let begins = callee.entry.begins();
+        let begins = callee.entry.find_start();
         self.name_file("cfi", self.file(begins));
-        let name = self.symbols.say(&shown(&callee.entry.name));
+        let name = self
+            .symbols
+            .compress_name(&printed_name(&callee.entry.name));
         let first = begins.map_or(0, |l| l.line);
         let _ = writeln!(self.out, "cfn={name}\ncalls={count} {first}");
         let _ = writeln!(self.out, "{} {cost:.0}", loc.line);

@@ -8,7 +8,7 @@
 
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
-use crate::base::names::{printable, readable};
+use crate::base::names::{escape_unprintable, readable_name};
 use crate::read::analysis::lines::SourceFile;
 use crate::read::source::repository;
 use crate::read::source::root::Root;
@@ -17,7 +17,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
 use std::io;
 
-/// See [`Export::ABOUT`].
+/// Lines and branches that ran, as Cobertura has them.
 pub(super) struct Cobertura;
 
 impl Export for Cobertura {
@@ -46,7 +46,7 @@ struct Rate {
 }
 
 impl Rate {
-    fn of(ran: impl Iterator<Item = bool>) -> Rate {
+    fn count_ran(ran: impl Iterator<Item = bool>) -> Rate {
         ran.fold(Rate::default(), |sum, ran| Rate {
             ran: sum.ran + usize::from(ran),
             all: sum.all + 1,
@@ -72,12 +72,12 @@ impl Rate {
 /// The ways of the branches on a line.
 fn ways(branches: &[Vec<Option<u64>>]) -> Rate {
     let ways = branches.iter().flatten();
-    Rate::of(ways.map(|n| n.is_some_and(|n| n > 0)))
+    Rate::count_ran(ways.map(|n| n.is_some_and(|n| n > 0)))
 }
 
 impl SourceFile {
     fn line_rate(&self) -> Rate {
-        Rate::of(self.lines().map(|(_, n)| n > 0))
+        Rate::count_ran(self.lines().map(|(_, n)| n > 0))
     }
 
     /// Of branches on lines that are in the file.
@@ -100,12 +100,16 @@ fn rates(lines: Rate, branches: Rate) -> [(&'static str, String); 3] {
 fn attributes(of: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let shown = of
         .iter()
-        .map(|(name, value)| (*name, printable(value).into_owned()));
+        .map(|(name, value)| (*name, escape_unprintable(value).into_owned()));
     shown.collect()
 }
 
 /// An element with attributes and nothing in it.
-fn empty(xml: &mut Xml, name: &'static str, of: &[(&'static str, String)]) -> io::Result<()> {
+fn write_empty_element(
+    xml: &mut Xml,
+    name: &'static str,
+    of: &[(&'static str, String)],
+) -> io::Result<()> {
     let of = attributes(of);
     let of = of.iter().map(|(name, value)| (*name, value.as_str()));
     let element = xml.create_element(name).with_attributes(of);
@@ -151,7 +155,7 @@ fn document(xml: &mut Xml, sources: &BTreeMap<&str, SourceFile>) -> io::Result<(
     element(xml, "coverage", &of, |xml| {
         element(xml, "sources", &[], |xml| {
             let source = xml.create_element("source");
-            let text = printable(root.0);
+            let text = escape_unprintable(root.0);
             source.write_text_content(BytesText::new(&text)).map(|_| ())
         })?;
         element(xml, "packages", &[], |xml| packages(xml, &root, sources))
@@ -199,9 +203,9 @@ fn class(xml: &mut Xml, name: &str, source: &SourceFile) -> io::Result<()> {
 fn methods(xml: &mut Xml, source: &SourceFile) -> io::Result<()> {
     for (symbol, function) in source.functions_in_order() {
         let (number, entered) = (function.line, function.entered);
-        let entries = Rate::of(std::iter::once(entered > 0));
+        let entries = Rate::count_ran(std::iter::once(entered > 0));
         let mut of = vec![
-            ("name", readable(symbol).into_owned()),
+            ("name", readable_name(symbol).into_owned()),
             ("signature", symbol.to_string()),
         ];
         of.extend(rates(entries, Rate::default()));
@@ -221,7 +225,7 @@ fn line(
     let mut of = vec![("number", number.to_string()), ("hits", hits.to_string())];
     let Some(branches) = branches else {
         of.push(("branch", "false".into()));
-        return empty(xml, "line", &of);
+        return write_empty_element(xml, "line", &of);
     };
     let percent = |rate: Rate| format!("{}%", rate.ran * 100 / rate.all.max(1));
     let all = ways(branches);
@@ -237,7 +241,7 @@ fn line(
                     ("type", kind.to_string()),
                     ("coverage", percent(ways(std::slice::from_ref(branch)))),
                 ];
-                empty(xml, "condition", &of)?;
+                write_empty_element(xml, "condition", &of)?;
             }
             Ok(())
         })

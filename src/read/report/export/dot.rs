@@ -3,8 +3,8 @@
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, CfgEdge, TiVec};
-use crate::base::names::{dot_escaped, shown};
-use crate::base::table::grouped;
+use crate::base::names::{dot_escaped, printed_name};
+use crate::base::table::group_digits;
 use crate::paths::dag::{EdgeKind, PathEnd};
 use crate::profile::Profile;
 use crate::profile::flow::EdgeCount;
@@ -16,7 +16,7 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
 use std::collections::HashSet;
 
-/// See [`Export::ABOUT`].
+/// Control flow with counts of edges, for Graphviz.
 pub(super) struct Graphviz;
 
 impl Export for Graphviz {
@@ -41,13 +41,13 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
     let ran = functions
         .iter()
         .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));
-    let graphs = ran.map(|f| Ok(graph(profile, f, &hottest(profile, f)?)));
+    let graphs = ran.map(|f| Ok(graph(profile, f, &find_hottest_path(profile, f)?)));
     let head = Ok("// p3-prof\n".to_string());
     std::iter::once(head).chain(graphs).collect()
 }
 
 /// The path of the function that ran most, the first of several; nothing in a profile of edges.
-fn hottest(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
+fn find_hottest_path(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
     let most = match &profile.measured {
         Measurement::Exact(Exact::Paths(counts)) => {
             let counts = counts[f.f].iter();
@@ -96,10 +96,10 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
         Config::EdgeNoLabel,
     ];
     let body = Dot::with_attr_getters(&graph, &without, &edge, &node);
-    let name = dot_escaped(&shown(&f.entry.name));
+    let name = dot_escaped(&printed_name(&f.entry.name));
     let entered = match f.executed.entered(&f.structure, &f.flow) {
-        exact if exact.is_exact() => grouped(exact.count),
-        range => format!("≥ {}", grouped(range.least)),
+        exact if exact.is_exact() => group_digits(exact.count),
+        range => format!("≥ {}", group_digits(range.least)),
     };
     format!("digraph \"{name}\" {{\n    label=\"{name}: entered {entered}\"\n{body}}}\n")
 }
@@ -111,12 +111,12 @@ const UNKNOWN: &str = " style=dotted color=gray fontcolor=gray";
 
 /// A count; where some paths of the function are not selected, or it may have been forked, the least number, or that
 /// nothing is known.
-fn said(f: &CountedFunction, range: Range) -> String {
+fn describe_count(f: &CountedFunction, range: Range) -> String {
     match (f.executed.is_bound(range), range.count) {
-        (false, n) => grouped(n),
+        (false, n) => group_digits(n),
         (true, 0) if f.executed.is_partial => "not selected".to_string(),
         (true, 0) => "not known".to_string(),
-        (true, n) => format!("≥ {}", grouped(n)),
+        (true, n) => format!("≥ {}", group_digits(n)),
     }
 }
 
@@ -132,7 +132,7 @@ fn style(f: &CountedFunction, range: Range) -> &'static str {
 fn node(profile: &Profile, f: &CountedFunction, b: BlockId, hot: bool) -> String {
     let range = f.executed.blocks[b];
     let style = if hot { " penwidth=3" } else { style(f, range) };
-    let (lines, count) = (lines(profile, f, b), said(f, range));
+    let (lines, count) = (lines(profile, f, b), describe_count(f, range));
     format!("shape=box label=\"b{b}{lines}\\n{count}\"{style}")
 }
 
@@ -140,7 +140,7 @@ fn node(profile: &Profile, f: &CountedFunction, b: BlockId, hot: bool) -> String
 fn edge(f: &CountedFunction, e: &EdgeCount, range: Range, hot: bool) -> String {
     let block = f.structure.cfg.block(e.edge.block);
     let name = block.terminator.edge_name(e.edge.succ);
-    let label = format!("{name} {}", said(f, range));
+    let label = format!("{name} {}", describe_count(f, range));
     let style = if hot {
         " penwidth=4 color=red"
     } else {

@@ -5,7 +5,7 @@ use super::{Asked, Export, Weigh};
 use crate::base::error::Result;
 use crate::read::report::Report;
 
-/// See [`Export::ABOUT`].
+/// Paths as folded stacks, for flame graphs.
 pub(super) struct Folded;
 
 impl Export for Folded {

@@ -6,7 +6,7 @@
 
 use super::{Asked, Counts, Export};
 use crate::base::error::Result;
-use crate::base::names::{escaped, printable, shown};
+use crate::base::names::{escape_also, escape_unprintable, printed_name};
 use crate::profile::left::Range;
 use crate::read::analysis::counted::CountedFunction;
 use crate::read::analysis::lines::{SourceFile, lambda_name};
@@ -52,18 +52,23 @@ fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
     let mut out = "# p3-prof\n".to_string();
     let verdict = &counts.profile.verdict;
     for reason in verdict.missing() {
-        let _ = writeln!(out, "# {}: {}", verdict.status(), printable(reason));
+        let _ = writeln!(
+            out,
+            "# {}: {}",
+            verdict.status(),
+            escape_unprintable(reason)
+        );
     }
-    out += &uncertain(counts);
+    out += &uncertain_comments(counts);
     for (name, source) in &counts.own_by_line(asked)? {
-        out += &record(name, source, ends);
+        out += &file_record(name, source, ends);
     }
     Ok(out.into())
 }
 
 /// Comments on the functions whose counts are not certain, as `show --edges` marks them: the format has no place for
 /// that.
-fn uncertain(counts: &Counts) -> String {
+fn uncertain_comments(counts: &Counts) -> String {
     let comment = |f: &CountedFunction| {
         let why = if f.executed.again && f.flow.entry > 0 {
             "setjmp may return to it again: counts are not certain"
@@ -79,18 +84,18 @@ fn uncertain(counts: &Counts) -> String {
                 _ => return None,
             }
         };
-        Some(format!("# {}: {why}\n", shown(&f.entry.name)))
+        Some(format!("# {}: {why}\n", printed_name(&f.entry.name)))
     };
     counts.functions.iter().filter_map(comment).collect()
 }
 
-fn record(name: &str, source: &SourceFile, ends: bool) -> String {
-    let mut out = format!("TN:\nSF:{}\n", printable(name));
+fn file_record(name: &str, source: &SourceFile, ends: bool) -> String {
+    let mut out = format!("TN:\nSF:{}\n", escape_unprintable(name));
     // Symbols, as gcov writes them: genhtml demangles. Commas end fields, and nothing quotes them. genhtml 2 allows for
     // lambdas that never ran on lines that did, if it knows them by their names.
     let name = |symbol: &str| {
         let lambda = ends.then(|| lambda_name(symbol)).flatten();
-        escaped(lambda.as_deref().unwrap_or(symbol), &[','])
+        escape_also(lambda.as_deref().unwrap_or(symbol), &[','])
     };
     let functions = source.functions_in_order();
     for (symbol, f) in &functions {
@@ -104,7 +109,7 @@ fn record(name: &str, source: &SourceFile, ends: bool) -> String {
     for (symbol, f) in &functions {
         let _ = writeln!(out, "FNDA:{},{}", f.entered, name(symbol));
     }
-    found(&mut out, "FN", functions.iter().map(|(_, f)| f.entered));
+    write_totals(&mut out, "FN", functions.iter().map(|(_, f)| f.entered));
     let mut all = Vec::new();
     for (line, branches) in &source.branches {
         for (i, ways) in branches.iter().enumerate() {
@@ -115,16 +120,16 @@ fn record(name: &str, source: &SourceFile, ends: bool) -> String {
             }
         }
     }
-    found(&mut out, "BR", all.into_iter());
+    write_totals(&mut out, "BR", all.into_iter());
     for (line, n) in source.lines() {
         let _ = writeln!(out, "DA:{line},{n}");
     }
-    found(&mut out, "L", source.lines().map(|(_, n)| n));
+    write_totals(&mut out, "L", source.lines().map(|(_, n)| n));
     out + "end_of_record\n"
 }
 
 /// How many there are, and how many ran.
-fn found(out: &mut String, what: &str, counts: impl Iterator<Item = u64> + Clone) {
+fn write_totals(out: &mut String, what: &str, counts: impl Iterator<Item = u64> + Clone) {
     let (all, ran) = (counts.clone().count(), counts.filter(|&n| n > 0).count());
     let _ = writeln!(out, "{what}F:{all}\n{what}H:{ran}");
 }

@@ -36,7 +36,7 @@ pub static EXPORTERS: [Exporter; 11] = [
     exporter::<speedscope::Speedscope>(),
     exporter::<dot::Graphviz>(),
     exporter::<tables::Csv>(),
-    exporter::<tables::Json>(),
+    exporter::<tables::JsonTables>(),
 ];
 
 /// A format of [`EXPORTERS`].
@@ -91,20 +91,20 @@ impl From<Vec<u8>> for Written {
 
 /// A format that is made from a profile alone: a type in a file of its own.
 trait Export {
-    /// See [`Exporter::name`].
+    /// What people type: [`Exporter::name`].
     const NAME: &'static str;
-    /// See [`Exporter::about`].
+    /// What reads the format, and what that shows: [`Exporter::about`].
     const ABOUT: &'static str;
-    /// See [`Exporter::weighed`].
+    /// Whether one may choose what a path weighs: [`Exporter::weighed`].
     const WEIGHED: bool = false;
-    /// See [`Exporter::own`].
+    /// Whether sources of the system are left out unless they are asked for: [`Exporter::own`].
     const OWN: bool = false;
-    /// See [`Exporter::by_line`].
+    /// Whether it is about lines: [`Exporter::by_line`].
     const BY_LINE: bool = false;
     /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
     type View<'a>: View<'a>;
 
-    /// See [`Exporter::unfit`].
+    /// Why it takes no sampled subpaths; `None` if it takes them: [`Exporter::unfit`].
     const UNFIT: Option<&'static str> = Some(EXACT);
 
     /// The file. Only formats that say so ([`Export::WEIGHED`], [`Export::OWN`]) are asked otherwise than by default.
@@ -120,7 +120,7 @@ const EXACT: &str =
 
 /// What formats are made from: one view of one profile.
 trait View<'a>: Sized {
-    /// See [`Exporter::told`].
+    /// Whether decisions in it are quoted from sources: [`Exporter::told`].
     const TOLD: bool;
 
     /// The view of the selected functions, with their sources. Near-linear in the total length of
@@ -128,7 +128,7 @@ trait View<'a>: Sized {
     ///
     /// # Errors
     /// A profile that cannot be viewed so, as one of edges by its paths.
-    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self>;
+    fn view_of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self>;
 
     /// What is to be told where lines are shown.
     fn notes(&self) -> Vec<String> {
@@ -139,9 +139,9 @@ trait View<'a>: Sized {
 impl<'a> View<'a> for Report<'a> {
     const TOLD: bool = true;
 
-    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
+    fn view_of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
         let report = Report::new(profile.paths()?, selection)?;
-        Ok(report.told_by(sources))
+        Ok(report.with_sources(sources))
     }
 }
 
@@ -164,7 +164,7 @@ fn write<F: Export>(
     asked: Asked,
     sources: Sources,
 ) -> Result<Written> {
-    let view: F::View<'_> = View::of(profile, selection, sources)?;
+    let view: F::View<'_> = View::view_of(profile, selection, sources)?;
     Ok(Written {
         data: F::write(&view, asked)?,
         notes: if F::BY_LINE { view.notes() } else { Vec::new() },
@@ -174,7 +174,7 @@ fn write<F: Export>(
 /// What only some formats know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// See [`Exporter::weighed`].
+    /// What a path weighs, in formats where that can be chosen ([`Exporter::weighed`]).
     pub weigh: Weigh,
     /// Whether sources of the system and of toolchains are in it, too ([`Exporter::own`]).
     pub all: bool,
@@ -237,7 +237,7 @@ impl<'a> Counts<'a> {
         Ok(sources)
     }
 
-    /// The same without sources of the system and of toolchains, unless these are asked for.
+    /// Counts by source file and line, without sources of the system and of toolchains unless these are asked for.
     fn own_by_line(&self, asked: Asked) -> Result<BTreeMap<&'a str, SourceFile>> {
         let mut sources = self.by_line()?;
         sources.retain(|file, _| asked.all || !is_of_the_system(file));
@@ -252,7 +252,7 @@ impl<'a> Counts<'a> {
 impl<'a> View<'a> for Counts<'a> {
     const TOLD: bool = false;
 
-    fn of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
+    fn view_of(profile: &'a Profile, selection: &Selection, sources: Sources) -> Result<Self> {
         Ok(Counts {
             profile,
             functions: CountedFunction::find_selected(profile, selection)?,
@@ -263,7 +263,7 @@ impl<'a> View<'a> for Counts<'a> {
     fn notes(&self) -> Vec<String> {
         let markers = self.sources.markers();
         let mut notes = self.sources.remarks_on_markers();
-        notes.extend(self.sources.changed());
+        notes.extend(self.sources.list_changed());
         notes.extend(self.sources.missing_markers());
         let spans = self.functions.iter();
         let spans = spans.flat_map(|f| f.structure.cfg.blocks.iter().flat_map(|b| &b.lines));

@@ -9,7 +9,7 @@ use super::stacks::Frame;
 use super::{Asked, Export};
 use crate::base::error::Result;
 use crate::base::index::FuncId;
-use crate::base::names::{printable, shown};
+use crate::base::names::{escape_unprintable, printed_name};
 use crate::input::ir::Loc;
 use crate::profile::Profile;
 use crate::read::analysis::samples::messages::{
@@ -21,7 +21,7 @@ use prost::Message;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
-/// See [`Export::ABOUT`].
+/// Paths and instructions by line, for pprof.
 pub(super) struct Pprof;
 
 impl Export for Pprof {
@@ -37,7 +37,7 @@ impl Export for Pprof {
 }
 
 /// A source position, and the inlined call that it is in.
-type Place = (Loc, Option<u32>);
+type InlinedLoc = (Loc, Option<u32>);
 
 /// The file in the making; ids are positions counted from 1.
 #[derive(Default)]
@@ -45,7 +45,7 @@ struct Tables {
     file: File,
     strings: HashMap<String, i64>,
     functions: HashMap<(String, Option<u32>), u64>,
-    locations: HashMap<(FuncId, Option<Place>), u64>,
+    locations: HashMap<(FuncId, Option<InlinedLoc>), u64>,
     frames: HashMap<Frame, u64>,
 }
 
@@ -55,7 +55,7 @@ fn render(report: &Report) -> Vec<u8> {
     for line in &report.lines {
         tables.path(report, line);
     }
-    packed(&tables.file)
+    compress_file(&tables.file)
 }
 
 /// A sample that is a stack of blocks, innermost last.
@@ -76,10 +76,10 @@ pub(crate) fn render_stacks(
     for stack in stacks {
         tables.stack(profile, stack);
     }
-    packed(&tables.file)
+    compress_file(&tables.file)
 }
 
-fn packed(file: &File) -> Vec<u8> {
+fn compress_file(file: &File) -> Vec<u8> {
     let bytes = file.encode_to_vec();
     let mut gzip = GzBuilder::new()
         .comment("p3-prof")
@@ -120,8 +120,8 @@ impl Tables {
         let entry = report.profile.entry(line.func);
         let spans = line.path.blocks.iter().flat_map(|b| entry.spans(*b));
         // Positions in order of their first instruction, with the instructions at each.
-        let mut order: BTreeMap<usize, (Option<Place>, u64)> = BTreeMap::new();
-        let mut first: HashMap<Place, usize> = HashMap::new();
+        let mut order: BTreeMap<usize, (Option<InlinedLoc>, u64)> = BTreeMap::new();
+        let mut first: HashMap<InlinedLoc, usize> = HashMap::new();
         for span in spans {
             let at = (span.loc, span.inlined);
             let place = *first.entry(at).or_insert(order.len());
@@ -133,7 +133,7 @@ impl Tables {
             order.insert(order.len(), (entry.loc.map(|l| (l, None)), rest));
         }
         let key = self.string("path");
-        let text = self.string(&format!("{} #{}", printable(&entry.name), line.id));
+        let text = self.string(&format!("{} #{}", escape_unprintable(&entry.name), line.id));
         for (i, (place, instructions)) in order.into_values().enumerate() {
             let location = self.location(report.profile, line.func, place);
             let executed = u128::from(line.count) * u128::from(instructions);
@@ -174,7 +174,7 @@ impl Tables {
             id,
             name,
             system_name: name,
-            filename: self.string(&printable(filename)),
+            filename: self.string(&escape_unprintable(filename)),
             start_line: 0,
         };
         self.file.function.push(function);
@@ -184,7 +184,7 @@ impl Tables {
     }
 
     /// The location of a place in function `f`: a line of each function that it was inlined from, the innermost first.
-    fn location(&mut self, profile: &Profile, f: FuncId, place: Option<Place>) -> u64 {
+    fn location(&mut self, profile: &Profile, f: FuncId, place: Option<InlinedLoc>) -> u64 {
         if let Some(&id) = self.locations.get(&(f, place)) {
             return id;
         }
@@ -250,9 +250,9 @@ impl Tables {
         let filename = file.map_or("", |f| &profile.manifest.files[f as usize]);
         let function = Function {
             id,
-            name: self.string(&shown(symbol)),
-            system_name: self.string(&printable(symbol)),
-            filename: self.string(&printable(filename)),
+            name: self.string(&printed_name(symbol)),
+            system_name: self.string(&escape_unprintable(symbol)),
+            filename: self.string(&escape_unprintable(filename)),
             start_line: begins.map_or(0, |l| i64::from(l.line)),
         };
         self.file.function.push(function);
@@ -270,7 +270,7 @@ mod tests {
     use std::io::Read;
 
     /// The samples as `function (file:line of its beginning) line: paths, instructions, label`.
-    fn shown(file: &File) -> String {
+    fn describe_samples(file: &File) -> String {
         let text = |id: i64| &file.string_table[id as usize];
         let sample = |s: &Sample| {
             let [location] = s.location_id[..] else {
@@ -331,6 +331,6 @@ mod tests {
         let locations: Vec<u64> = file.location.iter().map(|l| l.id).collect();
         assert_eq!(functions, ids(4));
         assert_eq!(locations, ids(11));
-        views::snapshot("made-pprof", &[("samples", shown(&file))]);
+        views::snapshot("made-pprof", &[("samples", describe_samples(&file))]);
     }
 }

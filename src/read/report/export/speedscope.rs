@@ -8,7 +8,7 @@ use crate::read::report::Report;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// See [`Export::ABOUT`].
+/// Paths as stacks, for speedscope.
 pub(super) struct Speedscope;
 
 impl Export for Speedscope {

@@ -1,6 +1,6 @@
 //! A path as a stack: the function, where the path starts, then its blocks with the ways taken.
 
-use crate::base::names::shown;
+use crate::base::names::printed_name;
 use crate::input::ir::Loc;
 use crate::paths::dag::PathStart;
 use crate::read::report::{Line, Report};
@@ -31,7 +31,7 @@ pub(super) fn frames(report: &Report, line: &Line) -> Vec<Frame> {
         let calls = &profile.manifest.inlined;
         let function = inlined.map_or_else(
             || profile.name(line.func),
-            |call| shown(&calls[call as usize].function),
+            |call| printed_name(&calls[call as usize].function),
         );
         let mut name = match step.loc {
             Some(loc) => format!("{function}:{}", loc.line),

@@ -18,9 +18,9 @@ impl Export for Csv {
     const UNFIT: Option<&'static str> = None;
 }
 
-pub(super) struct Json;
+pub(super) struct JsonTables;
 
-impl Export for Json {
+impl Export for JsonTables {
     const NAME: &'static str = "json";
     const ABOUT: &'static str = "All paths, as show --format json";
     type View<'a> = Report<'a>;

@@ -6,7 +6,7 @@ use super::layout::picture;
 use super::paths::{PathData, RowData, Teller, UncoveredData};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, PathId};
-use crate::base::names::readable;
+use crate::base::names::readable_name;
 use crate::profile::filter::Selection;
 use crate::profile::flow::flow;
 use crate::profile::left::{Executed, Range};
@@ -15,7 +15,7 @@ use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure};
 use crate::read::report::coverage::{Coverage, FunctionCoverage, Paths, SourceSums};
 use crate::read::report::is_zero;
-use crate::read::report::json::{About, about};
+use crate::read::report::json::{About, profile_json};
 use crate::read::report::steps::Steps;
 use crate::read::report::threads::{self, ThreadRow};
 use crate::read::report::{Decision, Report, To, Totals, line};
@@ -210,7 +210,7 @@ pub(super) fn write_data(
         threads: threads::collect(paths)?,
     };
     let program = ProgramData {
-        about: about(profile),
+        about: profile_json(profile),
         runs: profile.processes.iter().map(|p| p.total()).collect(),
         baseline: maker.baseline.as_ref().map(Baseline::data),
         selection: profile.said_selection(),
@@ -235,7 +235,7 @@ pub(super) fn write_data(
     }
     let sources = SourceData {
         files: maker.files.data(&used, sources, &coverage.lines),
-        changed: sources.changed(),
+        changed: sources.list_changed(),
     };
     write(out, b"],");
     write(out, json(&sources).strip_prefix(b"{").expect("an object"));
@@ -260,7 +260,7 @@ impl FunctionData {
 }
 
 /// What ran, and all.
-pub(super) fn both(numbers: Option<Paths>) -> [u64; 2] {
+pub(super) fn ran_and_all(numbers: Option<Paths>) -> [u64; 2] {
     numbers.map_or([0, 0], |n| [n.executed as u64, n.feasible as u64])
 }
 
@@ -325,11 +325,11 @@ impl Maker<'_> {
     fn function(&self, row: &FunctionCoverage, own: Option<&SourceSums>) -> Result<FunctionData> {
         let (profile, f) = (self.paths.profile(), row.f);
         let entry = profile.entry(f);
-        let begins = entry.begins();
+        let begins = entry.find_start();
         let branchless: BTreeSet<u32> = entry.branchless_sites().map(|s| s.loc.line).collect();
         let mut data = FunctionData {
             name: self.steps.name(f),
-            full: readable(&entry.name).into_owned(),
+            full: readable_name(&entry.name).into_owned(),
             symbol: entry.name.clone(),
             module: profile.module(f).to_string(),
             status: entry.status.to_string(),
@@ -346,8 +346,8 @@ impl Maker<'_> {
             contradictory_near: row.contradictory_near,
             before: Before::None,
             covered: row.paths.executed as u64,
-            lines: both(own.map(|s| s.lines)),
-            branches: both(own.map(|s| s.branches)),
+            lines: ran_and_all(own.map(|s| s.lines)),
+            branches: ran_and_all(own.map(|s| s.branches)),
             blocks: Vec::new(),
             rows: Vec::new(),
             paths: Vec::new(),
@@ -365,17 +365,21 @@ impl Maker<'_> {
         let has_none = || profile.counted_paths(f, &structure).map(|c| c.are_none());
         data.unselected = profile.is_selective() && self.paths.counts(f).is_empty() && has_none()?;
         data.blocks = self.blocks(f, &structure, &executed);
-        let (before, earlier) = self.before(f, &structure)?;
+        let (before, earlier) = self.paths_before(f, &structure)?;
         data.before = before;
         let mut teller = Teller::new(&self.steps, &self.files);
-        data.paths = self.ran(f, &structure, earlier, &mut teller)?;
-        data.uncovered = row.uncovered.iter().map(|u| teller.uncovered(u)).collect();
+        data.paths = self.executed_paths(f, &structure, earlier, &mut teller)?;
+        data.uncovered = row
+            .uncovered
+            .iter()
+            .map(|u| teller.describe_uncovered(u))
+            .collect();
         data.rows = teller.rows();
         Ok(data)
     }
 
     /// The paths that ran, here or before, the hottest first.
-    fn ran(
+    fn executed_paths(
         &self,
         f: FuncId,
         structure: &Structure,
@@ -410,7 +414,7 @@ impl Maker<'_> {
     }
 
     /// What the baseline has of a function, and its paths there, if it has the same control flow.
-    fn before(&self, f: FuncId, structure: &Structure) -> Result<(Before, Option<Earlier>)> {
+    fn paths_before(&self, f: FuncId, structure: &Structure) -> Result<(Before, Option<Earlier>)> {
         let Some(baseline) = &self.baseline else {
             return Ok((Before::None, None));
         };
@@ -461,7 +465,7 @@ impl Maker<'_> {
                         to: To::Block(to),
                         taken: block.terminator.edge_name(succ),
                     };
-                    let said = self.steps.words().said(f, &decision);
+                    let said = self.steps.words().describe_decision(f, &decision);
                     let step = self.steps.step(&said, &own);
                     (asks, outcome) = (step.text, step.outcome);
                 }

@@ -1,6 +1,6 @@
 //! The source files of a page: each once, however often modules name it.
 
-use super::data::{PlaceData, both};
+use super::data::{PlaceData, ran_and_all};
 use crate::input::ir::Loc;
 use crate::read::report::coverage::LineSums;
 use crate::read::source::{Sources, is_of_the_system};
@@ -40,7 +40,7 @@ impl Files {
         };
         let mut by_place: HashMap<String, u32> = HashMap::new();
         for name in manifest {
-            let place = plain(name);
+            let place = normalise_name(name);
             let next = files.names.len() as u32;
             let number = *by_place.entry(place).or_insert_with_key(|place| {
                 files.names.push(place.clone());
@@ -82,7 +82,7 @@ impl Files {
                 && !texts.contains_key(number)
                 && let Some(text) = sources.text(file)
             {
-                texts.insert(*number, text.whole().to_string());
+                texts.insert(*number, text.full_text().to_string());
             }
         }
         let file = |(number, name): (u32, &String)| {
@@ -91,8 +91,8 @@ impl Files {
                 name: name.clone(),
                 text: texts.remove(&number),
                 system: is_of_the_system(name),
-                lines: both(sums.map(|s| s.lines)),
-                branches: both(sums.map(|s| s.branches)),
+                lines: ran_and_all(sums.map(|s| s.lines)),
+                branches: ran_and_all(sums.map(|s| s.branches)),
                 excluded: excluded.remove(&number).unwrap_or_default(),
             }
         };
@@ -101,7 +101,7 @@ impl Files {
 }
 
 /// A name without `.` and without folders that `..` leaves again.
-fn plain(name: &str) -> String {
+fn normalise_name(name: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for (i, part) in name.split('/').enumerate() {
         match part {
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn names_that_lead_above_the_root_stay() {
-        assert_eq!(plain("/../x"), "/../x");
-        assert_eq!(plain("a/b/../../../x"), "../x");
-        assert_eq!(plain("/"), "");
+        assert_eq!(normalise_name("/../x"), "/../x");
+        assert_eq!(normalise_name("a/b/../../../x"), "../x");
+        assert_eq!(normalise_name("/"), "");
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn picture(cfg: &Cfg) -> Picture {
     let mut drawing = Drawing::new(cfg, &order);
     drawing.order();
     drawing.place();
-    drawing.finished(cfg)
+    drawing.finish_picture(cfg)
 }
 
 struct Drawing {
@@ -126,7 +126,7 @@ impl Drawing {
     fn order(&mut self) {
         let mut place: Vec<f64> = vec![0.0; self.nodes.len()];
         for layer in &self.layers {
-            numbered(layer, &mut place);
+            number_layer(layer, &mut place);
         }
         for sweep in 0..SWEEPS {
             let down = sweep % 2 == 0;
@@ -141,7 +141,7 @@ impl Drawing {
                 let mut keyed: Vec<(f64, usize)> = layer.iter().map(|n| (mean(n), *n)).collect();
                 keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
                 layer = keyed.into_iter().map(|k| k.1).collect();
-                numbered(&layer, &mut place);
+                number_layer(&layer, &mut place);
                 self.layers[i] = layer;
             }
         }
@@ -160,7 +160,7 @@ impl Drawing {
             let down = sweep % 2 == 0;
             for i in 0..self.layers.len() {
                 let i = if down { i } else { self.layers.len() - 1 - i };
-                let moved = self.wanted(&self.layers[i], down);
+                let moved = self.wanted_places(&self.layers[i], down);
                 for (&n, x) in self.layers[i].iter().zip(moved) {
                     self.nodes[n].x = x;
                 }
@@ -169,7 +169,7 @@ impl Drawing {
     }
 
     /// Where the nodes of a layer go: least squares from where they would be, in this order and without overlaps.
-    fn wanted(&self, layer: &[usize], down: bool) -> Vec<f64> {
+    fn wanted_places(&self, layer: &[usize], down: bool) -> Vec<f64> {
         let mut room = 0.0;
         let mut wanted = Vec::new();
         for &n in layer {
@@ -180,7 +180,7 @@ impl Drawing {
             wanted.push((ideal - offset, offset));
             room += node.width;
         }
-        let level = ascending(wanted.iter().map(|w| w.0));
+        let level = fit_ascending(wanted.iter().map(|w| w.0));
         level
             .into_iter()
             .zip(wanted)
@@ -188,7 +188,7 @@ impl Drawing {
             .collect()
     }
 
-    fn finished(self, cfg: &Cfg) -> Picture {
+    fn finish_picture(self, cfg: &Cfg) -> Picture {
         let left = |n: &Node| n.x - n.width / 2.0;
         let least = self.nodes.iter().map(left).fold(f64::MAX, f64::min);
         let at = |n: usize| {
@@ -221,7 +221,7 @@ fn layers(cfg: &Cfg, order: &Order) -> TiVec<BlockId, usize> {
     layers
 }
 
-fn numbered(layer: &[usize], place: &mut [f64]) {
+fn number_layer(layer: &[usize], place: &mut [f64]) {
     let n = layer.len() as f64;
     for (i, &node) in layer.iter().enumerate() {
         place[node] = (i as f64 + 0.5) / n;
@@ -234,7 +234,7 @@ fn mean(of: &[usize], value: impl Fn(usize) -> f64) -> Option<f64> {
 }
 
 /// The ascending numbers nearest to `values`, by least squares: neighbours that would descend are pooled.
-fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
+fn fit_ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut pools: Vec<(f64, usize)> = Vec::new();
     for value in values {
         let mut pool = (value, 1);
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn numbers_that_ascend() {
-        let nearest = ascending([1.0, 5.0, 3.0, 4.0, 9.0].into_iter());
+        let nearest = fit_ascending([1.0, 5.0, 3.0, 4.0, 9.0].into_iter());
         assert_eq!(nearest, [1.0, 4.0, 4.0, 4.0, 9.0]);
     }
 }

@@ -35,7 +35,7 @@ const SCRIPT: &str = concat!(
 pub const CONTENT: Content = Content::text(PAGE_MARK);
 /// What says in `page.html` that a page is ours.
 const PAGE_MARK: Mark = Mark::Head("<meta name=\"generator\" content=\"p3-prof html\">");
-/// The same of its parts, which are in comments.
+/// What says that the other files of a page are ours.
 const PART_MARK: Mark = Mark::Start(b"/* Written by p3-prof html */");
 /// What a folder with a page holds.
 pub const PARTS: [&str; 4] = ["data.js", "index.html", "page.js", "style.css"];
@@ -78,7 +78,7 @@ impl Page {
     }
 
     /// One file that holds everything.
-    pub fn single(&self) -> String {
+    pub fn single_file(&self) -> String {
         let style = format!("<style>{STYLE}</style>");
         let data = format!(
             "<script type=\"application/octet-stream\" id=\"data\">{}</script>",
@@ -114,7 +114,7 @@ impl Page {
     fn page(&self, style: &str, scripts: &str) -> String {
         let (head, rest) = PAGE.split_once("<!--style-->").expect("its place");
         let (body, end) = rest.split_once("<!--scripts-->").expect("its place");
-        let title = escaped(&self.title);
+        let title = escape_html(&self.title);
         let (head, body) = (title_in(head, &title), title_in(body, &title));
         format!("{head}{style}{body}{scripts}{end}")
     }
@@ -171,8 +171,8 @@ fn title_in(part: &str, title: &str) -> String {
     part.replace("<!--title-->", title)
 }
 
-fn escaped(text: &str) -> String {
-    crate::base::names::printable(text)
+fn escape_html(text: &str) -> String {
+    crate::base::names::escape_unprintable(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
 }

@@ -4,7 +4,7 @@ use super::files::Files;
 use crate::base::index::BlockId;
 use crate::paths::dag::{PathEnd, PathStart};
 use crate::read::report::coverage::{Near, Uncovered};
-use crate::read::report::steps::{Row, Steps};
+use crate::read::report::steps::{StepRow, Steps};
 use crate::read::report::words::Said;
 use crate::read::report::{Decision, Line, To};
 use serde::Serialize;
@@ -102,15 +102,15 @@ struct NearData {
 }
 
 /// A decision, by all that its words depend on.
-type Key = (Vec<BlockId>, BlockId, u32, bool, BlockId);
+type DecisionKey = (Vec<BlockId>, BlockId, u32, bool, BlockId);
 
 /// Words the paths of one function; every distinct row is kept once.
 pub(super) struct Teller<'a> {
     steps: &'a Steps<'a>,
     files: &'a Files,
-    numbers: HashMap<Row, u32>,
+    numbers: HashMap<StepRow, u32>,
     rows: Vec<RowData>,
-    said: HashMap<Key, Said>,
+    said: HashMap<DecisionKey, Said>,
 }
 
 impl<'a> Teller<'a> {
@@ -161,13 +161,17 @@ impl<'a> Teller<'a> {
 
     /// The numbers of a path's rows.
     fn numbers(&mut self, line: &Line) -> Vec<u32> {
-        let said: Vec<Said> = line.decisions.iter().map(|d| self.said(line, d)).collect();
+        let said: Vec<Said> = line
+            .decisions
+            .iter()
+            .map(|d| self.describe_decision(line, d))
+            .collect();
         let rows = self.steps.all_rows(line, &said);
         rows.into_iter().map(|row| self.number(row)).collect()
     }
 
     /// Words are the costly part, and paths of one function share most of their decisions.
-    fn said(&mut self, line: &Line, d: &Decision) -> Said {
+    fn describe_decision(&mut self, line: &Line, d: &Decision) -> Said {
         let (back, to) = match d.to {
             To::Block(b) => (false, b),
             To::Back(b) => (true, b),
@@ -175,16 +179,17 @@ impl<'a> Teller<'a> {
         let key = (d.before.clone(), d.block, d.succ, back, to);
         let words = self.steps.words();
         let said = self.said.entry(key);
-        said.or_insert_with(|| words.said(line.func, d)).clone()
+        said.or_insert_with(|| words.describe_decision(line.func, d))
+            .clone()
     }
 
-    fn number(&mut self, row: Row) -> u32 {
+    fn number(&mut self, row: StepRow) -> u32 {
         if let Some(number) = self.numbers.get(&row) {
             return *number;
         }
         let number = self.rows.len() as u32;
         self.rows.push(match row.clone() {
-            Row::Step(step) => {
+            StepRow::Step(step) => {
                 let file = step.line.as_ref().and_then(|l| self.files.number(&l.0));
                 RowData::Step(StepData {
                     file,
@@ -197,31 +202,34 @@ impl<'a> Teller<'a> {
                     times: step.times,
                 })
             }
-            Row::Library(fold) => RowData::Library {
+            StepRow::Library(fold) => RowData::Library {
                 library: fold.steps,
                 names: fold.names,
                 note: fold.note,
             },
-            Row::More(_) | Row::Differs(_) => unreachable!("no row was left out"),
+            StepRow::More(_) | StepRow::Differs(_) => unreachable!("no row was left out"),
         });
         self.numbers.insert(row, number);
         number
     }
 
-    pub(super) fn uncovered(&mut self, uncovered: &Uncovered) -> UncoveredData {
+    pub(super) fn describe_uncovered(&mut self, uncovered: &Uncovered) -> UncoveredData {
         let line = &uncovered.path;
         UncoveredData {
             path: self.path(line),
-            near: uncovered.near.as_ref().map(|near| self.near(line, near)),
+            near: uncovered
+                .near
+                .as_ref()
+                .map(|near| self.describe_near(line, near)),
             new_edges: uncovered.new_edges,
         }
     }
 
-    fn near(&mut self, line: &Line, near: &Near) -> NearData {
+    fn describe_near(&mut self, line: &Line, near: &Near) -> NearData {
         let last = near.common.checked_sub(1).map(|i| line.path.blocks[i]);
         let never = line.decisions.iter().find(|d| Some(d.block) == last);
         let mut phrase = |d: &Decision| {
-            let said = self.said(line, d);
+            let said = self.describe_decision(line, d);
             self.steps.phrase(line.func, &said)
         };
         NearData {

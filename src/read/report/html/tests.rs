@@ -7,11 +7,11 @@ use crate::profile::made;
 use crate::profile::manifest::{ShareEntry, encode_set};
 use crate::profile::tests::views;
 use crate::read::report::Report;
-use crate::read::report::steps::{Row, Steps};
+use crate::read::report::steps::{StepRow, Steps};
 use serde_json::Value;
 
 fn page(profile: &Profile) -> Page {
-    let sources = Sources::none();
+    let sources = Sources::without_files();
     let all = Selection::default();
     Page::new(profile.paths().unwrap(), &all, &sources, Some(profile)).unwrap()
 }
@@ -26,7 +26,7 @@ fn data(page: &Page) -> Value {
 fn rows_of_paths_are_those_of_reports() {
     let profile = views::profile();
     let data = data(&page(&profile));
-    let sources = Sources::none();
+    let sources = Sources::without_files();
     let steps = Steps::new(&profile, &sources, false);
     let report = Report::new(profile.paths().unwrap(), &Selection::default()).unwrap();
     assert!(report.lines.len() > 15);
@@ -45,14 +45,14 @@ fn rows_of_paths_are_those_of_reports() {
         for (n, row) in numbers.iter().zip(&expected) {
             let sent = &f["rows"][n.as_u64().unwrap() as usize];
             match row {
-                Row::Step(step) => {
+                StepRow::Step(step) => {
                     assert_eq!(sent["place"], step.place);
                     assert_eq!(sent["text"], step.text);
                     assert_eq!(sent["outcome"], step.outcome);
                     assert_eq!(sent["note"].as_str().unwrap_or(""), step.note);
                 }
-                Row::Library(fold) => assert_eq!(sent["library"], fold.steps),
-                Row::More(_) | Row::Differs(_) => unreachable!(),
+                StepRow::Library(fold) => assert_eq!(sent["library"], fold.steps),
+                StepRow::More(_) | StepRow::Differs(_) => unreachable!(),
             }
         }
     }
@@ -101,7 +101,7 @@ fn baseline_that_is_the_profile_has_equal_shares() {
 #[test]
 fn page_of_one_profile_is_always_the_same() {
     let profile = views::profile();
-    assert_eq!(page(&profile).single(), page(&profile).single());
+    assert_eq!(page(&profile).single_file(), page(&profile).single_file());
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn unselected_code_is_marked_and_never_said_not_to_have_run() {
     profile.manifest.functions[main].share = ShareEntry::Split(copies);
     made::path_counts(&mut profile)[main] = vec![first];
 
-    let sources = Sources::none();
+    let sources = Sources::without_files();
     let all = Selection::default();
     let page = Page::new(profile.paths().unwrap(), &all, &sources, None).unwrap();
     let data = data(&page);

@@ -1,6 +1,6 @@
 //! Rows of paths that are shown one below the other, so that no two are alike.
 
-use super::{Line, Row, Steps, folded, in_a_line};
+use super::{Line, StepRow, Steps, fold_middle, in_a_line};
 use crate::base::index::{BlockId, FuncId};
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +12,9 @@ impl Steps<'_> {
     pub fn rows_of_each<'l>(
         &self,
         lines: impl Iterator<Item = (&'l Line, Option<BlockId>)>,
-    ) -> Vec<Vec<Row>> {
+    ) -> Vec<Vec<StepRow>> {
         let lines: Vec<_> = lines.collect();
-        let all: Vec<(Vec<Row>, Option<usize>)> = lines
+        let all: Vec<(Vec<StepRow>, Option<usize>)> = lines
             .iter()
             .map(|(line, shown)| self.rows_and_shown(line, *shown))
             .collect();
@@ -31,8 +31,8 @@ impl Steps<'_> {
             kept[before].extend(deciding_rows(&all[before].0, &all[i].0));
         }
         let rows = all.iter().zip(&kept);
-        let mut rows: Vec<Vec<Row>> = rows
-            .map(|((rows, _), kept)| folded(rows, |i| kept.contains(&i)))
+        let mut rows: Vec<Vec<StepRow>> = rows
+            .map(|((rows, _), kept)| fold_middle(rows, |i| kept.contains(&i)))
             .collect();
         let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
         for (i, (line, _)) in lines.iter().enumerate() {
@@ -40,7 +40,8 @@ impl Steps<'_> {
             alike.entry(key).or_default().push(i);
         }
         for group in alike.into_values().filter(|group| group.len() > 1) {
-            let full: Vec<Vec<Row>> = group.iter().map(|i| self.full_rows(lines[*i].0)).collect();
+            let full: Vec<Vec<StepRow>> =
+                group.iter().map(|i| self.full_rows(lines[*i].0)).collect();
             for (n, i) in group.iter().enumerate() {
                 let others = full.iter().enumerate().filter(|(other, _)| *other != n);
                 let common = others.map(|(_, other)| {
@@ -50,26 +51,26 @@ impl Steps<'_> {
                 let differs = common.max().unwrap_or(0);
                 let row = full[n].get(differs).or(full[n].last());
                 let told = row.map(|row| in_a_line(std::slice::from_ref(row)));
-                rows[*i].push(Row::Differs(told.unwrap_or_default()));
+                rows[*i].push(StepRow::Differs(told.unwrap_or_default()));
             }
         }
         rows
     }
 
     /// The rows of a path with every decision.
-    fn full_rows(&self, line: &Line) -> Vec<Row> {
+    fn full_rows(&self, line: &Line) -> Vec<StepRow> {
         let said = self.words.decisions(line);
-        self.ended(line, self.told_rows(line.func, &said, true))
+        self.add_end(line, self.told_rows(line.func, &said, true))
     }
 }
 
 /// Which rows tell a path from a neighbour: the first that differs, and each condition that has another outcome there.
-pub(super) fn deciding_rows(rows: &[Row], neighbour: &[Row]) -> Vec<usize> {
+pub(super) fn deciding_rows(rows: &[StepRow], neighbour: &[StepRow]) -> Vec<usize> {
     let common = rows.iter().zip(neighbour).take_while(|(a, b)| a == b);
     let first = Some(common.count()).filter(|i| *i < rows.len());
     let outcomes: HashSet<_> = neighbour.iter().filter_map(asked_and_outcome).collect();
     let asked: HashSet<_> = outcomes.iter().map(|(asked, _)| *asked).collect();
-    let differs = |row: &Row| {
+    let differs = |row: &StepRow| {
         asked_and_outcome(row)
             .is_some_and(|told| asked.contains(&told.0) && !outcomes.contains(&told))
     };
@@ -78,9 +79,9 @@ pub(super) fn deciding_rows(rows: &[Row], neighbour: &[Row]) -> Vec<usize> {
 }
 
 /// A condition, by its place and text, and its outcome.
-fn asked_and_outcome(row: &Row) -> Option<([&str; 3], &str)> {
+fn asked_and_outcome(row: &StepRow) -> Option<([&str; 3], &str)> {
     match row {
-        Row::Step(step) => {
+        StepRow::Step(step) => {
             let within = step.within.as_deref().unwrap_or_default();
             Some(([&step.place, within, &step.text], &step.outcome))
         }

@@ -1,8 +1,8 @@
 //! Rows as text.
 
-use super::{Fold, Row, Step, joined};
+use super::{Fold, Step, StepRow, join_words};
 use crate::base::names::first_columns;
-use crate::base::table::{Layout, cut, display_width, in_columns, number_of, wrapped};
+use crate::base::table::{Layout, cut, display_width, in_columns, number_of, wrap_words};
 
 /// The columns that a place takes at most.
 const WIDEST_PLACE: usize = 22;
@@ -16,7 +16,7 @@ const NARROWEST_TEXT: usize = 12;
 const NARROWEST_NAMED: usize = 32;
 
 /// Rows as text, indented by so many columns; none is wider than the layout.
-pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
+pub fn text(rows: &[StepRow], layout: Layout, indent: usize) -> Vec<String> {
     let mut columns = StepColumns::measure(rows, layout.width, indent);
     let asked = columns.place(rows);
     let rows = rows.iter().zip(&asked);
@@ -37,7 +37,7 @@ struct StepColumns {
 
 impl StepColumns {
     /// The columns of `rows` in lines of so many columns, with all the room that others leave for what is asked.
-    fn measure(rows: &[Row], width: usize, indent: usize) -> StepColumns {
+    fn measure(rows: &[StepRow], width: usize, indent: usize) -> StepColumns {
         let steps = || rows.iter().filter_map(|row| row.step());
         let widest = |of: fn(&Step) -> usize| steps().map(of).max().unwrap_or(0);
         let place = widest(|s| display_width(&s.place)).min(WIDEST_PLACE);
@@ -47,7 +47,7 @@ impl StepColumns {
         let outcome = outcomes.filter(|w| *w <= most).max().unwrap_or(0);
         let note = widest(|s| display_width(&s.note));
         let named = widest(|s| match &s.within {
-            Some(name) => display_width(&s.asked(Some(name))),
+            Some(name) => display_width(&s.question(Some(name))),
             None => 0,
         });
         // What follows is not cut: where there is no room beside what is asked, it is on a line of its own.
@@ -67,11 +67,11 @@ impl StepColumns {
 
     /// What each row asks, in a column that is then no wider than the widest of these. Where several steps in turn are
     /// in one inlined function, the first names it.
-    fn place(&mut self, rows: &[Row]) -> Vec<String> {
+    fn place(&mut self, rows: &[StepRow]) -> Vec<String> {
         let room = self.widths[1];
         let mut within: Option<&String> = None;
         let asked = rows.iter().map(|row| {
-            let Row::Step(step) = row else {
+            let StepRow::Step(step) = row else {
                 return String::new();
             };
             let before = std::mem::replace(&mut within, step.within.as_ref());
@@ -95,26 +95,26 @@ impl StepColumns {
     }
 
     /// The lines of a row, where `asked` is what it asks.
-    fn print(&self, row: &Row, asked: &str) -> Vec<String> {
+    fn print(&self, row: &StepRow, asked: &str) -> Vec<String> {
         let start = self.start_of_asked();
         match row {
-            Row::Step(step) => self.lines(step, asked),
-            Row::Library(fold) => {
+            StepRow::Step(step) => self.lines(step, asked),
+            StepRow::Library(fold) => {
                 let needed = start + NARROWEST_TEXT + 2 + display_width(&fold.note);
                 if fold.note.is_empty() || needed <= self.width {
                     return vec![fold.line(start, self.width)];
                 }
-                let Row::Library(without) = row.without_note() else {
+                let StepRow::Library(without) = row.without_note() else {
                     unreachable!("a fold stays one");
                 };
                 vec![without.line(start, self.width), self.cut_line(&fold.note)]
             }
             // Its end may be what differs.
-            Row::Differs(_) => {
-                let folded = wrapped(&row.folded(), self.width, start);
+            StepRow::Differs(_) => {
+                let folded = wrap_words(&row.fold_mark(), self.width, start);
                 folded.lines().map(|line| cut(line, self.width)).collect()
             }
-            Row::More(_) => vec![self.cut_line(&row.folded())],
+            StepRow::More(_) => vec![self.cut_line(&row.fold_mark())],
         }
     }
 
@@ -155,7 +155,7 @@ impl StepColumns {
 fn break_words(text: &str, width: usize, indent: usize) -> Vec<String> {
     let indent = " ".repeat(indent.min(width / 2));
     let mut lines = Vec::new();
-    for line in wrapped(text, width, indent.len()).lines() {
+    for line in wrap_words(text, width, indent.len()).lines() {
         let mut rest = line.to_string();
         loop {
             let first = first_columns(&rest, width);
@@ -172,7 +172,7 @@ fn break_words(text: &str, width: usize, indent: usize) -> Vec<String> {
 
 impl Fold {
     /// One decision of what has this name.
-    pub(super) fn one(names: String) -> Fold {
+    pub(super) fn one_decision(names: String) -> Fold {
         Fold {
             steps: 1,
             names,
@@ -206,48 +206,48 @@ impl Fold {
     }
 }
 
-impl Row {
+impl StepRow {
     /// What decisions of this name are folded in.
     pub(super) fn fold_of(&mut self, names: &str) -> Option<&mut Fold> {
         match self {
-            Row::Library(fold) if fold.names == names => Some(fold),
+            StepRow::Library(fold) if fold.names == names => Some(fold),
             _ => None,
         }
     }
 
     fn step(&self) -> Option<&Step> {
         match self {
-            Row::Step(step) => Some(step),
+            StepRow::Step(step) => Some(step),
             _ => None,
         }
     }
 
     /// What stands for decisions that are not told one by one.
-    fn folded(&self) -> String {
+    fn fold_mark(&self) -> String {
         match self {
-            Row::Step(_) => String::new(),
-            Row::Library(fold) => fold.line(0, usize::MAX),
-            Row::More(n) => format!("⋯ {n} more (--full)"),
-            Row::Differs(told) => format!("⋯ with {told}"),
+            StepRow::Step(_) => String::new(),
+            StepRow::Library(fold) => fold.line(0, usize::MAX),
+            StepRow::More(n) => format!("⋯ {n} more (--full)"),
+            StepRow::Differs(told) => format!("⋯ with {told}"),
         }
     }
 }
 
 /// Rows in one line: `61 j >= gap true · 58 i < n false, leaves the loop`.
-pub fn in_a_line(rows: &[Row]) -> String {
+pub fn in_a_line(rows: &[StepRow]) -> String {
     let mut within: Option<&String> = None;
     let mut parts = Vec::new();
     for row in rows {
         parts.push(match row {
-            Row::Step(step) => {
+            StepRow::Step(step) => {
                 let name = step.within.as_ref().filter(|name| within != Some(*name));
                 within = step.within.as_ref();
-                let cells = [&step.place, &step.asked(name), &step.outcome];
+                let cells = [&step.place, &step.question(name), &step.outcome];
                 let cells = cells.into_iter().filter(|cell| !cell.is_empty());
                 let told = cells.map(String::as_str).collect::<Vec<_>>().join(" ");
-                joined(&told, &step.note)
+                join_words(&told, &step.note)
             }
-            Row::Library(..) | Row::More(_) | Row::Differs(_) => row.folded(),
+            StepRow::Library(..) | StepRow::More(_) | StepRow::Differs(_) => row.fold_mark(),
         });
     }
     parts.join(" · ")
@@ -256,19 +256,19 @@ pub fn in_a_line(rows: &[Row]) -> String {
 /// Rows in one line of at most `width` columns, with all their outcomes if there is room for these: conditions and
 /// functions lose their middle, then what follows goes, at last whole rows. Of the first row, the outcome stays as long
 /// as there is room for it alone.
-pub fn fit_in_a_line(rows: &[Row], width: usize) -> String {
+pub fn fit_in_a_line(rows: &[StepRow], width: usize) -> String {
     let whole = in_a_line(rows);
     if display_width(&whole) <= width {
         return whole;
     }
     let fits = |line: &String| display_width(line) <= width;
     let widths = [60, 40, 30, 24, 20, 16, 12, SHORTEST_TEXT].into_iter();
-    let mut lines = widths.map(|most| in_a_line(&shortened(rows, most)));
+    let mut lines = widths.map(|most| in_a_line(&shorten_rows(rows, most)));
     if let Some(line) = lines.find(fits) {
         return line;
     }
-    let short: Vec<Row> = shortened(rows, SHORTEST_TEXT);
-    let short: Vec<Row> = short.iter().map(Row::without_note).collect();
+    let short: Vec<StepRow> = shorten_rows(rows, SHORTEST_TEXT);
+    let short: Vec<StepRow> = short.iter().map(StepRow::without_note).collect();
     let mut kept = (1..=rows.len()).rev().map(|kept| {
         let more = match rows.len() - kept {
             0 => String::new(),
@@ -276,19 +276,20 @@ pub fn fit_in_a_line(rows: &[Row], width: usize) -> String {
         };
         in_a_line(&short[..kept]) + &more
     });
-    kept.find(fits).unwrap_or_else(|| least(&short[0], width))
+    kept.find(fits)
+        .unwrap_or_else(|| shorten_outcome(&short[0], width))
 }
 
 /// Rows whose conditions and functions take at most `most` columns each.
-fn shortened(rows: &[Row], most: usize) -> Vec<Row> {
+fn shorten_rows(rows: &[StepRow], most: usize) -> Vec<StepRow> {
     let short = rows.iter().map(|row| match row {
-        Row::Step(step) => Row::Step(Step {
+        StepRow::Step(step) => StepRow::Step(Step {
             text: cut(&step.text, most),
             within: step.within.as_ref().map(|name| cut(name, most)),
             note: whole_or_gone(&step.note, most),
             ..step.clone()
         }),
-        Row::Library(fold) => Row::Library(Fold {
+        StepRow::Library(fold) => StepRow::Library(Fold {
             names: cut(&fold.names, most),
             ..fold.clone()
         }),
@@ -305,9 +306,9 @@ fn whole_or_gone(note: &str, most: usize) -> String {
 }
 
 /// The outcome of a row, with as much of what it is the outcome of as `width` columns have room for.
-fn least(row: &Row, width: usize) -> String {
-    let Row::Step(step) = row else {
-        return cut(&row.folded(), width);
+fn shorten_outcome(row: &StepRow, width: usize) -> String {
+    let StepRow::Step(step) = row else {
+        return cut(&row.fold_mark(), width);
     };
     let told = [
         format!("{} {} {}", step.place, step.text, step.outcome),
@@ -319,15 +320,15 @@ fn least(row: &Row, width: usize) -> String {
     fitting.cloned().unwrap_or_else(|| cut(&told[2], width))
 }
 
-impl Row {
+impl StepRow {
     /// The row without what follows from it.
-    fn without_note(&self) -> Row {
+    fn without_note(&self) -> StepRow {
         match self {
-            Row::Step(step) => Row::Step(Step {
+            StepRow::Step(step) => StepRow::Step(Step {
                 note: String::new(),
                 ..step.clone()
             }),
-            Row::Library(fold) => Row::Library(Fold {
+            StepRow::Library(fold) => StepRow::Library(Fold {
                 note: String::new(),
                 ..fold.clone()
             }),
@@ -337,13 +338,13 @@ impl Row {
 
     /// The fewest columns in which a row shows its outcome, with a condition that is shortened.
     fn least_width(&self) -> usize {
-        let short = shortened(std::slice::from_ref(self), SHORTEST_TEXT);
+        let short = shorten_rows(std::slice::from_ref(self), SHORTEST_TEXT);
         display_width(&in_a_line(&[short[0].without_note()]))
     }
 }
 
 /// The columns that the first of `rows` needs in a line.
-pub fn least_width(rows: &[Row]) -> usize {
+pub fn least_width(rows: &[StepRow]) -> usize {
     let more = if rows.len() > 1 {
         display_width(" · … 99 more")
     } else {
@@ -356,8 +357,8 @@ pub fn least_width(rows: &[Row]) -> usize {
 mod tests {
     use super::*;
 
-    fn step(within: Option<&str>, text: &str, outcome: &str) -> Row {
-        Row::Step(Step {
+    fn step(within: Option<&str>, text: &str, outcome: &str) -> StepRow {
+        StepRow::Step(Step {
             place: "61".into(),
             line: None,
             within: within.map(String::from),
@@ -432,9 +433,9 @@ mod tests {
         for width in [60, 80, 100] {
             let layout = Layout { width, full: false };
             for (n, outcome) in outcomes.into_iter().enumerate() {
-                let rows: Vec<Row> = (0..12)
+                let rows: Vec<StepRow> = (0..12)
                     .map(|i| match step(None, conditions[i % 2], outcome) {
-                        Row::Step(step) => Row::Step(Step {
+                        StepRow::Step(step) => StepRow::Step(Step {
                             note: notes[i % 3].into(),
                             place: places[i % 4 / 2].into(),
                             ..step

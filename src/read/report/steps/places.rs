@@ -49,7 +49,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The same without the inlined function.
+    /// Where a path begins, if that is not the function's entry, without the inlined function.
     pub fn start_in_short(&self, line: &Line) -> String {
         match line.path.start {
             PathStart::Entry => String::new(),
@@ -126,7 +126,9 @@ impl Steps<'_> {
             known.dedup();
             // Two loops may have one header, and then it is called after its code.
             let seen = match known[..] {
-                [start] => Some(self.seen(&own, start.loc, start.column, start.inlined)),
+                [start] => {
+                    Some(self.place_for_reader(&own, start.loc, start.column, start.inlined))
+                }
                 // What clang makes of all computed `goto` of a function is at none of their lines.
                 _ if entry.terminators[header] == Terminator::IndirectBr => {
                     self.seen_block(f, header)
@@ -137,7 +139,7 @@ impl Steps<'_> {
                         self.find_first_code(entry, latches, &body)
                     });
                     around
-                        .map(|s| self.seen(&own, s.loc, s.column, s.inlined))
+                        .map(|s| self.place_for_reader(&own, s.loc, s.column, s.inlined))
                         .or_else(|| self.seen_block(f, header))
                 }
             };
@@ -232,7 +234,7 @@ impl Steps<'_> {
         let entry = self.words.profile().entry(f);
         let first = entry.spans(block).next();
         let span = entry.spans(block).find(|s| s.loc.line > 0).or(first)?;
-        Some(self.seen(&self.home_file(f), span.loc, span.column, span.inlined))
+        Some(self.place_for_reader(&self.home_file(f), span.loc, span.column, span.inlined))
     }
 
     /// The first code of a loop in the source: in the innermost of the functions that were inlined into each other that
@@ -292,7 +294,7 @@ impl Steps<'_> {
 
     /// Where code is for who reads the file `own`: of code of another library that was inlined it is where that is
     /// called.
-    fn seen(&self, own: &str, loc: Loc, column: u32, inlined: Option<u32>) -> Seen {
+    fn place_for_reader(&self, own: &str, loc: Loc, column: u32, inlined: Option<u32>) -> Seen {
         let manifest = &self.words.profile().manifest;
         let calls: Vec<u32> = manifest.calls_around(inlined).collect();
         let name = |file: u32| manifest.files[file as usize].as_str();

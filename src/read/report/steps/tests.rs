@@ -45,8 +45,8 @@ fn full_rows_of_different_paths_differ() {
     assert!(looked_at > 1000, "{looked_at}");
 }
 
-fn row(place: usize, outcome: &str) -> Row {
-    Row::Step(Step {
+fn row(place: usize, outcome: &str) -> StepRow {
+    StepRow::Step(Step {
         place: place.to_string(),
         line: None,
         within: None,
@@ -57,17 +57,17 @@ fn row(place: usize, outcome: &str) -> Row {
     })
 }
 
-fn rows(outcomes: &str) -> Vec<Row> {
+fn rows(outcomes: &str) -> Vec<StepRow> {
     let outcome = |c| if c == 't' { "true" } else { "false" };
     let rows = outcomes.chars().enumerate();
     rows.map(|(i, c)| row(i, outcome(c))).collect()
 }
 
 /// The numbers of rows that are shown; `⋯ 4` for what is folded.
-fn shown(rows: &[Row]) -> String {
-    let of = |row: &Row| match row {
-        Row::Step(step) => step.place.clone(),
-        Row::More(n) => format!("⋯{n}"),
+fn shown_rows(rows: &[StepRow]) -> String {
+    let of = |row: &StepRow| match row {
+        StepRow::Step(step) => step.place.clone(),
+        StepRow::More(n) => format!("⋯{n}"),
         _ => panic!("{row:?}"),
     };
     rows.iter().map(of).collect::<Vec<_>>().join(" ")
@@ -77,22 +77,33 @@ fn shown(rows: &[Row]) -> String {
 #[test]
 fn fold_hides_at_least_four_rows() {
     let all = |n: usize| rows(&"t".repeat(n));
-    assert_eq!(shown(&folded(&all(8), |_| false)), "0 1 2 3 4 5 6 7");
-    assert_eq!(shown(&folded(&all(9), |_| false)), "0 1 ⋯4 6 7 8");
-    assert_eq!(shown(&folded(&all(9), |i| i == 4)), "0 1 2 3 4 5 6 7 8");
-    assert_eq!(shown(&folded(&all(14), |i| i == 6)), "0 1 ⋯4 6 ⋯4 11 12 13");
-    assert_eq!(shown(&folded(&[], |_| false)), "");
-    let longest = (0..100).map(|n| folded(&all(n), |_| false).len()).max();
+    assert_eq!(
+        shown_rows(&fold_middle(&all(8), |_| false)),
+        "0 1 2 3 4 5 6 7"
+    );
+    assert_eq!(shown_rows(&fold_middle(&all(9), |_| false)), "0 1 ⋯4 6 7 8");
+    assert_eq!(
+        shown_rows(&fold_middle(&all(9), |i| i == 4)),
+        "0 1 2 3 4 5 6 7 8"
+    );
+    assert_eq!(
+        shown_rows(&fold_middle(&all(14), |i| i == 6)),
+        "0 1 ⋯4 6 ⋯4 11 12 13"
+    );
+    assert_eq!(shown_rows(&fold_middle(&[], |_| false)), "");
+    let longest = (0..100)
+        .map(|n| fold_middle(&all(n), |_| false).len())
+        .max();
     assert_eq!(longest, Some(8));
     for n in 0..30 {
         for kept in 0..n {
-            let some = folded(&all(n), |i| i == kept || i == 17);
+            let some = fold_middle(&all(n), |i| i == kept || i == 17);
             let hidden = some.iter().map(|r| match r {
-                Row::More(n) => *n,
+                StepRow::More(n) => *n,
                 _ => 1,
             });
             assert_eq!(hidden.sum::<usize>(), n);
-            assert!(!some.iter().any(|r| matches!(r, Row::More(0..=3))));
+            assert!(!some.iter().any(|r| matches!(r, StepRow::More(0..=3))));
             assert!(some.contains(&row(kept, "true")));
         }
     }

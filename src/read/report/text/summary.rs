@@ -1,9 +1,11 @@
 //! What was profiled, and whether all of it: the head of the report.
 
 use crate::base::index::{CfgEdge, FuncId};
-use crate::base::names::{NAMED_FUNCTIONS, printable};
+use crate::base::names::{NAMED_FUNCTIONS, escape_unprintable};
 use crate::base::style::{BOLD, WARN};
-use crate::base::table::{Layout, exact_number_of, exactly, grouped, number_of, percent, wrapped};
+use crate::base::table::{
+    Layout, exact_number_of, group_all_digits, group_digits, number_of, percent, wrap_words,
+};
 use crate::copies::strategy::Scheme;
 use crate::input::ir::{Loc, SkipReason};
 use crate::profile::Profile;
@@ -29,7 +31,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
     let [exact, cut, skipped] = by_status;
     let functions = report.functions.iter();
     let ran = functions.filter(|f| profile.measured.distinct(**f) > 0);
-    let (paths, _) = report.selected();
+    let (paths, _) = report.sum_selected();
     let is_least = |f: &FuncId| !profile.entry(*f).at_least.is_empty();
     let bound = if report.functions.iter().any(is_least) {
         "at least "
@@ -39,7 +41,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
     let first = format!(
         "{bound}{} executed, {} distinct",
         exact_number_of(paths, "path"),
-        exactly(report.distinct as u64),
+        group_all_digits(report.distinct as u64),
     );
     let how = if manifest.united.is_empty() {
         let copies = number_of(manifest.copies, "copy");
@@ -62,7 +64,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
         let some = [(exact, "exact"), (cut, "cut"), (skipped, "skipped")].into_iter();
         let some = some.filter(|(n, _)| *n > 0);
         let some: Vec<String> = some
-            .map(|(n, status)| format!("{} {status}", exactly(n as u64)))
+            .map(|(n, status)| format!("{} {status}", group_all_digits(n as u64)))
             .collect();
         format!(": {}", some.join(", "))
     };
@@ -74,27 +76,31 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
     };
     let behind = format!(
         ", in {} of {}{known}{status} ({how})",
-        grouped(ran.count() as u64),
+        group_digits(ran.count() as u64),
         number_of(all as u64, "function"),
     );
-    let lines = wrapped(&format!("{first}{behind}"), layout.width, 0);
+    let lines = wrap_words(&format!("{first}{behind}"), layout.width, 0);
     let mut out = lines.replacen(&first, &format!("{BOLD}{first}{BOLD:#}"), 1) + "\n";
     if report.functions.len() < manifest.functions.len() {
-        let of_program = wrapped(&describe_program(report), layout.width, 0);
+        let of_program = wrap_words(&describe_program(report), layout.width, 0);
         let _ = writeln!(out, "{of_program}");
     }
-    let mut warnings = inexact(report, steps, layout.full);
+    let mut warnings = list_inexact(report, steps, layout.full);
     warnings.extend(list_abandoned(report, steps, layout.full));
     warnings.extend(branchless(report));
     warnings.extend(without_lines(report));
     warnings.extend(
         profile
             .said_selection()
-            .map(|said| printable(&said).into_owned()),
+            .map(|said| escape_unprintable(&said).into_owned()),
     );
-    warnings.extend(profile.said().map(|said| printable(&said).into_owned()));
+    warnings.extend(
+        profile
+            .said()
+            .map(|said| escape_unprintable(&said).into_owned()),
+    );
     for warning in warnings {
-        for line in wrapped(&warning, layout.width, 0).lines() {
+        for line in wrap_words(&warning, layout.width, 0).lines() {
             let _ = writeln!(out, "{WARN}{line}{WARN:#}");
         }
     }
@@ -103,7 +109,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
 
 /// What the selected functions are of the program.
 fn describe_program(report: &Report) -> String {
-    let (paths, instructions) = report.selected();
+    let (paths, instructions) = report.sum_selected();
     let share = |part: u128, all: u128| percent(part as f64 / all.max(1) as f64);
     // Of a selection, the program ran other paths besides, which nobody counted.
     let all = |noun| exact_number_of(report.total_paths, noun);
@@ -121,14 +127,14 @@ fn describe_program(report: &Report) -> String {
     format!(
         "{} of {paths_of} ({} distinct), {} {instructions_of}",
         share(paths, report.total_paths),
-        exactly(report.total_distinct as u64),
+        group_all_digits(report.total_distinct as u64),
         share(instructions, report.total_instructions),
     )
 }
 
 /// That nothing has a line in the source, if that is so.
 fn without_lines(report: &Report) -> Option<String> {
-    let known = |f: &FuncId| report.profile.entry(*f).begins().is_some();
+    let known = |f: &FuncId| report.profile.entry(*f).find_start().is_some();
     let ran = || report.by_function.keys();
     (ran().next().is_some() && !ran().any(known)).then(|| {
         "no line numbers: steps name blocks (b0, b1, …); compile with -g or -gline-tables-only"
@@ -175,7 +181,7 @@ fn branchless(report: &Report) -> Option<String> {
 
 /// Which functions are not exact and why: one line for those that the user excluded, one for each of the first
 /// [`NAMED_FUNCTIONS`] others, and the number of the rest. `full`: a line for each of all.
-fn inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
+fn list_inexact(report: &Report, steps: &Steps, full: bool) -> Vec<String> {
     let profile = report.profile;
     let is_excluded =
         |f: &FuncId| profile.entry(*f).status == Status::Skipped(SkipReason::Excluded);
@@ -251,7 +257,7 @@ fn cuts(profile: &Profile, f: FuncId) -> String {
 fn list_abandoned(report: &Report, steps: &Steps, full: bool) -> Option<String> {
     let mut left = report.left.clone();
     left.sort_by_key(|&(f, n)| (Reverse(n), f));
-    let name = |(f, n): &(FuncId, u64)| format!("{} {}", steps.name(*f), grouped(*n));
+    let name = |(f, n): &(FuncId, u64)| format!("{} {}", steps.name(*f), group_digits(*n));
     let most = if full { left.len() } else { NAMED_FUNCTIONS };
     let named: Vec<String> = left.iter().take(most).map(name).collect();
     let more = match left.len().saturating_sub(most) {

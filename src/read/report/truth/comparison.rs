@@ -17,7 +17,7 @@ impl Branch<'_> {
             // What it joins was compared with the text.
             (Asks::Joined, _) => true,
             _ if !test.known.is_empty() => true,
-            (_, Some(at)) if self.contains(at) => true,
+            (_, Some(at)) if self.contains_position(at) => true,
             // A parameter, for example. Rust's comparisons are where the branch is, which an optimiser may use for
             // another operand.
             (Asks::Value, None) => !self.text.is_rust || self.condition.comparison.is_none(),
@@ -30,19 +30,19 @@ impl Branch<'_> {
     fn may_be_of_several(&self, test: &Test) -> bool {
         let condition = self.condition;
         let says = |words: &[&str]| words.iter().any(|word| condition.text.contains(word));
-        let is_joined =
-            test.origin == Some(Origin::Joined) && test.left.is_none_or(|left| self.contains(left));
+        let is_joined = test.origin == Some(Origin::Joined)
+            && test.left.is_none_or(|left| self.contains_position(left));
         let is_one_comparison = condition.comparison.is_some() && !says(&["&&", "||"]);
         is_joined && !says(&["|", "^", "?", "max", "min"]) || says(&["?"]) && !is_one_comparison
     }
 
     /// Whether the left side of a test is computed in the text of the condition.
     fn is_computed_here(&self, test: &Test) -> bool {
-        test.left.is_some_and(|left| self.contains(left))
+        test.left.is_some_and(|left| self.contains_position(left))
     }
 
     /// Whether a position is in the text of the condition.
-    fn contains(&self, at: [u32; 2]) -> bool {
+    fn contains_position(&self, at: [u32; 2]) -> bool {
         self.text.is_inside(self.condition, at)
     }
 
@@ -60,7 +60,7 @@ impl Branch<'_> {
         }
         let site = [self.site.loc.line, self.site.column];
         let Some(at) = test.at else {
-            return is_read(test) && self.contains(site);
+            return is_read(test) && self.contains_position(site);
         };
         let computed_here = self.is_computed_here(test);
         match test.origin {
@@ -84,7 +84,7 @@ impl Branch<'_> {
 
     /// What the predicate says, if it is at the condition.
     pub(super) fn judge_by_comparison(&self, test: &Test) -> Option<bool> {
-        let is_here = test.at.is_some_and(|at| self.contains(at));
+        let is_here = test.at.is_some_and(|at| self.contains_position(at));
         let is_elsewhere = || self.keeps_value(test) && self.tests_value_elsewhere(test);
         if test.inlined || !is_here && !is_elsewhere() {
             return None;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const MOST_MAYBE: usize = 8;
 
 /// The branches at one place.
-struct Place<'a> {
+struct BranchPlace<'a> {
     around: &'a Surroundings<'a>,
     /// The byte.
     offset: usize,
@@ -30,7 +30,7 @@ type Matched<'d> = Vec<(&'d Decision, Option<bool>)>;
 
 /// Puts what calls of macros decide in the place of what the text at the call says. O(branches), and for each place
 /// with a call O(its expansion).
-pub(super) fn judge(around: &Surroundings, sources: &Sources, judged: &mut Branches) {
+pub(super) fn judge_expansions(around: &Surroundings, sources: &Sources, judged: &mut Branches) {
     let mut places: BTreeMap<PlaceKey, Vec<(BlockId, Decided)>> = BTreeMap::new();
     for choice in &around.entry.choices {
         let terminator = around.entry.terminators[choice.block];
@@ -65,7 +65,7 @@ pub(super) fn judge(around: &Surroundings, sources: &Sources, judged: &mut Branc
         if branches.iter().any(held) {
             continue;
         }
-        let place = Place {
+        let place = BranchPlace {
             around,
             offset,
             branches,
@@ -74,6 +74,8 @@ pub(super) fn judge(around: &Surroundings, sources: &Sources, judged: &mut Branc
         let all = alternatives
             .iter()
             .flat_map(|decisions| place.match_all(decisions));
+        // A macro may have several definitions, by what was defined when it was compiled. An answer counts if all
+        // give it.
         let is_unique = all.into_iter().all(|matched| match &found {
             Some(known) => is_same(known, &matched),
             None => {
@@ -110,7 +112,7 @@ fn is_same(a: &Matched, b: &Matched) -> bool {
     told(a) == told(b)
 }
 
-impl Place<'_> {
+impl BranchPlace<'_> {
     /// Each way in which the branches are the decisions that may be here, by the rules of each compiler.
     fn match_all<'d>(&self, decisions: &'d [Decision]) -> Vec<Matched<'d>> {
         let by_rules = |rules: usize| {

@@ -22,7 +22,7 @@ pub enum Disambiguation {
 const FARTHEST: usize = 64;
 
 /// Where a way leads, as reports say it: file, line and column.
-type Target = Option<(String, u32, u32)>;
+type WayTarget = Option<(String, u32, u32)>;
 
 impl Words<'_> {
     /// What tells the way of `said` apart, if another way out of the block has its words. O(successors); of a call that
@@ -53,7 +53,7 @@ impl Words<'_> {
             terminator => {
                 let target = self.target(entry, said.block, succs[succ]);
                 let alike = succs.iter().enumerate().filter(|(i, _)| *i != succ);
-                let alike: Vec<Target> = alike
+                let alike: Vec<WayTarget> = alike
                     .map(|(_, to)| (*to, self.target(entry, said.block, *to)))
                     .filter(|(to, other)| match (&target, other) {
                         (Some(a), Some(b)) => (&a.0, a.1) == (&b.0, b.1),
@@ -71,7 +71,7 @@ impl Words<'_> {
                     return Some(self.value(entry, said, decided));
                 }
                 let column = target.map_or(0, |t| t.2);
-                let differs = |t: &Target| t.as_ref().is_some_and(|t| t.2 > 0 && t.2 != column);
+                let differs = |t: &WayTarget| t.as_ref().is_some_and(|t| t.2 > 0 && t.2 != column);
                 if column > 0 && alike.iter().all(differs) {
                     return Some(Disambiguation::ToColumn(column));
                 }
@@ -113,7 +113,7 @@ impl Words<'_> {
     }
 
     /// Where control gets from `block` by its successor `to` before anything else is decided, if a line says so.
-    fn target(self, entry: &FunctionEntry, block: BlockId, to: BlockId) -> Target {
+    fn target(self, entry: &FunctionEntry, block: BlockId, to: BlockId) -> WayTarget {
         let mut at = to;
         for _ in 0..FARTHEST {
             if let Some(span) = entry.spans(at).next() {

@@ -177,7 +177,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// The id that is `c` above the one with this key.
     pub(super) fn id_of(&self, key: IntValue<'ctx>, c: i64) -> IntValue<'ctx> {
         let (b, ty) = (&self.builder, key.get_type());
-        let inverse = ty.const_int(self.keys.inverse(), false);
+        let inverse = ty.const_int(self.keys.inverse_key(), false);
         let next = b.build_int_mul(key, inverse, "p3.r").expect("positioned");
         let id = self.plus(next, ty.const_int(c.wrapping_sub(1) as u64, true));
         let id = b.build_int_z_extend_or_bit_cast(id, self.i64, "p3.r");

@@ -6,7 +6,7 @@
 
 use super::exit::exit_with_line;
 use crate::base::llvm::LINKED as LLVM;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -111,7 +111,7 @@ impl Bounded {
             readings.done = 0;
         }
         readings.live.push(Live {
-            name: printable(&path.to_string_lossy()).into_owned(),
+            name: escape_unprintable(&path.to_string_lossy()).into_owned(),
             size: size as u64,
             thread,
             began: processor_time(thread).unwrap_or(0),

@@ -4,7 +4,7 @@
 use super::bound::Bounded;
 use super::exit::exit_with_line;
 use crate::base::llvm::LINKED as LLVM;
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::core::LLVMDisposeMessage;
@@ -95,7 +95,7 @@ impl Reading {
     pub(crate) fn begin(path: &Path, size: Option<usize>) -> Reading {
         READING.set(Some(path.to_path_buf()));
         let bounded = size.map(|size| Bounded::begin(path, size));
-        let path = printable(&path.to_string_lossy()).into_owned();
+        let path = escape_unprintable(&path.to_string_lossy()).into_owned();
         let line = |what: &str| {
             format!(
                 "error: {path}: LLVM {LLVM} {what} while it read the file: the file is damaged, or LLVM has a bug; \

@@ -2,14 +2,14 @@
 
 use crate::base::error::Result;
 use crate::base::index::{FuncId, PathId};
-use crate::base::table::{exactly, grouped, number_of, percent};
-use crate::cli::prof::browse::data::{Evidence, Function, Told, Tour};
+use crate::base::table::{group_all_digits, group_digits, number_of, percent};
+use crate::cli::prof::browse::data::{BrowsedFunction, Evidence, Told, Tour};
 use crate::cli::prof::browse::items::{Described, Items, Sort};
 use crate::cli::prof::browse::lit::{Lit, files};
 use crate::estimates::data::Estimate;
 use crate::estimates::data::subpaths::Points;
 use crate::estimates::subpath::profile::SampledProfile;
-use crate::estimates::subpath::report::{Numbers, Report, Row, Texts, find_decisions, locs};
+use crate::estimates::subpath::report::{Numbers, Report, SubpathRow, Texts, find_decisions, locs};
 use crate::profile::filter::Selection;
 use crate::read::report::steps::Steps;
 use crate::read::source::Sources;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 struct Sample<'a> {
     profile: SampledProfile<'a>,
     /// All subpaths, those first that cover most for sure.
-    rows: Vec<Row>,
+    rows: Vec<SubpathRow>,
     functions: BTreeMap<FuncId, Through>,
     /// Of all of them.
     all: Points,
@@ -68,7 +68,7 @@ impl<'a> Sample<'a> {
     ///
     /// Where points before the first that was counted are what is expected, so is the sum over all functions: the
     /// variance is that of a ratio of the two, to the first order.
-    fn begun(&self, f: FuncId) -> Estimate {
+    fn estimate_begun(&self, f: FuncId) -> Estimate {
         let (own, all) = (self.functions[&f].begun, self.all);
         let number = |p: Points| p.counted.saturating_add(p.missed);
         let share = number(own) as f64 / (number(all) as f64).max(1.0);
@@ -83,11 +83,11 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         format!(
             "{functions} in {} of about {} blocks, {distinct} subpaths; ± half of the 95 % interval",
             number_of(total as u64, "sample"),
-            grouped(self.profile.blocks().round() as u64)
+            group_digits(self.profile.blocks().round() as u64)
         )
     }
 
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Share, Sort::Size, Sort::Name]
     }
 
@@ -95,7 +95,7 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         "subpaths"
     }
 
-    fn distinct(&self, _: &[Function]) -> usize {
+    fn count_distinct(&self, _: &[BrowsedFunction]) -> usize {
         self.rows.len()
     }
 
@@ -103,13 +103,13 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
         (vec!["begin", "blocks", "±", "subpaths", "function"], 1)
     }
 
-    fn numbers(&self, f: &Function, _: u128, _: u128) -> Vec<String> {
-        let share = self.begun(f.f);
+    fn numbers(&self, f: &BrowsedFunction, _: u128, _: u128) -> Vec<String> {
+        let share = self.estimate_begun(f.f);
         vec![
-            grouped(f.count),
+            group_digits(f.count),
             percent(share.count),
             percent(share.half_width),
-            exactly(f.distinct as u64),
+            group_all_digits(f.distinct as u64),
         ]
     }
 
@@ -124,9 +124,9 @@ impl<'a> Evidence<'a> for Rc<Sample<'a>> {
 }
 
 /// The functions that sampled subpaths go through.
-pub(super) fn tell<'a>(profile: SampledProfile<'a>, steps: &Steps) -> Told<'a> {
+pub(super) fn list_functions<'a>(profile: SampledProfile<'a>, steps: &Steps) -> Told<'a> {
     let sample = Sample::new(profile);
-    let function = |(&f, through): (&FuncId, &Through)| Function {
+    let function = |(&f, through): (&FuncId, &Through)| BrowsedFunction {
         f,
         name: steps.name(f),
         count: through.begun.counted.into(),
@@ -165,7 +165,7 @@ impl<'a> Subpaths<'a> {
     }
 
     /// One of the list.
-    fn subpath(&self, i: usize) -> &Row {
+    fn subpath(&self, i: usize) -> &SubpathRow {
         &self.sample.rows[self.shown[i]]
     }
 
@@ -178,7 +178,7 @@ impl<'a> Subpaths<'a> {
 impl Items for Subpaths<'_> {
     fn title(&self) -> String {
         let name = self.sample.profile.profile.name(self.f);
-        let n = exactly(self.shown.len() as u64);
+        let n = group_all_digits(self.shown.len() as u64);
         format!("{name} · {n} sampled subpaths go through it")
     }
 
@@ -194,7 +194,7 @@ impl Items for Subpaths<'_> {
         self.sort
     }
 
-    fn sorts(&self) -> &'static [Sort] {
+    fn sort_orders(&self) -> &'static [Sort] {
         &[Sort::Share, Sort::Count, Sort::Size, Sort::Name]
     }
 
@@ -221,10 +221,10 @@ impl Items for Subpaths<'_> {
         let texts = self.texts(i);
         let row = self.subpath(i);
         let numbers = vec![
-            grouped(row.estimate.count.round() as u64),
-            grouped(row.estimate.half_width.ceil() as u64),
+            group_digits(row.estimate.count.round() as u64),
+            group_digits(row.estimate.half_width.ceil() as u64),
             percent(row.share),
-            exactly(row.places.len() as u64),
+            group_all_digits(row.places.len() as u64),
         ];
         let subpath = if texts.decisions.is_empty() {
             format!("{}  {}", texts.blocks, texts.lines)
@@ -238,7 +238,7 @@ impl Items for Subpaths<'_> {
         Ok(self.texts(i).blocks)
     }
 
-    fn lit(&mut self, i: usize) -> Result<Lit> {
+    fn find_source_text(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.sample.profile.profile, self.sources);
         let places = &self.subpath(i).places;
         let (said, steps) = find_decisions(&self.steps, sources, places);

@@ -21,7 +21,7 @@ fn samples(places: &[Row]) -> Samples {
     }
 }
 
-fn named(profile: &Profile, name: &str) -> FuncId {
+fn find_function(profile: &Profile, name: &str) -> FuncId {
     let mut functions = profile.functions();
     let f = functions.find(|f| profile.entry(*f).name == name);
     f.unwrap()
@@ -45,7 +45,7 @@ fn every_sample_belongs_to_a_function_or_is_outside() {
             ("", "", None, 1),
         ]),
     );
-    let (main, work) = (named(&p, "main"), named(&p, "_Z4workv"));
+    let (main, work) = (find_function(&p, "main"), find_function(&p, "_Z4workv"));
     assert_eq!(
         (time.amount_in(main).samples, time.amount_in(work).samples),
         (5, 7)
@@ -75,7 +75,7 @@ fn every_sample_belongs_to_a_function_or_is_outside() {
 #[test]
 fn names_match_in_every_form() {
     let mut p = views::profile();
-    let (a, b) = (named(&p, "main"), named(&p, "_Z4workv"));
+    let (a, b) = (find_function(&p, "main"), find_function(&p, "_Z4workv"));
     p.manifest.functions[a].name = "_ZNK2ns1AIlE1fEl".into();
     let found = |p: &Profile, symbol: &str| {
         let time = Time::new(p, &samples(&[(symbol, "/bin/demo", None, 1)]));

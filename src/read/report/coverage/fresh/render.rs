@@ -1,10 +1,10 @@
 //! What a run reached first, as text, JSON, CSV, annotations and a summary.
 
 use super::{Fresh, NewPath, ReachedBy, SourceLine};
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::rows::{Cell, Table};
 use crate::base::style::BOLD;
-use crate::base::table::{Layout, exactly, number_of, wrapped};
+use crate::base::table::{Layout, group_all_digits, number_of, wrap_words};
 use crate::profile::Profile;
 use crate::profile::merge::origins::Origin;
 use crate::read::report::coverage::ci;
@@ -44,7 +44,11 @@ fn describe_lines(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
         let ranges: Vec<String> = ranges.map(range).collect();
         let file = base_name(&profile.manifest.files[lines[0].0 as usize]);
         let word = if lines.len() == 1 { "line" } else { "lines" };
-        format!("{word} {} of {}", ranges.join(", "), printable(&file))
+        format!(
+            "{word} {} of {}",
+            ranges.join(", "),
+            escape_unprintable(&file)
+        )
     };
     let files = lines.chunk_by(|a, b| a.0 == b.0).map(of_file);
     files.collect::<Vec<_>>().join("; ")
@@ -53,16 +57,16 @@ fn describe_lines(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
 /// For people; at most `top` paths, each with what took it.
 pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> String {
     let steps = Steps::new(fresh.profile, sources, layout.full);
-    let summary = wrapped(&summary(fresh), layout.width, 0);
+    let summary = wrap_words(&summary(fresh), layout.width, 0);
     let mut out = format!("{BOLD}{summary}{BOLD:#}\n");
     if let Some(by) = find_common_reason(fresh) {
-        out += &(wrapped(&format!("all reached by {by}"), layout.width, 0) + "\n");
+        out += &(wrap_words(&format!("all reached by {by}"), layout.width, 0) + "\n");
     }
     for new in fresh.paths.iter().take(top) {
         out += &describe_path(fresh, &steps, new, layout);
     }
     if fresh.paths.len() > top {
-        let more = exactly((fresh.paths.len() - top) as u64);
+        let more = group_all_digits((fresh.paths.len() - top) as u64);
         let _ = writeln!(out, "… and {more} more (--top {})", fresh.paths.len());
     }
     out
@@ -71,10 +75,10 @@ pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> Str
 /// A path, its steps, and what is new on it.
 fn describe_path(fresh: &Fresh, steps: &Steps, new: &NewPath, layout: Layout) -> String {
     let line = &new.path;
-    let numbers = format!("  {} ×  ", exactly(line.count));
+    let numbers = format!("  {} ×  ", group_all_digits(line.count));
     let mut out = headline_and_steps(&numbers, steps, line, layout);
     for said in details(fresh, steps, new) {
-        out += &(wrapped(&said, layout.width, 4) + "\n");
+        out += &(wrap_words(&said, layout.width, 4) + "\n");
     }
     out
 }
@@ -126,7 +130,7 @@ const NAMED: usize = 3;
 fn reached_by(by: &ReachedBy) -> String {
     let mut runs: Vec<String> = by.runs.iter().take(NAMED).map(describe_run).collect();
     if by.runs.len() > NAMED {
-        let more = exactly((by.runs.len() - NAMED) as u64);
+        let more = group_all_digits((by.runs.len() - NAMED) as u64);
         runs.push(format!("{more} more"));
     }
     let (runs, programs) = (runs.join("; "), by.programs.join(", "));
@@ -135,7 +139,7 @@ fn reached_by(by: &ReachedBy) -> String {
         (true, false) => format!("runs in {programs}"),
         (false, false) => format!("{runs}; in {programs}"),
     };
-    printable(&text).into_owned()
+    escape_unprintable(&text).into_owned()
 }
 
 /// `test parse_1 (-v in.txt)`, or `run with -v in.txt`.
@@ -214,7 +218,7 @@ pub fn markdown(fresh: &Fresh) -> String {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct FreshJson<'a> {
     new: Vec<JsonNewPath<'a>>,
     /// How many paths ran that are known.
     #[serde(rename = "known")]
@@ -249,7 +253,7 @@ struct JsonNear {
 pub fn json(fresh: &Fresh, sources: &Sources) -> String {
     let words = Words::new(fresh.profile, sources);
     let new = fresh.paths.iter().map(|new| json_path(words, new));
-    let json = Json {
+    let json = FreshJson {
         new: new.collect(),
         again: fresh.again,
         new_pairs: fresh.pairs,

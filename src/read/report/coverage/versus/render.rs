@@ -1,8 +1,8 @@
 //! Coverage against an earlier profile as text, JSON, CSV, annotations and a summary.
 
-use crate::base::names::printable;
+use crate::base::names::escape_unprintable;
 use crate::base::rows::Table;
-use crate::base::table::{Layout, exactly, number_of};
+use crate::base::table::{Layout, group_all_digits, number_of};
 use crate::read::report::coverage::ci;
 use crate::read::report::coverage::json_path::JsonPath;
 use crate::read::report::diff::{Change, Diff};
@@ -47,7 +47,7 @@ pub fn text(versus: &Diff, sources: &Sources, top: usize, layout: Layout) -> Str
     for (what, paths) in paths_of_one(versus) {
         let number = paths.len();
         let line = |c: &Change| {
-            let numbers = format!("  {} ×  ", exactly(c.line.count));
+            let numbers = format!("  {} ×  ", group_all_digits(c.line.count));
             headline_and_steps(&numbers, &steps, &c.line, layout)
         };
         let lines: String = paths.iter().take(top).map(line).collect();
@@ -82,22 +82,22 @@ pub fn markdown(versus: &Diff) -> String {
     let _ = writeln!(
         out,
         "| ran in both | {} |",
-        exactly(versus.count_in_both() as u64)
+        group_all_digits(versus.count_in_both() as u64)
     );
     if versus.unselected > 0 {
-        let paths = exactly(versus.unselected as u64);
+        let paths = group_all_digits(versus.unselected as u64);
         let _ = writeln!(
             out,
             "| ran in one and not selected in the other | {paths} |"
         );
     }
     for (what, paths) in paths_of_one(versus) {
-        let _ = writeln!(out, "| {what} | {} |", exactly(paths.len() as u64));
+        let _ = writeln!(out, "| {what} | {} |", group_all_digits(paths.len() as u64));
     }
     for (what, names) in functions(versus).iter().filter(|(_, n)| !n.is_empty()) {
         let names: Vec<String> = names
             .iter()
-            .map(|n| format!("`{}`", printable(n)))
+            .map(|n| format!("`{}`", escape_unprintable(n)))
             .collect();
         let _ = writeln!(
             out,
@@ -110,7 +110,7 @@ pub fn markdown(versus: &Diff) -> String {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct VersusJson<'a> {
     gained: Vec<JsonPath<'a>>,
     lost: Vec<JsonPath<'a>>,
     #[serde(rename = "in_both")]
@@ -125,7 +125,7 @@ struct Json<'a> {
 /// For other programs.
 pub fn json(versus: &Diff, sources: &Sources) -> String {
     let words = Words::new(versus.after, sources);
-    let json = Json {
+    let json = VersusJson {
         gained: paths(words, &versus.appeared),
         lost: paths(words, &versus.vanished),
         both: versus.count_in_both(),
