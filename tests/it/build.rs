@@ -260,7 +260,7 @@ fn compiled_and_linked_at_once() {
     let arguments = [
         "-O1", "-MD", "-x", "c", "main.txt", "-x", "none", "lib.c", "-o", "prog",
     ];
-    run(command(CC, dir).args(arguments));
+    run(command(CC, dir).args(arguments).env("P3_COPIES", "4"));
     assert_eq!(modules(&dir.join("prog.p3")), ["lib.c", "main.txt"]);
     let rules = std::fs::read_to_string(dir.join("prog.d")).unwrap();
     assert!(

@@ -421,3 +421,32 @@ fn lost_counts_are_said_by_every_report() {
         .output();
     assert_eq!(strict.unwrap().status.code(), Some(1));
 }
+
+/// Several copies of a program that starts threads rarely run alike: whoever makes or runs them says so. One copy needs
+/// no word, and samples are not compared.
+#[test]
+fn several_copies_of_program_with_threads_are_warned_of() {
+    let dir = folder();
+    let dir = dir.path();
+    std::fs::write(dir.join("p.c"), PROGRAM).unwrap();
+    run(command(clang(), dir).args(["-O1", "-g", "-emit-llvm", "-c", "p.c", "-o", "p.bc"]));
+    let warning = "threads rarely run alike in several copies";
+    let said = |words: &[&str]| stderr(&rewrite(dir, words));
+    let line = format!(
+        "warning: {warning} (pthread_create, timer_create): with -k 1 they count exactly\n"
+    );
+    let two = said(&["p.bc", "-k", "2", "-o", "two"]);
+    assert!(two.starts_with(&line), "{two}");
+    assert!(!said(&["p.bc", "-o", "one"]).contains(warning));
+    #[cfg(feature = "estimates")]
+    assert!(!said(&["p.bc", "-k", "2", "--scheme", "subpath", "-o", "sample"]).contains(warning));
+    let line =
+        format!("warning: {warning} of p, q: build with -k 1, which is exact with threads\n");
+    let link = "$CC -O1 -g p.c -o p && $CC -O1 -g p.c -o q";
+    let built = said(&["build", "-k", "2", "-o", "p3", "--", "sh", "-c", link]);
+    let ran = said(&["suite", "-o", "p3", "--", "./p"]);
+    for said in [built, ran] {
+        assert_eq!(said.matches(warning).count(), 1, "{said}");
+        assert!(said.contains(&line), "{said}");
+    }
+}

@@ -9,6 +9,7 @@ use super::{Clock, Measured, write_folder};
 use crate::base::error::{Error, Result};
 use crate::base::names::printable;
 use crate::base::table::number_of;
+use crate::copies::copy_count::CopyCount;
 use crate::copies::strategy::Scheme;
 use crate::input::load::{Admitted, Optimize};
 use crate::profile::Profile;
@@ -91,7 +92,7 @@ fn edges(options: &Options, folder: &Path) -> Options {
         // They are what they are: inputs were admitted before.
         optimize: Optimize::Never,
         mlir: None,
-        copies: 1,
+        copies: CopyCount::Exactly(1),
         out: folder.to_path_buf(),
         scheme: Scheme::Edge,
         bitcode: true,
