@@ -24,6 +24,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use problem::ProfileProblem::Contradiction;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -62,6 +63,9 @@ struct Payload {
     /// What children did in functions that call `fork`, by counter.
     #[serde(default, skip_serializing_if = "ForkCounts::is_empty")]
     forks: ForkCounts,
+    /// Functions that a process may have been in when it was killed, without having counted it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    under_way: BTreeSet<FuncId>,
     /// Of sampled subpaths, everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sample: Option<SavedSample>,
@@ -101,6 +105,7 @@ impl Profile {
             entries: entries.filter_map(|(f, n)| Some((f, (*n)?))).collect(),
             forked: self.forked.clone(),
             forks: self.forks.clone(),
+            under_way: self.under_way.clone(),
             sample,
             bursts,
             manifest: self.manifest.clone(),
@@ -169,6 +174,9 @@ impl Profile {
         if !have_counters(&manifest, &payload.forks) {
             return Err(Contradiction("counter of forked children out of range"));
         }
+        if !payload.under_way.iter().all(|f| known(*f)) {
+            return Err(Contradiction("function under way out of range"));
+        }
         if !payload.forked.iter().all(is_block) {
             return Err(Contradiction("forked block out of range"));
         }
@@ -182,6 +190,7 @@ impl Profile {
             entries,
             forked: payload.forked,
             forks: payload.forks,
+            under_way: payload.under_way,
         };
         if bytes[7] < WITH_FORKED {
             profile.forked = find_forked(&profile);

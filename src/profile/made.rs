@@ -11,6 +11,7 @@ use crate::input::load::positions::Optimised;
 use crate::paths::function::function_inputs;
 use crate::paths::function::made::all as all_paths;
 use crate::profile::manifest::{Manifest, Parts};
+use std::collections::BTreeSet;
 
 /// A function with this control flow that anyone may call.
 pub(crate) fn body(cfg: Cfg) -> FunctionBody {
@@ -107,5 +108,6 @@ pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
         entries: ti_vec![None; functions.len()],
         forked: AllForked::new(),
         forks: ForkCounts::new(),
+        under_way: BTreeSet::new(),
     }
 }

@@ -18,6 +18,7 @@ pub mod measurement;
 pub mod merge;
 pub mod raw;
 pub mod several;
+pub mod under_way;
 pub mod union;
 pub mod verdict;
 pub mod verify;
@@ -42,6 +43,7 @@ use crate::profile::manifest::{FunctionEntry, Manifest, ShareEntry};
 use crate::read::source::{Search, Sources};
 use forks::{AllForked, ForkCounts};
 use measurement::Measurement;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,6 +74,8 @@ pub struct Profile {
     pub forked: AllForked,
     /// What children did in functions that call `fork`.
     pub forks: ForkCounts,
+    /// The functions that a process may have been in when it was killed, without having counted that it entered them.
+    pub under_way: BTreeSet<FuncId>,
 }
 
 /// The structure of a function of a profile, as the rewriter saw it.
