@@ -352,11 +352,25 @@ fn suite_tells_of_processes_without_counts() {
         dir,
         &["suite", "-o", "out", "--", "sh", "-c", &script],
     ));
+    let absent = |n: u32| {
+        format!(
+            "could not write what they counted (rights, limits, or the disk: stderr said why): {n} of copies 0, 1"
+        )
+    };
     let n = if root { 2 } else { 1 };
-    let absent = format!(
-        "could not write what they counted (rights, limits, or the disk: stderr said why): {n} of copies 0, 1"
-    );
-    assert!(said.contains(&absent), "{said}");
+    assert!(said.contains(&absent(n)), "{said}");
+    let remedy = "find out -type d -name raw -exec chmod 1777 {} +";
+    assert!(said.contains(remedy), "{said}");
+    // With the right to write, what the other user's processes count is merged, in this suite and in later ones.
+    let raw = dir.join("out/prog.p3/raw");
+    std::fs::set_permissions(&raw, std::fs::Permissions::from_mode(0o1777)).unwrap();
+    for _ in 0..2 {
+        let suite = ["suite", "-o", "out", "--", "sh", "-c", &script];
+        let said = stderr(&rewrite(dir, &suite));
+        assert!(said.contains(&absent(1)), "{said}");
+        let mode = std::fs::metadata(&raw).unwrap().mode();
+        assert_eq!(mode & 0o7777, 0o1777);
+    }
 }
 
 /// As ccache and distcc do, a program by the compiler's name runs the next one in `PATH` that has it.
