@@ -232,8 +232,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         }
         report_unlinked(&built.unlinked);
         if built.status == 0 {
-            let next = build.only.map(|c| format!("make check runs copy {c}"));
-            say_what_is_next(&built, build.out.as_deref(), next);
+            say_what_is_next(&built, build.out.as_deref(), build.only);
         } else {
             say(&format!("the build ended with status {}", built.status));
         }
@@ -262,8 +261,8 @@ fn report_unlinked(unlinked: &Unlinked) {
     }
 }
 
-/// What a build that succeeded left, and what to do next.
-fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
+/// What a build that succeeded left, and what to do next: of one copy, if it built that `only`.
+fn say_what_is_next(built: &Built, out: Option<&Path>, only: Option<u32>) {
     let programs = match (&built.programs[..], &built.earlier[..]) {
         ([], []) => return,
         ([], earlier) => {
@@ -275,11 +274,13 @@ fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
         }
         (new, _) => new,
     };
-    let suite = || {
-        let out = out.map_or(String::new(), |o| format!("-o {} ", quote_path(o)));
-        format!("p3-rewrite suite {out}-- {}", test_command(programs))
-    };
-    say(&format!("next: {}", next.unwrap_or_else(suite)));
+    let tests = test_command(programs);
+    if let Some(copy) = only {
+        say(&format!("next: {tests} runs copy {copy}"));
+        return;
+    }
+    let out = out.map_or(String::new(), |o| format!("-o {} ", quote_path(o)));
+    say(&format!("next: p3-rewrite suite {out}-- {tests}"));
 }
 
 /// What is wrong with a build whose programs were all linked without copies.

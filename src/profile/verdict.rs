@@ -418,9 +418,12 @@ fn by_number(among: &[CopyId], number: impl Fn(&CopyId) -> u32) -> BTreeMap<u32,
     groups
 }
 
-/// `2 of copies 0, 2 and 1 of copy 1`, the largest first.
+/// `2 of copies 0, 2 each and 1 of copy 1`, the largest first.
 fn listed_numbers(groups: &BTreeMap<u32, Vec<CopyId>>) -> String {
-    let group = |(n, of): (&u32, &Vec<CopyId>)| format!("{n} of {}", copies_named(of));
+    let group = |(n, of): (&u32, &Vec<CopyId>)| {
+        let each = if of.len() > 1 { " each" } else { "" };
+        format!("{n} of {}{each}", copies_named(of))
+    };
     let groups: Vec<String> = groups.iter().rev().map(group).collect();
     groups.join(" and ")
 }

@@ -569,6 +569,8 @@ fn next_command_is_one_that_there_is() {
         next(".PHONY: check\ntest: all\n\t./'a prog'\n"),
         "make test"
     );
+    // The one that looks for mistakes in the source, as git's does, is not meant.
+    assert_eq!(next("check:\n\tsparse\ntest: all\n"), "make test");
 }
 
 /// Programs that a suite did not run are named, the first of many.

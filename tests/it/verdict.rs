@@ -711,7 +711,7 @@ fn runs_of_which_copies_differ() {
     let runs: Vec<&str> = said.lines().filter(|l| l.starts_with("run ")).collect();
     let counts = "run none: leaf: called ";
     assert!(runs.iter().any(|l| l.starts_with(counts)), "{said}");
-    let numbers = "run 77: unequal numbers of runs: 2 of copy 0 and 1 of copies 1, 2";
+    let numbers = "run 77: unequal numbers of runs: 2 of copy 0 and 1 of copies 1, 2 each";
     assert!(runs.contains(&numbers), "{said}");
     assert!(
         runs.iter()
