@@ -1,4 +1,4 @@
-# CMake's compilers are those of p3-rewrite: cmake -DCMAKE_TOOLCHAIN_FILE=THIS [-DP3_COPIES=4] [-DP3_FLAGS=...]
+# CMake's compilers are those of p3-rewrite: cmake -DCMAKE_TOOLCHAIN_FILE=THIS [-DP3_COPIES=1] [-DP3_FLAGS=...]
 set(CMAKE_C_COMPILER "@P3_CC@")
 set(CMAKE_CXX_COMPILER "@P3_CXX@")
 # find_package(P3)

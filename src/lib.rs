@@ -28,6 +28,7 @@
 //! estimates/subpath/plan      what sampled functions tell the runtime
 //! copies/hot                  p3-hot: ranges of paths over copies, by what the copies would run
 //! copies/strategy             the table of schemes: what is measured, how it is spread, which versions
+//! copies/copy_count           how many copies: a number, or as many as pay
 //! copies/selection            only the paths asked for: what is selected, what is counted, who counts it
 //! write/emit                  the only place that writes LLVM
 //! estimates/outlined/emit     functions beside others, in which activations go on

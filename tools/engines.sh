@@ -112,7 +112,7 @@ if [ $# -gt 1 ]; then
             P3_CC=clang-$first "$TARGET/p3-cc" -O2 -g -c half.c
             P3_CC=clang-$last "$TARGET/p3-cc" -O2 -g -c main.c
             for linker in "$first" "$last"; do
-                P3_CC=clang-$linker P3_FLAGS="--scheme $scheme" "$TARGET/p3-cc" main.o half.o -o "linked-$linker"
+                P3_COPIES=4 P3_CC=clang-$linker P3_FLAGS="--scheme $scheme" "$TARGET/p3-cc" main.o half.o -o "linked-$linker"
                 make -s -C "linked-$linker.p3" run ALLOW_STATUS="$(./linked-"$linker" || echo $?)" P3_PROF="$PROF"
             done
         )
@@ -145,10 +145,10 @@ for scheme in p3 sbl; do
         unset CARGO_TARGET_DIR
         # Debug information names where the crate is: copies of one scheme are compared with those of the other.
         export RUSTFLAGS="--remap-path-prefix=$PWD=crate"
-        cargo p3 --scheme "$scheme" run -q -- 'one three' 'four  five' four >run.out
+        cargo p3 -k 4 --scheme "$scheme" run -q -- 'one three' 'four  five' four >run.out
         sort -u run.out >run.lines
         find target/p3/copies -name profile.p3prof -exec cp {} run.p3prof \;
-        cargo p3 --scheme "$scheme" test -q --workspace
+        cargo p3 -k 4 --scheme "$scheme" test -q --workspace
         find target/p3/copies -name profile.p3prof | sort >profiles
         while read -r profile; do "$PROF" verify --strict "$profile"; done <profiles
     )

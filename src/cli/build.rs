@@ -8,6 +8,7 @@ use super::selection::{
 use super::{ForceArgs, exit_code_of, print_message, warn};
 use crate::base::error::{Error, Result};
 use crate::base::table::number_of;
+use crate::copies::copy_count::CopyCount;
 use crate::copies::strategy::Scheme;
 use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Trust;
@@ -24,9 +25,11 @@ use std::process::ExitCode;
 /// How programs are put into copies.
 #[derive(Debug, clap::Args)]
 pub struct CopiesArgs {
-    /// Number of copies, up to 1024 [default: 4; 1 for sbl, shadow, subpath]
-    #[arg(short = 'k', long, value_name = "K", value_parser = super::values::copies())]
-    copies: Option<u32>,
+    /// Copies of each program, up to 1024: less overhead in each, but all must run alike
+    ///
+    /// auto: four, if --profile says that they pay and no threads start; else one.
+    #[arg(short = 'k', long, value_name = "K", default_value = "1")]
+    copies: CopyCount,
 
     /// What is counted, and by which copy: p3-rewrite --help lists the schemes
     #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
@@ -58,7 +61,7 @@ pub struct CopiesArgs {
 
 impl CopiesArgs {
     /// How many copies: as many as are of use to the scheme. A warning says if more are asked for.
-    pub(super) fn number(&self) -> u32 {
+    pub(super) fn number(&self) -> CopyCount {
         number_of_copies(self.scheme, self.copies)
     }
 
@@ -101,14 +104,16 @@ impl CopiesArgs {
 }
 
 /// How many copies `scheme` makes where the user asks for `wanted`. A warning says if these are fewer.
-pub(super) fn number_of_copies(scheme: Scheme, wanted: Option<u32>) -> u32 {
-    let strategy = scheme.strategy();
-    let made = strategy.copies(wanted.unwrap_or(strategy.usual_copies));
-    if let Some(wanted) = wanted.filter(|n| *n > made) {
+pub(super) fn number_of_copies(scheme: Scheme, wanted: CopyCount) -> CopyCount {
+    let made = scheme.strategy().copies(wanted.most());
+    if made == wanted.most() {
+        return wanted;
+    }
+    if let CopyCount::Exactly(_) = wanted {
         let made = number_of(made, "copy");
         warn(&format!("-k {wanted}: --scheme {scheme} makes only {made}"));
     }
-    made
+    CopyCount::Exactly(made)
 }
 
 /// The error for a selection of paths where none are counted.
@@ -181,11 +186,13 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         flags: args.copies.flags()?,
         environment: Vec::new(),
     };
-    if let Some(copy) = build.only.filter(|c| *c >= build.copies) {
-        let message = format!(
-            "--only {copy}: copies are 0 to {}; name one of them",
-            build.copies - 1
-        );
+    if let Some(copy) = build.only.filter(|c| *c >= build.copies.most()) {
+        let message = match build.copies.most() - 1 {
+            0 => format!(
+                "--only {copy}: there is one copy; give its number, 0, or more copies (-k 4)"
+            ),
+            last => format!("--only {copy}: copies are 0 to {last}; name one of them"),
+        };
         return Err(Error::Usage(message));
     }
     if let Some(out) = &build.out {
@@ -228,8 +235,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         }
         report_unlinked(&built.unlinked);
         if built.status == 0 {
-            let next = build.only.map(|c| format!("make check runs copy {c}"));
-            say_what_is_next(&built, build.out.as_deref(), next);
+            say_what_is_next(&built, build.out.as_deref(), build.only);
         } else {
             print_message(&format!("the build ended with status {}", built.status));
         }
@@ -258,8 +264,8 @@ fn report_unlinked(unlinked: &Unlinked) {
     }
 }
 
-/// What a build that succeeded left, and what to do next.
-fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
+/// What a build that succeeded left, and what to do next: of one copy, if it built that `only`.
+fn say_what_is_next(built: &Built, out: Option<&Path>, only: Option<u32>) {
     let programs = match (&built.programs[..], &built.earlier[..]) {
         ([], []) => return,
         ([], earlier) => {
@@ -271,11 +277,13 @@ fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
         }
         (new, _) => new,
     };
-    let suite = || {
-        let out = out.map_or(String::new(), |o| format!("-o {} ", quote_path(o)));
-        format!("p3-rewrite suite {out}-- {}", test_command(programs))
-    };
-    print_message(&format!("next: {}", next.unwrap_or_else(suite)));
+    let tests = test_command(programs);
+    if let Some(copy) = only {
+        print_message(&format!("next: {tests} runs copy {copy}"));
+        return;
+    }
+    let out = out.map_or(String::new(), |o| format!("-o {} ", quote_path(o)));
+    print_message(&format!("next: p3-rewrite suite {out}-- {tests}"));
 }
 
 /// What is wrong with a build whose programs were all linked without copies.

@@ -13,6 +13,7 @@ use super::suite::SuiteArgs;
 use super::{Color, ForceArgs};
 use crate::base::error::Result;
 use crate::base::names::Filter;
+use crate::copies::copy_count::CopyCount;
 use crate::copies::plan::Counters;
 use crate::copies::strategy::Scheme;
 use crate::input::engine::{self, Request as EngineRequest};
@@ -76,11 +77,12 @@ pub struct Args {
     #[arg(long, value_name = "VERSION", hide_short_help = true)]
     llvm: Option<u32>,
 
-    /// Copies [default: 4; 1 for sbl, shadow, subpath]
+    /// Copies that share the counting: less overhead in each, but all must run alike
     ///
-    /// At most 1024.
-    #[arg(short = 'k', long, value_name = "K", value_parser = super::values::copies())]
-    copies: Option<u32>,
+    /// Up to 1024, or auto: four, if --profile or --train says that they pay and no threads start; else
+    /// one.
+    #[arg(short = 'k', long, value_name = "K", default_value = "1")]
+    copies: CopyCount,
 
     /// Output folder; it is created if it does not exist
     #[arg(short, long, required = true, value_name = "DIR")]

@@ -11,7 +11,7 @@ use crate::profile::verdict::Trust;
 use crate::project::path_from_here;
 use crate::project::record::Record;
 use crate::read::request::{Empty, NOTHING, PATCH, Request, Spec, is_about_files_elsewhere};
-use crate::write::options::THREADS_WARNING;
+use crate::write::options::{THREADS_WARNING, UNLIKE_WARNING};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -188,26 +188,41 @@ pub(super) fn report_warnings(programs: &[Record]) {
     }
     for program in programs {
         let warnings = program.warnings.iter();
-        let warnings = warnings.filter(|w| {
-            !is_nothing(w) && !is_about_files_elsewhere(w) && !w.starts_with(THREADS_WARNING)
-        });
+        let warnings = warnings
+            .filter(|w| !is_nothing(w) && !is_about_files_elsewhere(w) && !is_about_threads(w));
         warnings.for_each(|w| warn(&format!("{}: {w}", path_from_here(&program.program))));
     }
 }
 
-/// Prints, in one line, which programs may lose counts by threads.
-pub(super) fn report_threads(programs: &[Record]) {
-    let has = |p: &&Record| p.warnings.iter().any(|w| w.starts_with(THREADS_WARNING));
-    let names = programs
+/// What a rewriting warns of threads, by how the warning begins, and what to do about it in a build.
+const ABOUT_THREADS: [(&str, &str); 2] = [
+    (
+        THREADS_WARNING,
+        "build without --update single to count exactly",
+    ),
+    (
+        UNLIKE_WARNING,
+        "build with -k 1, which is exact with threads",
+    ),
+];
+
+fn is_about_threads(warning: &str) -> bool {
+    ABOUT_THREADS
         .iter()
-        .filter(has)
-        .map(|p| path_from_here(&p.program));
-    let names: Vec<String> = names.collect();
-    if !names.is_empty() {
-        let names = first_names(NAMED_PROGRAMS, names.into_iter());
-        warn(&format!(
-            "{THREADS_WARNING} of {names}: build without --update single to count exactly"
-        ));
+        .any(|(begin, _)| warning.starts_with(begin))
+}
+
+/// Prints, in one line each, which programs may lose counts by threads, and of which programs with threads there are
+/// several copies.
+pub(super) fn report_threads(programs: &[Record]) {
+    for (begin, remedy) in ABOUT_THREADS {
+        let has = |p: &&Record| p.warnings.iter().any(|w| w.starts_with(begin));
+        let names = programs.iter().filter(has);
+        let names: Vec<String> = names.map(|p| path_from_here(&p.program)).collect();
+        if !names.is_empty() {
+            let names = first_names(NAMED_PROGRAMS, names.into_iter());
+            warn(&format!("{begin} of {names}: {remedy}"));
+        }
     }
 }
 

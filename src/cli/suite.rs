@@ -152,6 +152,7 @@ pub(super) fn report_end(suite: &Suite, gathered: &SuiteResult, quiet: bool) -> 
         }
     }
     report_failures(&gathered.failures);
+    report_absent(suite, gathered);
     let all = number_of(gathered.programs.len() as u64, "program");
     let none_ran = !idle.is_empty() && gathered.programs.iter().all(|(_, m)| m.is_none());
     let number = idle.len();
@@ -205,6 +206,20 @@ pub(super) fn report_end(suite: &Suite, gathered: &SuiteResult, quiet: bool) -> 
         "your command ended with status {status} in the round of copy {copy}; {left_out}this status is passed on"
     ));
     status
+}
+
+/// Says what helps if processes could not write what they counted, which their verdicts say.
+fn report_absent(suite: &Suite, gathered: &SuiteResult) {
+    let mut merged = gathered.programs.iter().filter_map(|(_, m)| m.as_ref());
+    if merged.any(|m| m.profile.processes.iter().any(|p| p.absent > 0)) {
+        let folders = suite.folders.iter().map(|folder| quote_path(folder));
+        let folders: Vec<String> = folders.collect();
+        warn(&format!(
+            "if processes that could not write what they counted run as another user, let them, and run the suite \
+             again: find {} -type d -name raw -exec chmod 1777 {{}} +",
+            folders.join(" ")
+        ));
+    }
 }
 
 /// The command that shows what a suite merged: of one program or without counts of paths, `show`; of several programs,

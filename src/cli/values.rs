@@ -1,14 +1,12 @@
 //! What options take that the core knows: the names that people type, and help.
 
+use crate::copies::copy_count::MAX_COPIES;
 use crate::copies::strategy::Scheme;
 use crate::profile::merge::FailureMode;
 use crate::read::report::coverage::{Annotate, Sort};
 use crate::read::report::export::{EXPORTERS, Exporter, Weigh};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
-
-/// The most copies that a program may have.
-const MAX_COPIES: u32 = 1024;
 
 /// What takes a number of copies.
 pub(super) fn copies() -> RangedI64ValueParser<u32> {

@@ -2,11 +2,12 @@
 //!
 //! In: [`crate::paths::function::Paths`] of every function. [`partition`] divides paths into tasks and shares, `hot`
 //! splits hot functions by what plans cost, `selection` leaves out paths that nobody asked for, and [`strategy`] is the
-//! table of schemes that combines them.
+//! table of schemes that combines them. `copy_count` is the number of copies.
 //!
 //! Out: [`partition::Share`], and for each copy and function a `plan::CopyPlan`, proved by `plan::check`. There is no
 //! LLVM here.
 
+pub mod copy_count;
 pub(crate) mod hot;
 pub mod partition;
 pub(crate) mod plan;

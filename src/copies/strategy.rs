@@ -71,8 +71,6 @@ pub struct Strategy {
     pub makes_ranges: bool,
     /// Whether it is for tests only, and help does not list it.
     pub is_hidden: bool,
-    /// So many copies, where no number is asked for.
-    pub usual_copies: u32,
     /// More copies than this are of no use.
     pub most_copies: u32,
     /// How tasks are made and given to copies.
@@ -217,7 +215,7 @@ schemes! {
     /// Gives whole functions to copies: to compare
     Pbl "pbl" PATHS
 
-    /// One copy, about twice the overhead: if copies cannot run alike
+    /// One copy that counts whole functions: to compare
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
     /// Estimates by forked shadows, at full speed: for servers
@@ -227,7 +225,7 @@ schemes! {
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
     /// Estimates of sequences across loops and calls, in bounded memory
-    Subpath "subpath" Strategy { measure: Measure::Estimated(Kind::Subpaths), method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
+    Subpath "subpath" Strategy { measure: Measure::Estimated(Kind::Subpaths), method: Method::Sample, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
     VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, is_hidden: true, ..PATHS }
@@ -270,7 +268,6 @@ const PATHS: Strategy = Strategy {
     method: Method::Count,
     makes_ranges: false,
     is_hidden: false,
-    usual_copies: 4,
     most_copies: u32::MAX,
     distribute: assign_longest_first,
     cost: Costs::labels,

@@ -25,6 +25,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use problem::ProfileProblem::Contradiction;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -67,6 +68,9 @@ struct Payload {
     /// What each thread counted but the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     threads: Vec<Thread>,
+    /// Functions that a process may have been in when it was killed, without having counted it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    under_way: BTreeSet<FuncId>,
     /// Of sampled subpaths, everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sample: Option<SavedSample>,
@@ -107,6 +111,7 @@ impl Profile {
             forked: self.forked.clone(),
             forks: self.forks.clone(),
             threads: self.threads.clone(),
+            under_way: self.under_way.clone(),
             sample,
             bursts,
             manifest: self.manifest.clone(),
@@ -175,6 +180,9 @@ impl Profile {
         if !have_counters(&manifest, &payload.forks) {
             return Err(Contradiction("counter of forked children out of range"));
         }
+        if !payload.under_way.iter().all(|f| known(*f)) {
+            return Err(Contradiction("function under way out of range"));
+        }
         if !payload.forked.iter().all(is_block) {
             return Err(Contradiction("forked block out of range"));
         }
@@ -189,6 +197,7 @@ impl Profile {
             forked: payload.forked,
             forks: payload.forks,
             threads: payload.threads,
+            under_way: payload.under_way,
         };
         if !are_possible(&profile) {
             return Err(Contradiction("counts of threads"));

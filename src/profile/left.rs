@@ -142,6 +142,8 @@ pub struct Executed {
     pub is_partial: bool,
     /// Whether activations may have ended anywhere, with their processes.
     pub in_flight: bool,
+    /// Whether it may have been entered more often than is known ([`Profile::under_way`]).
+    pub may_be_under_way: bool,
     /// How many of its activations may have been forked, so that they ended in two processes.
     pub forked: u64,
     /// By block in which a process may have forked: how many more came back from calls in it than made them.
@@ -185,6 +187,10 @@ impl Executed {
                 Some(first) => executed.add_first_paths(profile, f, structure, flow, &first),
                 None => executed.add_all(structure, flow, processes, profile.forked.get(&f)),
             },
+        }
+        if profile.under_way.contains(&f) {
+            executed.may_be_under_way = true;
+            executed.open_all();
         }
         executed
     }
@@ -235,6 +241,7 @@ impl Executed {
             again: false,
             is_partial: false,
             in_flight: false,
+            may_be_under_way: false,
             forked: 0,
             came_back: BTreeMap::new(),
             edges: flow.dag.iter().map(|&n| Range::exact(n)).collect(),
@@ -244,13 +251,13 @@ impl Executed {
 
     /// Whether a count that is shown as it is needs a mark: something else may have run what it counts.
     pub fn is_bound(&self, range: Range) -> bool {
-        (self.is_partial || self.forked > 0) && !range.is_exact()
+        (self.is_partial || self.may_be_under_way || self.forked > 0) && !range.is_exact()
     }
 
     /// How often the function of this structure was entered.
     pub fn entered(&self, structure: &Structure, flow: &Flow) -> Range {
         let enter = self.edges[structure.paths.dag.entry_edge()];
-        if self.is_partial && !enter.is_exact() {
+        if (self.is_partial || self.may_be_under_way) && !enter.is_exact() {
             Range::at_least(flow.entry)
         } else {
             Range::exact(flow.entry)
@@ -279,7 +286,8 @@ impl Executed {
         }
     }
 
-    /// Of copies that were killed at different moments: anything may have run more often.
+    /// Of copies that were killed at different moments, or in activations that nobody counted: anything may have run
+    /// more often.
     fn open_all(&mut self) {
         for range in self.edges.iter_mut().chain(&mut self.blocks) {
             range.most = u64::MAX;

@@ -11,6 +11,7 @@ use crate::input::load::positions::Optimised;
 use crate::paths::function::function_inputs;
 use crate::paths::function::made::all_measured as all_paths;
 use crate::profile::manifest::{Manifest, Parts};
+use std::collections::BTreeSet;
 
 /// A function with this control flow that anyone may call.
 pub(crate) fn body(cfg: Cfg) -> FunctionBody {
@@ -108,5 +109,6 @@ pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
         forked: AllForked::new(),
         forks: ForkCounts::new(),
         threads: Vec::new(),
+        under_way: BTreeSet::new(),
     }
 }

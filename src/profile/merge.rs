@@ -19,6 +19,7 @@ use super::combine::combine;
 use super::decode::{CountProblem, decode_paths};
 use super::forks::{AllForked, ForkCounts, find_forked, have_counters};
 use super::measurement::{Exact, ExactCounts, Measurement};
+use super::under_way::find_under_way;
 use super::verdict::{Processes, Verdict, Violation, copies_named, copies_needed};
 use super::{Profile, Structure, verify};
 use crate::base::error::{Error, Result};
@@ -28,7 +29,7 @@ use crate::copies::strategy::Measure;
 use crate::estimates::data::{self, Refused};
 use crate::profile::manifest::Manifest;
 use gather::{All, Copy, Gathered, gather};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What to do about files that cannot be used, and about copies that are missing or disagree:
@@ -142,7 +143,9 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
         unlike.extend(part.verdict.unlike);
     }
     profile.forked = find_forked(&profile);
-    profile.verdict = Verdict::of_profile(&profile)?;
+    let under_way = find_under_way(&profile)?;
+    profile.verdict = Verdict::of_profile(&profile, &under_way)?;
+    profile.under_way = under_way.silent;
     profile.verdict.unlike = unlike;
     match &profile.measured {
         Measurement::Estimated(_) => {
@@ -221,6 +224,7 @@ pub fn empty_profile(path: &Path, manifest: Manifest) -> Profile {
         forked: AllForked::new(),
         forks: ForkCounts::new(),
         threads: Vec::new(),
+        under_way: BTreeSet::new(),
         manifest,
     }
 }

@@ -19,6 +19,7 @@ pub mod measurement;
 pub mod merge;
 pub mod raw;
 pub mod several;
+pub mod under_way;
 pub mod union;
 pub mod verdict;
 pub mod verify;
@@ -44,6 +45,7 @@ use crate::read::source::{Search, Sources};
 use by_thread::Thread;
 use forks::{AllForked, ForkCounts};
 use measurement::Measurement;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -76,6 +78,8 @@ pub struct Profile {
     pub forks: ForkCounts,
     /// What threads counted but the first one of each process, where that is known: in order, none twice.
     pub threads: Vec<Thread>,
+    /// The functions that a process may have been in when it was killed, without having counted that it entered them.
+    pub under_way: BTreeSet<FuncId>,
 }
 
 /// The structure of a function of a profile, as the rewriter saw it.

@@ -106,6 +106,7 @@ pub fn union_with_baseline(
     let mut processes = Processes::default();
     let mut places = Vec::new();
     let (mut forked, mut forks) = (AllForked::new(), ForkCounts::new());
+    let mut under_way = BTreeSet::new();
     for profile in profiles {
         let to = joined.add(profile)?;
         let name = profile.path.display().to_string();
@@ -141,6 +142,7 @@ pub fn union_with_baseline(
             });
             joined.add(of_f);
         }
+        under_way.extend(profile.under_way.iter().map(|f| to[*f]));
         places.push(to);
     }
     // Last, since what any program has is not taken from the baseline.
@@ -173,6 +175,7 @@ pub fn union_with_baseline(
         forked,
         forks,
         threads: Vec::new(),
+        under_way,
         manifest: joined.manifest,
     };
     Ok(Union {

@@ -10,6 +10,7 @@ use super::forks::find_unnoticed;
 use super::left::Executed;
 use super::measurement::{Exact, Measurement};
 use super::raw::Threads;
+use super::under_way::UnderWay;
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId, TiSlice};
 use crate::base::names::{NAMED_FUNCTIONS, first_names, printed_name};
@@ -228,16 +229,15 @@ impl Verdict {
     }
 
     /// What a profile whose counts and processes are known tells about it: as [`Verdict::of_processes`], but where one
-    /// copy counts all paths and it is known where each child was forked, children are no interruption. What they did
-    /// is counted, and where it is not, counts are bounds; a note says so. Counters of edges do not tell what children
-    /// ran. O(size of the functions that call `fork`).
+    /// copy counts all paths, processes that did not end normally are no interruption: all paths that they completed
+    /// are counted, and lines of those that they were on have bounds. Nor are children, where it is known where each was
+    /// forked. Notes say so. Counters of edges do not tell what children ran. O(size of the functions that call
+    /// `fork`).
     ///
     /// # Errors
     /// A damaged profile.
-    pub fn of_profile(profile: &Profile) -> Result<Verdict> {
-        let children = profile.count_children();
-        let are_known = children > 0
-            && profile.has_one_counter()
+    pub fn of_profile(profile: &Profile, under_way: &UnderWay) -> Result<Verdict> {
+        let are_known = profile.has_one_counter()
             && matches!(&profile.measured, Measurement::Exact(Exact::Paths(_)))
             && profile.count_unexplained_children() == 0
             && !may_have_had_threads(&profile.processes);
@@ -246,18 +246,26 @@ impl Verdict {
             verdict.interrupted.extend(describe_unnoticed(profile));
             return Ok(verdict);
         }
+        let children = profile.count_children();
         let mut processes = profile.processes.clone();
-        let mut left = 0;
+        let (mut of_children, mut of_runs) = (0, 0);
         for p in &mut processes {
-            left += p.children_cut_short;
+            of_children += p.children_cut_short;
             p.cut_short = p.cut_short.saturating_sub(p.children_cut_short);
             p.with_threads = p.with_threads.min(p.cut_short);
+            of_runs += p.cut_short - p.with_threads;
+            p.cut_short = p.with_threads;
             p.children = 0;
         }
         let mut verdict = Verdict::of_processes(&profile.manifest, &processes);
-        verdict
-            .notes
-            .push(profile.describe_children(children, left)?);
+        if children > 0 {
+            let note = profile.describe_children(children, of_children)?;
+            verdict.notes.push(note);
+        }
+        if of_runs > 0 {
+            let note = profile.describe_cut_short(of_runs, under_way);
+            verdict.notes.push(note);
+        }
         verdict.interrupted.extend(describe_unnoticed(profile));
         Ok(verdict)
     }
@@ -331,10 +339,10 @@ fn describe_unnoticed(profile: &Profile) -> Option<String> {
     ))
 }
 
-/// Whether a child that did not end normally may have had threads that nobody saw: it never said that it had none.
+/// Whether a process that did not end normally may have had threads that nobody saw: it never said that it had none.
 fn may_have_had_threads(processes: &TiSlice<CopyId, Processes>) -> bool {
     let mut processes = processes.iter();
-    processes.any(|p| p.children_cut_short > 0 && p.threads == Threads::Unseen)
+    processes.any(|p| p.cut_short > 0 && p.threads == Threads::Unseen)
 }
 
 /// Which copies may have lost counts by threads, and what to do. Estimates lose none: recordings are each thread's own.
@@ -410,9 +418,12 @@ fn by_number(among: &[CopyId], number: impl Fn(&CopyId) -> u32) -> BTreeMap<u32,
     groups
 }
 
-/// `2 of copies 0, 2 and 1 of copy 1`, the largest first.
+/// `2 of copies 0, 2 each and 1 of copy 1`, the largest first.
 fn listed_numbers(groups: &BTreeMap<u32, Vec<CopyId>>) -> String {
-    let group = |(n, of): (&u32, &Vec<CopyId>)| format!("{n} of {}", copies_named(of));
+    let group = |(n, of): (&u32, &Vec<CopyId>)| {
+        let each = if of.len() > 1 { " each" } else { "" };
+        format!("{n} of {}{each}", copies_named(of))
+    };
     let groups: Vec<String> = groups.iter().rev().map(group).collect();
     groups.join(" and ")
 }
@@ -456,14 +467,34 @@ impl Profile {
                 group_digits(u64::from(left))
             );
         }
-        if !bounds.is_empty() {
-            let names = self.printed_names(false);
-            let named = bounds.iter().map(|f| names.name(&self.entry(*f).name));
-            let named = first_names(NAMED_FUNCTIONS, named);
-            let n = functions(bounds.len());
-            line += &format!("; some counts of lines are bounds in {n} ({named})");
-        }
+        line += &self.describe_bounds(&bounds);
         Ok(line)
+    }
+
+    /// A line about so many processes that were started and did not end normally, with the functions whose counts are
+    /// bounds.
+    fn describe_cut_short(&self, processes: u32, under_way: &UnderWay) -> String {
+        let mut bounds = under_way.left.clone();
+        bounds.extend(&under_way.silent);
+        format!(
+            "processes that did not end normally (killed, _exit, exec, threads left behind, or still \
+             running): {}; the paths that they \
+             were on are not counted{}",
+            group_digits(u64::from(processes)),
+            self.describe_bounds(&bounds)
+        )
+    }
+
+    /// That counts of lines are bounds in these functions, behind a `;`; nothing if there are none.
+    fn describe_bounds(&self, bounds: &[FuncId]) -> String {
+        if bounds.is_empty() {
+            return String::new();
+        }
+        let names = self.printed_names(false);
+        let named = bounds.iter().map(|f| names.name(&self.entry(*f).name));
+        let named = first_names(NAMED_FUNCTIONS, named);
+        let n = functions(bounds.len());
+        format!("; some counts of lines are bounds in {n} ({named})")
     }
 
     fn list_differing(&self, violations: &[Violation]) -> String {

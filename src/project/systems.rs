@@ -61,7 +61,8 @@ pub(crate) fn test_command(programs: &[Record]) -> String {
     };
     let of_build_system = below.find_map(of_folder);
     let of_makefile = || {
-        let targets = ["check", "test"];
+        // Where both are there, `check` may be a linter (git's is).
+        let targets = ["test", "check"];
         let found = targets.into_iter().find(|t| makefile_has(&here, t))?;
         Some(format!("make {found}"))
     };

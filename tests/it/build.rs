@@ -260,7 +260,7 @@ fn compiled_and_linked_at_once() {
     let arguments = [
         "-O1", "-MD", "-x", "c", "main.txt", "-x", "none", "lib.c", "-o", "prog",
     ];
-    run(command(CC, dir).args(arguments));
+    run(command(CC, dir).args(arguments).env("P3_COPIES", "4"));
     assert_eq!(modules(&dir.join("prog.p3")), ["lib.c", "main.txt"]);
     let rules = std::fs::read_to_string(dir.join("prog.d")).unwrap();
     assert!(
@@ -352,11 +352,25 @@ fn suite_tells_of_processes_without_counts() {
         dir,
         &["suite", "-o", "out", "--", "sh", "-c", &script],
     ));
+    let absent = |n: u32| {
+        format!(
+            "could not write what they counted (rights, limits, or the disk: stderr said why): {n} of copies 0, 1"
+        )
+    };
     let n = if root { 2 } else { 1 };
-    let absent = format!(
-        "could not write what they counted (rights, limits, or the disk: stderr said why): {n} of copies 0, 1"
-    );
-    assert!(said.contains(&absent), "{said}");
+    assert!(said.contains(&absent(n)), "{said}");
+    let remedy = "find out -type d -name raw -exec chmod 1777 {} +";
+    assert!(said.contains(remedy), "{said}");
+    // With the right to write, what the other user's processes count is merged, in this suite and in later ones.
+    let raw = dir.join("out/prog.p3/raw");
+    std::fs::set_permissions(&raw, std::fs::Permissions::from_mode(0o1777)).unwrap();
+    for _ in 0..2 {
+        let suite = ["suite", "-o", "out", "--", "sh", "-c", &script];
+        let said = stderr(&rewrite(dir, &suite));
+        assert!(said.contains(&absent(1)), "{said}");
+        let mode = std::fs::metadata(&raw).unwrap().mode();
+        assert_eq!(mode & 0o7777, 0o1777);
+    }
 }
 
 /// As ccache and distcc do, a program by the compiler's name runs the next one in `PATH` that has it.
@@ -555,6 +569,8 @@ fn next_command_is_one_that_there_is() {
         next(".PHONY: check\ntest: all\n\t./'a prog'\n"),
         "make test"
     );
+    // The one that looks for mistakes in the source, as git's does, is not meant.
+    assert_eq!(next("check:\n\tsparse\ntest: all\n"), "make test");
 }
 
 /// Programs that a suite did not run are named, the first of many.

@@ -988,3 +988,57 @@ fn patches_of_files_with_several_names() {
     assert_eq!(said["patch"]["lines"], 1, "{said}");
     assert_eq!(said["functions"].as_array().unwrap().len(), 2, "{said}");
 }
+
+/// Twelve files in one module: `f0.c` never runs, in `f11.c` nothing is missing, and in the others as many lines as
+/// their number says.
+fn twelve_files() -> String {
+    let mut text = String::from("static volatile int no;\n");
+    for file in 0..12 {
+        text += &format!("#line 1 \"f{file}.c\"\nstatic int f{file}(int n) {{\n  int r = n;\n");
+        if file < 11 {
+            text += "  if (no) {\n";
+            text += &"    r += no;\n".repeat(file);
+            text += "  }\n";
+        }
+        text += "  return r;\n}\n";
+    }
+    text +=
+        "#line 1 \"main.c\"\nint main(int argc, char **argv) {\n  int s = argc > 9 ? f0(1) : 0;\n";
+    for file in 1..12 {
+        text += &format!("  s += f{file}({file});\n");
+    }
+    text + "  return s == 0;\n}\n"
+}
+
+/// Files of which most is missing first, those that never ran last; ten of them unless all are asked for.
+#[test]
+fn files_are_in_the_order_of_what_is_missing() {
+    let dir = crate::support::folder();
+    let profile = build_with(dir.path(), &twelve_files(), &["-O0"]);
+    let files = |options: &[&str]| -> (Vec<String>, String) {
+        let mut coverage = Command::new(PROF);
+        let printed = coverage
+            .arg("coverage")
+            .arg(&profile)
+            .args(options)
+            .output();
+        let text = String::from_utf8(printed.unwrap().stdout).unwrap();
+        let rows = text.split("file: missing\n").nth(1).unwrap();
+        let rows = rows.split("\n\n").next().unwrap();
+        let name = |row: &str| {
+            let mut words = row.split([' ', ':']);
+            words.find(|w| w.ends_with(".c")).map(String::from)
+        };
+        (rows.lines().filter_map(name).collect(), text)
+    };
+    let mut order: Vec<String> = (1..11).rev().map(|n| format!("f{n}.c")).collect();
+    let (listed, text) = files(&[]);
+    assert_eq!(listed.len(), 10, "{text}");
+    assert_eq!(listed[..8], order[..8], "{text}");
+    assert_line(&text, "… and 3 more files, 1 of which never ran (--full)");
+    let (all, text) = files(&["--full"]);
+    assert!(!text.contains("more files"), "{text}");
+    assert_eq!((all.len(), all.last().unwrap().as_str()), (13, "f0.c"));
+    order.truncate(8);
+    assert!(all.starts_with(&order), "{all:?}");
+}

@@ -675,3 +675,105 @@ fn children_of_programs_whose_edges_are_counted_are_no_note() {
         "{text}"
     );
 }
+
+/// A program that ends in the middle of functions, each way by its argument. `get` dies in its only block, and has
+/// counted no entry. The numbers in comments are the lines.
+const ENDS: &str = r#"#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int work(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++)
+    s += i % 3;                   // 8
+  return s;
+}
+static int get(int *p) { return *p + 1; }
+static int unused(int n) {
+  return n + 2;                   // 13
+}
+static int other(int n) {
+  return n + 3;                   // 16
+}
+int main(int argc, char **argv) {
+  const char *how = argc > 1 ? argv[1] : "";
+  int s = argc > 9 ? unused(1) : 0; // 20
+  s += work(5);
+  if (!strcmp(how, "exec"))
+    execl("/bin/true", "true", (char *)0);
+  if (!strcmp(how, "_exit"))
+    _exit(0);
+  if (!strcmp(how, "kill"))
+    raise(SIGKILL);
+  if (!strcmp(how, "crash"))
+    s += get((int *)8);           // 29
+  if (!strcmp(how, "other"))
+    raise(other(0));
+  return s & 1;
+}
+"#;
+
+/// The merged profile of a run of `ENDS` in so many copies, with this argument.
+fn ended(how: &str, copies: u32, out: &Path) -> PathBuf {
+    let modules = [module("ends.c", ENDS, FLAGS, &out.with_extension("input"))];
+    let k = copies.to_string();
+    rewrite(&modules, &["--scheme", "p3", "-k", &k], out);
+    for copy in 0..copies {
+        let exe = out.join(format!("copy-{copy}.exe"));
+        link(
+            &copy_modules(&modules, out, copy),
+            watching_runtime(),
+            &["-O0"],
+            &exe,
+        );
+        let mut command = Command::new(&exe);
+        command.current_dir(out).arg(how).stdout(Stdio::null());
+        command.env("P3_PROFILE_FILE", out.join("raw/%k-%p.p3raw"));
+        command.status().unwrap();
+    }
+    merge(out)
+}
+
+/// What it completed is counted, and which counts are bounds is said; where several copies count, they may have ended at
+/// different moments.
+#[test]
+fn process_that_execs_exits_or_is_killed_is_ok_in_one_copy_and_incomplete_in_two() {
+    let dir = crate::support::folder();
+    for how in ["exec", "_exit", "kill", "crash"] {
+        let profile = ended(how, 1, &dir.path().join(how));
+        let text = prof(&["verify", "--strict"], &profile);
+        let note = "note: processes that did not end normally (killed, _exit, exec, threads left behind, or still \
+                    running): 1; the paths that they were on are not counted";
+        assert!(text.contains(note), "{how}: {text}");
+        let lines = lcov_lines(&profile);
+        assert_eq!(lines[&8], 5, "{how}");
+        assert_ne!(lines.get(&21), Some(&0), "{how}");
+    }
+    let profile = ended("kill", 2, &dir.path().join("two"));
+    let said = prof(&["verify", "--strict"], &profile);
+    assert!(
+        said.contains("incomplete: processes that did not end normally"),
+        "{said}"
+    );
+}
+
+/// A function that counts no entries may have been under way: what called it was left.
+#[test]
+fn function_that_a_killed_process_may_have_been_in_is_not_said_to_have_never_run() {
+    let dir = crate::support::folder();
+    let out = dir.path().join("out");
+    let profile = ended("crash", 1, &out);
+    let text = annotated(&profile, &out.with_extension("input"));
+    for line in [11, 13, 20, 29] {
+        let source = ENDS.lines().nth(line - 1).unwrap();
+        let row = text.lines().find(|l| l.ends_with(source)).unwrap();
+        assert!(!row.contains("never"), "{row}");
+    }
+    // It ended normally: nothing was under way.
+    let out = dir.path().join("ended");
+    let profile = ended("", 1, &out);
+    let text = annotated(&profile, &out.with_extension("input"));
+    let row = text.lines().find(|l| l.contains("// 13")).unwrap();
+    assert!(row.trim_start().starts_with("never"), "{row}");
+    assert!(prof(&["verify"], &profile).contains(", 0 violations\n"));
+}

@@ -340,3 +340,49 @@ fn files_input_and_arguments() {
                 STDIN=file, FILES='…', …";
     assert_eq!(text.lines().last(), Some(line));
 }
+
+/// Four functions that count once in every few instructions.
+fn busy(calls: &str) -> String {
+    let mut text =
+        String::from("#include <pthread.h>\n#include <stdlib.h>\nstatic unsigned t[8];\n");
+    for f in ["a", "b", "c", "d"] {
+        text += &format!(
+            "__attribute__((noinline)) static void {f}(unsigned n) {{
+                 while (n) {{
+                     if (n & 1)
+                         t[n & 7] ^= n;
+                     n >>= 1;
+                 }}
+             }}\n"
+        );
+    }
+    text + "int main(int argc, char **argv) {
+        for (int i = 0; i < atoi(argv[1]); i++) { a(i); b(i); c(i); d(i); }
+        "
+        + calls
+        + "
+        return 0;
+    }"
+}
+
+/// `-k auto`: one copy, unless a run says that four pay, and no thread can make them differ.
+#[test]
+fn auto_makes_several_copies_where_a_run_says_that_they_pay() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let copies = |options: &[&str]| {
+        let auto = ["-q", "-k", "auto", "-o", "auto"];
+        said(&rewrite(&[&auto[..], options].concat(), dir), 0);
+        crate::support::json(&dir.join("auto/manifest.json"))["copies"].clone()
+    };
+    let train = ["--train", "2000"];
+    compiled(&busy(""), dir);
+    assert_eq!(copies(&[]), 1, "nothing was measured");
+    assert_eq!(copies(&train), 4);
+    assert_eq!(copies(&[&train[..], &["--scheme", "pbl"]].concat()), 1);
+    assert_eq!(copies(&[&train[..], &["--paths", "through=a"]].concat()), 1);
+    // Hardly anything is counted.
+    assert_eq!(copies(&[&train[..], &["--include", "main"]].concat()), 1);
+    compiled(&busy("if (argc > 9) pthread_create(0, 0, 0, 0);"), dir);
+    assert_eq!(copies(&train), 1, "threads");
+}

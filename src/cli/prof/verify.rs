@@ -135,6 +135,7 @@ fn text(
     let checked = number_of(findings.functions as u64, "function");
     let found = number_of(violations as u64, "violation");
     let _ = writeln!(text, "{checked} checked, {found}");
+    text += &describe_checks(profile, findings, verdict);
     if violations > 0 {
         text += &likely_causes(profile, verdict);
     }
@@ -142,6 +143,20 @@ fn text(
         text += &remedy(profile, verdict);
     }
     Ok(text)
+}
+
+/// What the checks of a profile without violations prove where one copy counted everything: there is no second one to
+/// compare it with.
+fn describe_checks(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
+    if !profile.has_one_counter() || findings.functions == 0 || verdict.found() {
+        return String::new();
+    }
+    let calls = if findings.calls_compared {
+        ", and functions were entered as often as they were called"
+    } else {
+        ""
+    };
+    format!("one copy counted all: each path that began was completed or left{calls}\n")
 }
 
 /// The functions that were left before their end, those most often first: a line for each of all, or one line with the
@@ -245,6 +260,6 @@ fn remedy(profile: &Profile, verdict: &Verdict) -> String {
         " --update atomic"
     };
     format!(
-        "Or count everything in one process (--scheme sbl{atomic}), or all but these (--exclude {exclude})\n"
+        "Or count everything in one copy (-k 1{atomic}), or all but these (--exclude {exclude})\n"
     )
 }

@@ -205,6 +205,21 @@ impl<'a> ProgramCosts<'a> {
         self.facts.iter().flatten().map(|f| f.size).sum()
     }
 
+    /// The expected instructions of one copy's statements, without versions for hot paths.
+    pub(super) fn counting(&self) -> f64 {
+        self.facts.iter().flatten().map(|f| f.instructions).sum()
+    }
+
+    /// The instructions that its functions are expected to run, without statements. O(E).
+    pub(super) fn executed(&self) -> f64 {
+        let each = self.functions.iter().zip(self.paths);
+        let executed = each.filter_map(|(f, p)| {
+            p.as_ref()
+                .map(|p| executed_instructions(f.cfg, p, |e| p.weights[e]))
+        });
+        executed.sum()
+    }
+
     pub(super) fn part_cost(&self, i: usize, part: Part) -> f64 {
         let facts = self.facts[i].as_ref().expect("it is not skipped");
         match part {

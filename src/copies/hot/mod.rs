@@ -24,7 +24,7 @@ mod warm;
 #[cfg(test)]
 mod tests;
 
-use crate::copies::partition::{Assignment, Costs, Units, assign_by_halves, to_the_first};
+use crate::copies::partition::{Assignment, Costs, Units, WHOLE, assign_by_halves, to_the_first};
 pub(crate) use costs::instructions_in_versions;
 use costs::{ProgramCosts, Splitting};
 use room::Room;
@@ -45,6 +45,21 @@ pub(crate) fn ranges(units: &Units) -> Assignment {
     let hot = program.hot_paths(&to_the_first(&labels).shares, &mut room);
     make_hot(&mut assignment.shares, hot);
     assignment
+}
+
+/// Of what a program runs, in instructions, the slowest of several copies must save this part beside one copy to pay:
+/// each copy is another link and another run, and two runs of one program differ in time by as much.
+const PAYS: f64 = 0.05;
+
+/// Whether `units.copies` pay: hits are measured, and the slowest copy is expected to run so much less than one copy.
+pub(crate) fn copies_pay(units: &Units) -> bool {
+    if !units.costs.are_measured() {
+        return false;
+    }
+    let program = ProgramCosts::new(units, Splitting::WhereItPays).with_warm_edges_found();
+    let slowest = |copies| program.assign(copies).load.into_iter().max().unwrap_or(0) as f64;
+    let saved = (slowest(1) - slowest(units.copies)) / WHOLE * program.counting();
+    saved >= PAYS * program.executed()
 }
 
 /// The assignment as if versions cost nothing: whatever can be split is, for tests of what splitting makes.

@@ -56,7 +56,7 @@ pub(crate) fn compare_with_exact(estimated: BurstProfile, exact: PathProfile) ->
         return Err(Error::profile(
             &exact.path,
             "it is of another program",
-            "profile the same input with p3-rewrite --scheme sbl",
+            "profile the same input with p3-rewrite -k 1",
         ));
     }
     let total: f64 = exact.all().map(|(_, n)| n as f64).sum();

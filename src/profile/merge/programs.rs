@@ -74,12 +74,17 @@ impl Programs {
     /// The program with this id, of which `file` is.
     pub(super) fn find_index(&self, id: [u8; 16], file: &Path) -> Result<usize> {
         let found = self.0.iter().position(|p| p.id == id);
-        found.ok_or_else(|| {
-            let problem = match self.0.len() {
-                1 => "it is of another program, or of another rewriting of it".to_string(),
-                n => format!("it is of none of the {n} programs that were named"),
-            };
-            refuse_foreign_file(file, problem)
+        found.ok_or_else(|| match self.0.len() {
+            1 => {
+                let problem = "it is of another program, or of another rewriting of it";
+                let remedy = "name the manifest.json of the copies that ran; for files of several programs, the \
+                              folder of their build and one to write to: p3-prof merge -m BUILD RAW -o PROFILES/";
+                Error::profile(file, problem, remedy)
+            }
+            n => refuse_foreign_file(
+                file,
+                format!("it is of none of the {n} programs that were named"),
+            ),
         })
     }
 }

@@ -65,14 +65,19 @@ fn copies(profile: &Profile) -> String {
 
 /// How often copies were started, of those that were.
 fn runs(profile: &Profile) -> String {
+    let of_each = if profile.manifest.copies == 1 {
+        ""
+    } else {
+        " of each copy"
+    };
     let present = profile.processes.iter().filter(|c| c.total() > 0);
     let runs = || present.clone().map(|c| c.runs);
     let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
     if least == most {
-        format!("{} of each copy", group_all_digits(most))
+        format!("{}{of_each}", group_all_digits(most))
     } else {
         format!(
-            "{} to {} of each copy",
+            "{} to {}{of_each}",
             group_all_digits(least),
             group_all_digits(most)
         )

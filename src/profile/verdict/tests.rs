@@ -47,7 +47,7 @@ fn gaps() {
     let v = verdict(&[(1, 0, 0), (2, 0, 0), (1, 0, 0)]);
     assert_eq!(
         v.gaps,
-        ["unequal numbers of runs: 2 of copy 1 and 1 of copies 0, 2"]
+        ["unequal numbers of runs: 2 of copy 1 and 1 of copies 0, 2 each"]
     );
     assert_eq!(v.interrupted, NONE);
 }
@@ -57,7 +57,7 @@ fn interruptions() {
     let v = verdict(&[(1, 2, 0), (1, 2, 1)]);
     assert_eq!(v.gaps, NONE);
     let killed = "processes that did not end normally (killed, _exit, exec, or threads left behind): 1 of copy 1";
-    let forked = "processes that began in the middle, as forked children: 2 of copies 0, 1";
+    let forked = "processes that began in the middle, as forked children: 2 of copies 0, 1 each";
     assert_eq!(v.interrupted, [killed, forked]);
     let v = verdict(&[(1, 1, 0), (1, 0, 0)]);
     assert_eq!(

@@ -1,6 +1,7 @@
 //! What the environment says of a build.
 
 use crate::base::error::{Error, Result};
+use crate::copies::copy_count::CopyCount;
 use crate::project::rust;
 use std::fs::File;
 use std::io::Write;
@@ -12,7 +13,7 @@ pub(crate) struct Settings {
     /// Compile and link, and nothing else (`P3_OFF`).
     pub(crate) off: bool,
     /// `P3_COPIES`.
-    pub(crate) copies: u32,
+    pub(crate) copies: CopyCount,
     /// The copy that is put in the program's place (`P3_COPY`).
     pub(crate) copy: u32,
     /// Whether that one alone is compiled and linked (`P3_ONLY`).
@@ -68,7 +69,12 @@ impl Settings {
         Ok(Settings {
             off: is_set("P3_OFF"),
             only: is_set("P3_ONLY"),
-            copies: number("P3_COPIES", 4)?,
+            copies: match text("P3_COPIES") {
+                None => CopyCount::Exactly(1),
+                Some(v) => v
+                    .parse()
+                    .map_err(|e| Error::Usage(format!("P3_COPIES={v}: {e}, or unset P3_COPIES")))?,
+            },
             copy: number("P3_COPY", 0)?,
             out: text("P3_OUT").map(PathBuf::from),
             root: text("P3_ROOT").map_or_else(PathBuf::new, PathBuf::from),

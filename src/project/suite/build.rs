@@ -4,6 +4,7 @@ use super::Variables;
 use super::command::{execute, start};
 use crate::base::error::{Error, Result};
 use crate::base::llvm;
+use crate::copies::copy_count::CopyCount;
 use crate::project::cc::Language;
 use crate::project::cc::clang::Compiler;
 use crate::project::cc::settings::{CALLS, LINES_ADDED};
@@ -22,8 +23,8 @@ use walkdir::WalkDir;
 /// How programs are to be built.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The number of copies.
-    pub copies: u32,
+    /// How many copies of each program.
+    pub copies: CopyCount,
     /// Where programs' folders go; beside the programs if not given.
     pub out: Option<PathBuf>,
     /// The one copy that is wanted, if not all are: what one of several machines runs.

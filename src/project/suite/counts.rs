@@ -25,11 +25,17 @@ pub(super) fn lacks_counts(programs: &[Record], copy: u32) -> Result<bool> {
     Ok(false)
 }
 
-/// Removes what earlier runs counted. What was merged of it stays until there is something else.
+/// Removes what earlier runs counted. What was merged of it stays until there is something else, and so do the rights of
+/// the folder: tests may run as another user, to whom somebody gave them.
 pub(super) fn clear(program: &Record) -> Result<()> {
     let raw = program.raw();
+    let rights = std::fs::metadata(&raw).map(|m| m.permissions());
     ignore_absence(std::fs::remove_dir_all(&raw), &raw)?;
-    program.make_raw_folder()
+    program.make_raw_folder()?;
+    match rights {
+        Ok(rights) => std::fs::set_permissions(&raw, rights).map_err(|e| Error::write(raw, e)),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Removes what an earlier suite merged.

@@ -3,6 +3,7 @@
 mod select;
 
 use crate::base::names::Filter;
+use crate::copies::copy_count::CopyCount;
 use crate::copies::plan::{Counters, Names, Update};
 use crate::copies::strategy::{Method, Scheme};
 use crate::estimates::data::Settings;
@@ -16,6 +17,10 @@ pub use select::Select;
 
 /// How the warning of a rewriting begins that threads may lose counts; behind it, functions that start them.
 pub(crate) const THREADS_WARNING: &str = "threads may lose counts";
+
+/// How the warning of a rewriting into several copies begins that they may run unlike each other; behind it, functions
+/// that start threads.
+pub(crate) const UNLIKE_WARNING: &str = "threads rarely run alike in several copies";
 
 /// Where weights come from.
 #[derive(Clone, Debug)]
@@ -77,7 +82,7 @@ pub struct Options {
     /// What to show of the analysis.
     pub views: ViewOptions,
     /// The number of copies to make.
-    pub copies: u32,
+    pub copies: CopyCount,
     /// The scheme.
     pub scheme: Scheme,
     /// The paths to count, if not all; only where a scheme counts paths.

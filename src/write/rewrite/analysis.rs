@@ -41,6 +41,8 @@ pub(super) struct Analysis {
     pub assignment: Assignment,
     /// What the copies' profiles will be decoded with.
     pub manifest: Manifest,
+    /// How many copies there are.
+    pub copies: u32,
     /// Whether the measured weights are of this program, if there are any.
     pub is_related: bool,
     /// How the copies count.
@@ -117,15 +119,23 @@ impl Analysis {
             selection::weigh(&paths.raw, &mut expected, selections);
         }
         let measuring = measure(options.scheme, &functions, &paths.raw, expected);
-        let (assignment, paths) = assign(options, &functions, measuring, asked.as_ref());
-        let Chosen { update, warning } =
-            choose_update(options, inputs, !program.starters.is_empty())?;
+        let has_starters = !program.starters.is_empty();
+        let copies = options.copies.resolve(
+            options.scheme,
+            &functions,
+            &measuring,
+            asked.is_some(),
+            has_starters,
+        );
+        let scheme = options.scheme;
+        let (assignment, paths) = assign(scheme, copies, &functions, measuring, asked.as_ref());
+        let Chosen { update, warning } = choose_update(options, inputs, has_starters)?;
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
             assignment: &assignment,
             scheme: options.scheme,
-            copies: options.copies,
+            copies,
             asked: asked.as_ref(),
             options: &options.identity(update),
         });
@@ -137,6 +147,7 @@ impl Analysis {
             paths,
             assignment,
             manifest,
+            copies,
             is_related,
             update,
             about_update: warning,
@@ -229,12 +240,12 @@ fn measure(
 
 /// Who counts what, and how every function is measured then.
 fn assign(
-    options: &Options,
+    scheme: Scheme,
+    copies: u32,
     functions: &[FunctionInput],
     measuring: Vec<Option<Measuring>>,
     asked: Option<&Asked>,
 ) -> (Assignment, TiVec<FuncId, Option<Measuring>>) {
-    let (scheme, copies) = (options.scheme, options.copies);
     let (assignment, measuring) = match asked {
         None => {
             let assignment = scheme.strategy().assign(functions, &measuring, copies);

@@ -51,7 +51,7 @@ impl<'a> Copies<'a> {
         analysis: Analysis,
         folder: Folder,
     ) -> Self {
-        let bar = ProgressBar::new(u64::from(options.copies) * inputs.len() as u64);
+        let bar = ProgressBar::new(u64::from(analysis.copies) * inputs.len() as u64);
         if options.verbosity < 0 {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -69,7 +69,7 @@ impl<'a> Copies<'a> {
     /// Writes every module of every copy, the only one from what was `parsed`, if it was.
     pub(super) fn write(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         match self.inputs {
-            [_] if self.options.copies == 1 => self.write_only(pool, parsed)?,
+            [_] if self.analysis.copies == 1 => self.write_only(pool, parsed)?,
             [_] => self.write_alone(pool, parsed)?,
             _ => pool.install(|| {
                 self.copies().try_for_each(|copy| {
@@ -84,7 +84,7 @@ impl<'a> Copies<'a> {
     }
 
     fn copies(&self) -> impl IndexedParallelIterator<Item = CopyId> {
-        (0..self.options.copies).into_par_iter().map(CopyId)
+        (0..self.analysis.copies).into_par_iter().map(CopyId)
     }
 
     /// Writes the only copy of a single module. The module grows while code is put in, so what is known of a function
@@ -278,7 +278,7 @@ impl<'a> Copies<'a> {
             name: &self.inputs[m].name,
             id: ModuleId::new(m),
             copy,
-            copies: self.options.copies,
+            copies: self.analysis.copies,
             program: self.analysis.manifest.program_bytes(),
             counters: self.options.counters,
             update: self.analysis.update,

@@ -11,6 +11,7 @@ mod views;
 use crate::base::error::{Error, Result};
 use crate::base::names::{NAMED_FUNCTIONS, first_names, printed_name, quote_for_shell};
 use crate::base::table::{Columns, group_all_digits, number_of};
+use crate::copies::copy_count::SEVERAL;
 use crate::copies::partition::Share;
 use crate::copies::plan::Update;
 use crate::input::load::positions::Positions;
@@ -20,7 +21,7 @@ use crate::profile::manifest::{Manifest, Status};
 use crate::profile::verdict::idle_copies;
 use crate::profile::weights::UNRELATED;
 use crate::write::emit::{self, Admission, Parsed};
-use crate::write::options::{Options, OutputOptions, THREADS_WARNING, WeightsFrom};
+use crate::write::options::{Options, OutputOptions, THREADS_WARNING, UNLIKE_WARNING, WeightsFrom};
 use crate::write::output::{Folder, Linking, StagedManifest, WEIGHTS, module_name};
 use crate::write::stats;
 use analysis::Analysis;
@@ -32,6 +33,8 @@ use std::time::Instant;
 /// What a rewriting did, for the user.
 #[derive(Clone, Debug)]
 pub struct Summary {
+    /// How many copies there are.
+    pub copies: u32,
     /// Functions by status: exact, cut, skipped.
     pub functions: [usize; 3],
     /// Where only some paths are asked for: functions with such a path.
@@ -67,7 +70,7 @@ impl Summary {
         let functions = numbers.collect::<Vec<_>>().join(", ");
         format!(
             "{out}: {} ({}); functions: {functions}; next: make -C {} run",
-            number_of(options.copies, "copy"),
+            number_of(self.copies, "copy"),
             options.scheme,
             quote_for_shell(out.to_string()),
         )
@@ -181,7 +184,7 @@ fn write_folder(
     clock: &mut Clock,
 ) -> Result<Summary> {
     let linking = linking(&options.output, inputs, analysis.program.cxx);
-    let folder = Folder::begin(&options.output.folder, options.copies, &linking)?;
+    let folder = Folder::begin(&options.output.folder, analysis.copies, &linking)?;
     if let Some(profile) = measured {
         folder.write(WEIGHTS, &profile.to_bytes())?;
     }
@@ -261,9 +264,7 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
         _ => None,
     };
     let nothing = manifest.nothing_profiled();
-    let idle = nothing
-        .is_none()
-        .then(|| warn_of_idle_copies(options, manifest));
+    let idle = nothing.is_none().then(|| warn_of_idle_copies(manifest));
     let threads = warn_of_threads(options, analysis);
     let warnings = nothing.into_iter().chain(idle.flatten());
     let about_update = analysis.about_update.clone();
@@ -279,6 +280,7 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
     let shared = |s: &&Share| s.parts().len() > 1;
     let counted = assignment.shares.iter().filter(|s| !s.parts().is_empty());
     Summary {
+        copies: analysis.copies,
         functions,
         selected: (!manifest.paths.is_empty()).then(|| counted.count()),
         split: assignment.shares.iter().filter(shared).count(),
@@ -287,29 +289,34 @@ fn summary(options: &Options, analysis: &Analysis) -> Summary {
     }
 }
 
-/// Of a program that can start threads and counts by plain increments. (Estimates lose nothing.)
-fn warn_of_threads(options: &Options, analysis: &Analysis) -> Option<String> {
+/// Of a program that can start threads: that it counts by plain increments, and that it is in several copies.
+/// (Estimates lose nothing, and copies of them are not compared.)
+fn warn_of_threads(options: &Options, analysis: &Analysis) -> Vec<String> {
     let manifest = &analysis.manifest;
     let is_exact = options.scheme.strategy().measure.is_exact();
     let starters: Vec<String> = manifest
         .thread_starters()
         .map(|(s, _)| printed_name(s))
         .collect();
-    let can_lose = is_exact && analysis.update == Update::Single && !manifest.counts_nothing();
-    (can_lose && !starters.is_empty()).then(|| {
-        let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());
+    if !is_exact || starters.is_empty() || manifest.counts_nothing() {
+        return Vec::new();
+    }
+    let starters = first_names(NAMED_FUNCTIONS, starters.into_iter());
+    let loses = (analysis.update == Update::Single).then(|| {
         format!("{THREADS_WARNING} ({starters}): without --update single they count exactly")
-    })
+    });
+    let differ = (analysis.copies > 1)
+        .then(|| format!("{UNLIKE_WARNING} ({starters}): with -k 1 they count exactly"));
+    loses.into_iter().chain(differ).collect()
 }
 
-/// Of more copies than usual, that some count nothing.
-fn warn_of_idle_copies(options: &Options, manifest: &Manifest) -> Option<String> {
+/// Of many copies, that some count nothing.
+fn warn_of_idle_copies(manifest: &Manifest) -> Option<String> {
     let idle = idle_copies(manifest).len();
-    let busy = options.copies as usize - idle;
-    let is_usual = options.copies <= options.scheme.strategy().usual_copies;
-    (idle > 0 && busy > 0 && !is_usual).then(|| {
+    let busy = manifest.copies as usize - idle;
+    (idle > 0 && busy > 0 && manifest.copies > SEVERAL).then(|| {
         let verb = if idle == 1 { "has" } else { "have" };
-        let copies = number_of(options.copies, "copy");
+        let copies = number_of(manifest.copies, "copy");
         format!("{idle} of {copies} {verb} nothing to profile: use -k {busy}")
     })
 }

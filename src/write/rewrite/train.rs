@@ -9,6 +9,7 @@ use super::{Clock, Measured, write_folder};
 use crate::base::error::{Error, Result};
 use crate::base::names::escape_unprintable;
 use crate::base::table::number_of;
+use crate::copies::copy_count::CopyCount;
 use crate::copies::strategy::Scheme;
 use crate::input::load::{Admitted, Optimize};
 use crate::profile::Profile;
@@ -109,7 +110,7 @@ fn edges(options: &Options, folder: &Path) -> Options {
         },
         functions: options.functions.clone(),
         views: ViewOptions::default(),
-        copies: 1,
+        copies: CopyCount::Exactly(1),
         scheme: Scheme::Edge,
         paths: None,
         counters: Counters::Auto,

@@ -46,7 +46,7 @@ fn files(
 ) -> Vec<(String, String)> {
     if let (View::Plan, Some(settings)) = (view, &options.sampling) {
         let text = estimates::dump(&options.views, analysis.measured(), settings);
-        let copies = (0..options.copies)
+        let copies = (0..analysis.copies)
             .map(|c| (format!("copy-{c}.plan.txt"), format!("copy {c}\n{text}")));
         return copies.collect();
     }

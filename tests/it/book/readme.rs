@@ -70,6 +70,12 @@ fn project_box_shows_paths_of_its_tests() {
 }
 
 #[test]
+fn several_copies_box_merges_four() {
+    let printed = follow("Less overhead: several copies", "");
+    assert!(printed.contains("  copies        4 of 4\n"), "{printed}");
+}
+
+#[test]
 fn patch_box_shows_path_that_no_test_ran() {
     let prepare = "git init -q . && git add src && \
         git -c user.name=n -c user.email=n@localhost commit -q -m before && \
@@ -133,7 +139,7 @@ fn readme_is_short() {
     assert!(lines <= MOST_LINES, "{lines} lines");
     let boxes = boxes();
     assert_eq!(boxes.len(), text.matches("```console\n").count());
-    assert_eq!(boxes.len(), 4);
+    assert_eq!(boxes.len(), 5);
     for (place, commands) in boxes {
         assert!(commands.len() <= MOST_COMMANDS, "{commands:?}");
         let runs = place == "by make test-engines" || project(&place["in ".len()..]).is_dir();

@@ -1,11 +1,13 @@
 //! The rows of coverage by file.
 
 use super::columns::{Sums, columns};
+use super::headline::SourceSums;
 use super::unasked::Unasked;
 use super::{Coverage, Paths};
 use crate::base::names::escape_unprintable;
-use crate::base::table::Layout;
+use crate::base::table::{Layout, group_all_digits, number_of};
 use crate::read::source::root::Root;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Functions that compilers make, of modules: no file has them.
@@ -24,7 +26,28 @@ impl Lineless {
     }
 }
 
-/// A row for each file: lines, branches and pairs that ran, paths, and which lines did not run.
+/// So many files have a row, unless all are wanted.
+const SHOWN: usize = 10;
+
+/// What is missing of a file of which something ran, those with most first: lines and branches, pairs of edges, paths.
+/// Behind them, files of which nothing ran.
+fn order_of_missing(
+    (paths, pairs): &(Paths, Paths),
+    own: Option<&SourceSums>,
+) -> (bool, Reverse<[u128; 3]>) {
+    let missing = |p: &Paths| p.feasible - p.executed.min(p.feasible);
+    let own = own.map(|own| {
+        (
+            own.lines.executed > 0,
+            missing(&own.lines) + missing(&own.branches),
+        )
+    });
+    let (ran, lines) = own.unwrap_or((paths.executed > 0, 0));
+    (!ran, Reverse([lines, missing(pairs), missing(paths)]))
+}
+
+/// A row for each file, those of which most is missing first: lines, branches and pairs that ran, paths, and which lines
+/// did not run. Unless all are wanted, of the first ten, and how many there are besides.
 pub(super) fn by_file(
     coverage: &Coverage,
     unasked: &BTreeMap<String, Vec<Unasked>>,
@@ -35,12 +58,23 @@ pub(super) fn by_file(
     let is_known = !coverage.lines.files.is_empty();
     let root = Root(&coverage.root);
     let mut lineless = Lineless::default();
-    for (file, (paths, pairs)) in &coverage.files {
-        let own = coverage.lines.files.get(file);
+    let own = |file: &String| coverage.lines.files.get(file);
+    let mut files: Vec<_> = coverage.files.iter().collect();
+    files.sort_by_cached_key(|(file, sums)| order_of_missing(sums, own(file)));
+    let (mut shown, mut more, mut unused) = (0, 0u64, 0u64);
+    for (file, sums) in files {
+        let (paths, pairs) = sums;
+        let own = own(file);
         if is_known && !coverage.profile.manifest.files.contains(file) {
             lineless.add(paths, pairs);
             continue;
         }
+        if shown >= SHOWN && !layout.full {
+            more += 1;
+            unused += u64::from(order_of_missing(sums, own).0);
+            continue;
+        }
+        shown += 1;
         let unasked = unasked.get(file).into_iter().flatten();
         let missing = own.map(|own| own.missing_text(unasked));
         let missing = missing.unwrap_or_default();
@@ -64,5 +98,14 @@ pub(super) fn by_file(
         "" | "." | "/" => String::new(),
         folder => format!("files in {}\n", escape_unprintable(folder)),
     };
-    folder + &table.render(layout)
+    let more = match (more, unused) {
+        (0, _) => String::new(),
+        (more, 0) => format!("… and {} (--full)\n", number_of(more, "more file")),
+        (more, unused) => format!(
+            "… and {}, {} of which never ran (--full)\n",
+            number_of(more, "more file"),
+            group_all_digits(unused)
+        ),
+    };
+    folder + &table.render(layout) + &more
 }
