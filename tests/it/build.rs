@@ -371,6 +371,14 @@ fn suite_tells_of_processes_without_counts() {
         let mode = std::fs::metadata(&raw).unwrap().mode();
         assert_eq!(mode & 0o7777, 0o1777);
     }
+    // The folder may as well be the other user's.
+    if root {
+        std::os::unix::fs::chown(&raw, Some(65534), None).unwrap();
+        std::fs::set_permissions(&raw, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let suite = ["suite", "-o", "out", "--", "sh", "-c", &script];
+        let said = stderr(&rewrite(dir, &suite));
+        assert!(said.contains(&absent(1)), "{said}");
+    }
 }
 
 /// As ccache and distcc do, a program by the compiler's name runs the next one in `PATH` that has it.

@@ -25,17 +25,31 @@ pub(super) fn lacks_counts(programs: &[Record], copy: u32) -> Result<bool> {
     Ok(false)
 }
 
-/// Removes what earlier runs counted. What was merged of it stays until there is something else, and so do the rights of
-/// the folder: tests may run as another user, to whom somebody gave them.
+/// Removes what earlier runs counted. What was merged of it stays until there is something else, and so does the folder,
+/// with its owner and rights: tests may run as another user, to whom somebody gave it.
 pub(super) fn clear(program: &Record) -> Result<()> {
     let raw = program.raw();
-    let rights = std::fs::metadata(&raw).map(|m| m.permissions());
-    ignore_absence(std::fs::remove_dir_all(&raw), &raw)?;
-    program.make_raw_folder()?;
-    match rights {
-        Ok(rights) => std::fs::set_permissions(&raw, rights).map_err(|e| Error::write(raw, e)),
-        Err(_) => Ok(()),
+    match std::fs::symlink_metadata(&raw) {
+        Ok(there) if there.is_dir() => clear_folder(&raw)?,
+        // What a link leads to is not ours.
+        _ => ignore_absence(std::fs::remove_file(&raw), &raw)?,
     }
+    program.make_raw_folder()
+}
+
+/// Removes everything in a folder.
+fn clear_folder(folder: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::read(folder, e))?;
+    for entry in entries {
+        let entry = entry.map_err(|e| Error::read(folder, e))?;
+        let path = entry.path();
+        let removed = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => std::fs::remove_dir_all(&path),
+            _ => std::fs::remove_file(&path),
+        };
+        ignore_absence(removed, &path)?;
+    }
+    Ok(())
 }
 
 /// Removes what an earlier suite merged.
