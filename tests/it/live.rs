@@ -323,7 +323,7 @@ fn profiles_without_paths_are_refused() {
     assert_eq!(
         refused(&[text(&raw)]),
         said(
-            &raw,
+            &edges.path().join("manifest.json"),
             "its copies count edges, not paths; use p3-prof merge, then p3-prof show --edges"
         )
     );

@@ -1,7 +1,7 @@
 //! A build without the feature `estimates`: nothing is estimated. Schemes that estimate are refused where they are
 //! named ([`crate::copies::strategy::Scheme::is_built`]), in options and in manifests, so [`Estimated`] has no value.
 
-use super::interface::{Asked, Kind, Overflow, Place, Program, Refused, Size};
+use super::interface::{EstimatedProgram, Kind, Overflow, Place, Refused, SamplingRequest, Size};
 use crate::base::index::{CopyId, FuncId};
 use crate::runtime::problem::Problem;
 use crate::runtime::window::Window;
@@ -18,7 +18,7 @@ pub enum Estimated {}
 pub enum Settings {}
 
 impl Settings {
-    pub(crate) fn new(_: Asked) -> Option<Settings> {
+    pub(crate) fn new(_: SamplingRequest) -> Option<Settings> {
         None
     }
 
@@ -100,7 +100,7 @@ impl Gathered {
         match *estimated {}
     }
 
-    pub(crate) fn finish(self, program: &Program) -> Result<Estimated, Refused> {
+    pub(crate) fn finish(self, program: &EstimatedProgram) -> Result<Estimated, Refused> {
         unreachable!("{:?}: its manifest is refused", program.kind)
     }
 }
