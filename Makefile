@@ -8,6 +8,8 @@ LLVM = $(shell sh tools/llvm.sh found)
 MAIN := $(shell sh tools/llvm.sh main)
 APT = $(shell sh tools/llvm.sh packages $(MAIN)) zlib1g-dev libzstd-dev g++ make util-linux
 TOOLS = $(shell sh tools/llvm.sh tools $(MAIN)) g++ setarch
+# clang's library of OpenMP. Those of two versions exclude each other.
+OPENMP = /usr/lib/llvm-$(MAIN)/lib/libomp.so
 # What opens exported profiles
 VIEWERS = genhtml dot callgrind_annotate go npm chromium
 # Build systems that projects come with
@@ -104,7 +106,7 @@ help:
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
 setup-tests:
-	@sh tools/setup.sh "$(TOOLS) ccache" "$(APT) ccache"
+	@sh tools/setup.sh "$(TOOLS) ccache $(OPENMP)" "$(APT) ccache libomp-$(MAIN)-dev"
 setup-viewers:
 	@sh tools/setup.sh "$(TOOLS) $(VIEWERS)" "$(APT) $(VIEWERS_APT)"
 	@sh tools/lcov2.sh target/lcov2
@@ -274,7 +276,7 @@ bench: build
 # Processor time of native, single, atomic and UPDATE, side by side, by 1, 2, 4 and 8 threads (ROUNDS of them)
 .PHONY: bench-threads
 bench-threads: build
-	@sh tools/setup.sh "$(TOOLS) redis-benchmark" "$(APT) redis-tools libomp-$(MAIN)-dev"
+	@sh tools/setup.sh "$(TOOLS) redis-benchmark tclsh $(OPENMP)" "$(APT) redis-tools tcl libomp-$(MAIN)-dev"
 	UPDATE="$(UPDATE)" bash tools/threads.sh $(ONLY)
 
 # Small inputs: half of the programs are for choosing rules, half for reporting (bench/src/cost.rs)

@@ -1,10 +1,11 @@
-# setup.sh TOOLS PACKAGES: installs the packages when a tool, or headers of the versions in LLVM, are missing.
+# setup.sh TOOLS PACKAGES: installs the packages when a tool (or a file, by its path), or headers of the versions in LLVM, are
+# missing.
 set -eu
 cd "$(dirname "$0")/.."
 
 missing=
 for tool in $1; do
-    command -v "$tool" >/dev/null || missing="$missing $tool"
+    [ -e "$tool" ] || command -v "$tool" >/dev/null || missing="$missing $tool"
 done
 # Of the version that tests take, if no others are named.
 LLVM=${LLVM:-$(sh tools/llvm.sh main)}

@@ -117,6 +117,21 @@ static p3_create *find_create(uintptr_t *known) { return (p3_create *)NEXT(pthre
 
 #endif
 
+/* Constructors of the program's modules: a section of which the linker says where it begins and ends. */
+typedef void p3_begin(void);
+extern p3_begin *const __start_p3_begin[] __attribute__((weak, visibility("hidden")));
+extern p3_begin *const __stop_p3_begin[] __attribute__((weak, visibility("hidden")));
+
+/* A library's constructor starts a thread, before the program's constructors run: modules register at once, so that the
+ * thread has counters of its own. Those that are registered already stay as they are. */
+static void begin_early(void) {
+    static int has_begun;
+    if (__atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    for (p3_begin *const *each = __start_p3_begin; each != __stop_p3_begin; each++)
+        (*each)();
+}
+
 /* A thread is about to run `start`. */
 static void note_start(uintptr_t start) {
     if (start >= openmp_begin && start < openmp_end)
@@ -152,9 +167,17 @@ static int begin_c11_thread(void *record) {
     return ((int (*)(void *))s->start)(s->argument);
 }
 
+/* The thread will count where another one does. */
+static void note_stranger(void) {
+    p3_threads_seen();
+    p3_shift_note_stranger();
+}
+
 /* Signals are blocked from here until release(). NULL: the thread will count where its creator does. */
 static struct p3_shift *take(uintptr_t start, void *argument, sigset_t *mask) {
     note_start(start);
+    if (!p3_shift_is_on())
+        begin_early();
     if (!p3_shift_is_on()) {
         p3_threads_seen();
         return NULL;
@@ -166,7 +189,7 @@ static struct p3_shift *take(uintptr_t start, void *argument, sigset_t *mask) {
     struct p3_shift *shift = p3_shift_take(start);
     p3_leave(before);
     if (shift == NULL) {
-        p3_threads_seen();
+        note_stranger();
         pthread_sigmask(SIG_SETMASK, mask, NULL);
         return NULL;
     }
@@ -209,10 +232,26 @@ static int create_masked(p3_create *create, pthread_t *thread, const pthread_att
     return failed;
 }
 
+/* The attributes of threads that are given none may have a mask as well. */
+static int create_by_default(p3_create *create, pthread_t *thread, struct p3_shift *shift) {
+    pthread_attr_t defaults;
+    sigset_t mask;
+    if (pthread_getattr_default_np(&defaults) != 0)
+        return create(thread, NULL, begin_thread, shift);
+    int has_mask = pthread_attr_getsigmask_np(&defaults, &mask) == 0;
+    int failed = has_mask ? create_masked(create, thread, &defaults, shift) : create(thread, NULL, begin_thread, shift);
+    pthread_attr_destroy(&defaults);
+    return failed;
+}
+
 #else
 
 static int create_masked(p3_create *create, pthread_t *thread, const pthread_attr_t *attributes, struct p3_shift *shift) {
     return create(thread, attributes, begin_thread, shift);
+}
+
+static int create_by_default(p3_create *create, pthread_t *thread, struct p3_shift *shift) {
+    return create(thread, NULL, begin_thread, shift);
 }
 
 #endif
@@ -226,7 +265,7 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attributes, vo
     struct p3_shift *shift = take((uintptr_t)start, argument, &mask);
     if (shift == NULL)
         return create(thread, attributes, start, argument);
-    int failed = attributes == NULL ? create(thread, NULL, begin_thread, shift) : create_masked(create, thread, attributes, shift);
+    int failed = attributes == NULL ? create_by_default(create, thread, shift) : create_masked(create, thread, attributes, shift);
     release(shift, failed ? 0 : (uintptr_t)*thread, &mask);
     return failed;
 }
@@ -261,7 +300,7 @@ int p3_create_are_parked(uint64_t others) {
 /* Threads that the C library starts itself have their creator's counters. */
 static void note_event(const struct sigevent *event) {
     if (event != NULL && event->sigev_notify == SIGEV_THREAD)
-        p3_threads_seen();
+        note_stranger();
 }
 
 /* `mine` is a function of the C library that takes `event`. */

@@ -98,8 +98,9 @@ P3_HIDDEN void p3_threads_seen(void);
 P3_HIDDEN uint32_t p3_threads_flags(int all_counted);
 /* From now on these, of the live profile's header, tell; NULL: there is none any more. */
 P3_HIDDEN void p3_threads_watch(uint32_t *of_header);
-/* The process ends normally; `is_alone`: in its only thread; `others_are_known` as above. */
-P3_HIDDEN void p3_threads_end(int is_alone, int others_are_known);
+/* The process ends normally; `is_alone`: in its only thread; `others_are_known` as above; `now`: whose starts
+ * are seen, if these are more than at the start. */
+P3_HIDDEN void p3_threads_end(int is_alone, int others_are_known, enum p3_watched now);
 /* The caller is a forked child. */
 P3_HIDDEN void p3_threads_forked(void);
 
@@ -395,6 +396,14 @@ static inline uint64_t *p3_counters_at(const struct p3_module *m, int64_t distan
 }
 /* Whether threads are to have counters of their own. */
 P3_HIDDEN int p3_shift_is_on(void);
+/* What the program's runtime sees of starts: its libraries ask for it, as their threads are started by its functions. */
+P3_HIDDEN void p3_shift_watch(enum p3_watched by_program);
+/* A thread that has no shift of its own begins: it may run code of the program and of all its libraries. */
+P3_HIDDEN void p3_shift_note_stranger(void);
+/* Whether there was one, in this process. */
+P3_HIDDEN int p3_shift_has_strangers(void);
+/* Of the program, in a library that has its shifts; else `mine`. */
+P3_HIDDEN enum p3_watched p3_shift_watched(enum p3_watched mine);
 /* One that no thread has, for one that is going to start and run `start`, by a caller that no signal interrupts; NULL: there is no room for one more. */
 P3_HIDDEN struct p3_shift *p3_shift_take(uintptr_t start);
 /* That thread does not start. */

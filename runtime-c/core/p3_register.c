@@ -117,7 +117,9 @@ static void start_process(struct p3_module *first) {
     p3_align_break();
     p3_name_start();
     p3_shift_start(&modules, first, p3_in_program());
-    p3_threads_start(p3_create_watched(), p3_shift_is_on() && are_known(count_threads()));
+    enum p3_watched watched = p3_create_watched();
+    p3_shift_watch(watched);
+    p3_threads_start(p3_shift_watched(watched), p3_shift_is_on() && are_known(count_threads()));
     int failed = pthread_atfork(NULL, NULL, in_child);
     ending = atexit(leave) != 0;
     if ((first->flags & P3_SHADOWED) == 0)
@@ -345,7 +347,10 @@ static void at_exit(void) {
         /* Where a library is unloaded, no thread is in it. */
         uint64_t threads = count_threads();
         int is_alone = !ending || is_alone_among(threads), others_are_known = p3_shift_is_on() && are_known(threads);
-        p3_threads_end(is_alone, others_are_known);
+        if (p3_shift_has_strangers())
+            p3_threads_seen();
+        /* The program may have begun after its library. */
+        p3_threads_end(is_alone, others_are_known, p3_shift_watched(P3_UNWATCHED));
         p3_walker_flush();
         write_profile();
         if (is_alone || (others_are_known && !is_unsaved()))

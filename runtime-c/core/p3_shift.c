@@ -68,6 +68,8 @@ static struct together {
     struct part *parts;
     uint16_t by_owner[BY_OWNER]; /* by the lower bits of a thread's id: the number of the shift that it took last */
     struct p3_shift *shifts;
+    enum p3_watched watched; /* whose starts the program's runtime sees */
+    int has_strangers;       /* a thread without a shift of its own was started */
 } ours = {.abi = P3_ABI, .shifts = records};
 
 /* Ours, or the program's; NULL: counters are not by thread, or there is nobody to agree with. */
@@ -108,6 +110,20 @@ static int is_mapped(uint32_t number, int64_t *distance) {
 }
 
 int p3_shift_is_on(void) { return all != NULL; }
+
+void p3_shift_watch(enum p3_watched by_program) {
+    if (all == &ours)
+        all->watched = by_program;
+}
+
+void p3_shift_note_stranger(void) {
+    if (all != NULL)
+        __atomic_store_n(&all->has_strangers, 1, __ATOMIC_RELAXED);
+}
+
+int p3_shift_has_strangers(void) { return all != NULL && __atomic_load_n(&all->has_strangers, __ATOMIC_RELAXED); }
+
+enum p3_watched p3_shift_watched(enum p3_watched mine) { return all == NULL || all == &ours ? mine : all->watched; }
 
 /* Makes the distance the base of segment gs. */
 static void set_base(int64_t distance) {
@@ -552,6 +568,7 @@ int p3_shift_forked(void) {
         all->lock = 0;
         all->stopped = 0;
         all->taken = 0;
+        all->has_strangers = 0;
     }
     return alone;
 }
@@ -587,6 +604,10 @@ int64_t p3_shift_own(void) { return 0; }
 static uint32_t count_shifts(void) { return 1; }
 static int is_mapped(uint32_t number, int64_t *distance) { return *distance = 0, number == 0; }
 int p3_shift_is_on(void) { return 0; }
+void p3_shift_watch(enum p3_watched by_program) { (void)by_program; }
+void p3_shift_note_stranger(void) {}
+int p3_shift_has_strangers(void) { return 0; }
+enum p3_watched p3_shift_watched(enum p3_watched mine) { return mine; }
 struct p3_shift *p3_shift_take(uintptr_t start) { return (void)start, NULL; }
 void p3_shift_drop(struct p3_shift *s) { (void)s; }
 void p3_shift_enter(struct p3_shift *s) { (void)s; }

@@ -59,7 +59,9 @@ void p3_threads_watch(uint32_t *of_header) {
     own = more & ~__atomic_fetch_or(of_header, more, __ATOMIC_SEQ_CST);
 }
 
-void p3_threads_end(int is_alone, int others_are_known) {
+void p3_threads_end(int is_alone, int others_are_known, enum p3_watched now) {
+    if (now > watched)
+        watched = now;
     if (!others_are_known && (libc_knows ? !p3_threads_is_single() : !is_alone))
         p3_threads_seen();
     uint32_t *of = __atomic_load_n(&flags, __ATOMIC_SEQ_CST);

@@ -70,6 +70,8 @@ pub enum OwnCounters {
     OtherTarget,
     /// The module uses the segment itself: by what.
     SegmentInUse(String),
+    /// Code of a library runs before its constructors, when no thread has counters in it: this resolver of an ifunc.
+    RunsEarly(String),
 }
 
 #[cfg(test)]

@@ -24,6 +24,15 @@ fn linker_words(word: &Word) -> Option<Vec<&str>> {
     }
 }
 
+/// Whether options for the linker name a function that runs before constructors or after destructors.
+pub(crate) fn names_start_or_end(words: &[Word]) -> bool {
+    let option = |w: &str| {
+        let name = w.trim_start_matches('-').split('=').next();
+        w.starts_with('-') && matches!(name, Some("init" | "fini"))
+    };
+    words.iter().filter_map(linker_words).flatten().any(option)
+}
+
 /// The program that options for the linker alone name.
 pub(crate) fn output(words: &[Word]) -> Option<String> {
     let all: Vec<&str> = words.iter().filter_map(linker_words).flatten().collect();
@@ -112,6 +121,21 @@ mod tests {
         }
         for line in ["a.o -o p", "-Wl,-omagic a.o", "-Wl,--as-needed a.o"] {
             assert_eq!(output(&words(line)), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn functions_outside_of_constructors_are_found_in_every_form() {
+        for line in [
+            "-Wl,-init,f a.o",
+            "-Wl,-fini=f",
+            "-Xlinker -init -Xlinker f",
+            "-Wl,--init=f",
+        ] {
+            assert!(names_start_or_end(&words(line)), "{line}");
+        }
+        for line in ["-Wl,-initial a.o", "-init a.o", "-Wl,-soname,init"] {
+            assert!(!names_start_or_end(&words(line)), "{line}");
         }
     }
 

@@ -7,6 +7,7 @@ use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::project::cc::clang::{Compiler, Compilers};
+use crate::project::cc::linker;
 use crate::project::cc::settings::{Settings, selects_paths};
 use crate::project::cc::word::Word;
 use crate::project::record::Record;
@@ -37,6 +38,20 @@ pub(super) struct Link<'a> {
     pub libc: CLibrary,
     /// The command names all libraries itself (`-nodefaultlibs`), as rustc does.
     pub names_libraries: bool,
+}
+
+/// The value of `--update` among flags of p3-rewrite, and the other flags.
+fn take_update(flags: &[String]) -> (Option<&str>, Vec<&String>) {
+    let (mut update, mut others) = (None, Vec::new());
+    let mut words = flags.iter();
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--update") {
+            Some("") => update = words.next().map(String::as_str),
+            Some(value) if value.starts_with('=') => update = Some(&value[1..]),
+            _ => others.push(word),
+        }
+    }
+    (update, others)
 }
 
 impl Link<'_> {
@@ -139,12 +154,23 @@ impl Link<'_> {
 
     /// Makes the copies; what `p3-rewrite` warned of.
     fn rewrite(&self, inputs: &Path) -> Result<Vec<String>> {
+        let (update, flags) = take_update(&self.settings.flags);
+        let is_left_open = update.is_none_or(|u| u == "auto");
+        let early = is_left_open && self.shared && linker::names_start_or_end(&self.words);
+        let flags = if early {
+            flags
+        } else {
+            self.settings.flags.iter().collect()
+        };
         let mut rewrite = Command::new(our_program("p3-rewrite").unwrap_or("p3-rewrite".into()));
         rewrite.arg(inputs).arg("-o").arg(&self.folder);
         rewrite
             .args(["-k", &self.settings.copies.to_string()])
             .arg("--accept-unrelated-profile")
-            .args(&self.settings.flags);
+            .args(flags);
+        if early {
+            rewrite.args(["--update", "atomic"]);
+        }
         if self.settings.flags.iter().any(|f| selects_paths(f)) {
             rewrite.arg("--of-a-build");
         }
@@ -155,7 +181,11 @@ impl Link<'_> {
         require_success(&run, "p3-rewrite failed")?;
         let said = String::from_utf8_lossy(&run.stderr);
         let warnings = said.lines().filter_map(|l| l.strip_prefix("warning: "));
-        Ok(warnings.map(String::from).collect())
+        let early = early.then_some(
+            "-init or -fini of the linker runs code when threads have no counters in the library, so counts are updated \
+             atomically, which takes longer",
+        );
+        Ok(warnings.chain(early).map(String::from).collect())
     }
 
     fn object(&self, copy: u32, module: usize) -> PathBuf {

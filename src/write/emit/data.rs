@@ -6,7 +6,7 @@ use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
 use super::llvm;
 use super::segment::GS;
-use super::shared::{append_ctor, aside, constructor, record, runtime_function};
+use super::shared::{append_ctor, append_used, aside, constructor, record, runtime_function};
 use super::{Counters, ModuleJob, Update};
 use crate::copies::plan::FunctionPlan;
 use crate::copies::plan::keys::Keys;
@@ -313,6 +313,19 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         let description = self.describe_module(job, block, additions);
         let ctor = constructor(self.edit, description, by);
         append_ctor(self.edit, ctor);
+        if self.update == Update::Thread {
+            self.list_ctor(ctor);
+        }
+    }
+
+    /// Adds the constructor to a list that the linker makes of all modules: a library's constructor may start a thread
+    /// before the program's run (`runtime-c/core/p3_create.c`).
+    fn list_ctor(&self, ctor: FunctionValue<'ctx>) {
+        let Edit { module, .. } = self.edit;
+        let address = ctor.as_global_value().as_pointer_value();
+        let global = internal(module, address.into(), "__p3_begin", BEGINNINGS);
+        global.set_alignment(8);
+        append_used(self.edit, global);
     }
 
     /// What the profile says of the module.
@@ -417,6 +430,8 @@ pub(crate) fn description<'ctx>(
 /// linker merges into `.bss`.
 const ZEROS: &str = ".llvm.linkonce.b.p3";
 const DESCRIPTIONS: &str = ".p3_data";
+/// A name of C: the linker defines symbols for the section's begin and end.
+const BEGINNINGS: &str = "p3_begin";
 
 /// In the address space of the runtime's pointers, wherever the module's own globals are.
 fn internal<'ctx>(

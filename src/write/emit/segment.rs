@@ -1,6 +1,8 @@
-//! Whether segment gs of a module's target is free for counters of threads.
+//! Whether threads can have counters of their own in a module: segment gs is free, and no code runs before the
+//! library's constructors.
 
 use super::layout::is_x86_64_linux;
+use super::llvm::has_module_flag;
 use super::llvm::view::{self, Value};
 use crate::input::load::OwnCounters;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -29,7 +31,18 @@ pub(super) fn look_for_use(module: &Module) -> OwnCounters {
             by = Some(f.name().into_owned());
         }
     }
-    by.map_or(OwnCounters::Possible, OwnCounters::SegmentInUse)
+    let used = by.map(OwnCounters::SegmentInUse);
+    let early = || find_early_resolver(module).map(OwnCounters::RunsEarly);
+    used.or_else(early).unwrap_or(OwnCounters::Possible)
+}
+
+/// A function of a library's code that the dynamic linker calls to choose another one. A thread may load the library,
+/// and the constructor that maps its counters comes later. (A program's resolvers run before there are threads.)
+fn find_early_resolver(module: &Module) -> Option<String> {
+    let is_of_library =
+        has_module_flag(module, "PIC Level") && !has_module_flag(module, "PIE Level");
+    let resolver = view::ifuncs(module).next()?.resolver();
+    is_of_library.then(|| resolver.name().into_owned())
 }
 
 fn uses_segment(i: Value) -> bool {

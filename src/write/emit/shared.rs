@@ -156,6 +156,16 @@ pub(crate) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>)
     llvm::replace_appending(module, old, c"llvm.global_ctors", &elements);
 }
 
+/// Has compilers and linkers keep a global that nothing refers to.
+pub(crate) fn append_used<'ctx>(edit: Edit<'_, 'ctx>, global: GlobalValue<'ctx>) {
+    let old = edit.module.get_global("llvm.used");
+    let mut elements = vec![Value::of(&global.as_pointer_value())];
+    if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
+        elements.extend(Value::of(&array).operands());
+    }
+    llvm::replace_appending(edit.module, old, c"llvm.used", &elements);
+}
+
 /// LLVM's number of the calling convention that keeps (nearly) all registers, which not every target has.
 const PRESERVE_MOST: u32 = 14;
 

@@ -41,6 +41,10 @@ pub(super) fn choose_update(
         (Some(Update::Thread), OwnCounters::SegmentInUse(by)) => Err(Error::Usage(format!(
             "{path}: --update thread needs segment gs, which is used by {by}: use --update atomic"
         ))),
+        (Some(Update::Thread), OwnCounters::RunsEarly(by)) => Err(Error::Usage(format!(
+            "{path}: --update thread is not for libraries with ifuncs: {by} runs before threads have counters: \
+             use --update atomic"
+        ))),
         (Some(Update::Thread), _) => Err(Error::Usage(format!(
             "{path}: --update thread is for Linux on x86-64: use --update atomic"
         ))),
@@ -49,6 +53,13 @@ pub(super) fn choose_update(
             update: Update::Atomic,
             warning: Some(format!(
                 "{path}: segment gs is used by {by}, so counts are updated atomically, which takes longer"
+            )),
+        }),
+        (None, OwnCounters::RunsEarly(by)) => Ok(Chosen {
+            update: Update::Atomic,
+            warning: Some(format!(
+                "{path}: {by} runs when the library is loaded, before threads have counters in it, so counts are \
+                 updated atomically, which takes longer"
             )),
         }),
         (None, _) if has_starters => Ok(chosen(Update::Atomic)),

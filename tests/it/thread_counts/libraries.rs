@@ -56,6 +56,21 @@ fn threads_in_linked_library_lose_nothing() {
     }
 }
 
+/// Of more threads than may have counters of their own, both the program and the library are not `ok`, whichever of them
+/// lost counts.
+#[test]
+fn threads_beyond_limits_in_linked_library_are_not_ok() {
+    let built = build();
+    let session = Session::new(&built, "linked");
+    let mut command = session.command(&[], "linked 6 20000");
+    command.env("P3_THREADS_MAX", "3");
+    assert!(command.output().unwrap().status.success());
+    for (program, profile) in session.merge(&[]) {
+        let may_lose = super::update() != "atomic";
+        assert_eq!(profile.verdict != "ok", may_lose, "{program}");
+    }
+}
+
 /// Threads that are older than the library call it, as do others that are younger; a thread in the program goes on
 /// counting all the while.
 #[test]

@@ -4,6 +4,7 @@
 //! [`UPDATE`] says how all of them are rewritten; `P3_UPDATE=single cargo test --test it thread_counts::` tries another
 //! way without a change. With `P3_THREADS_LONG=1` there are more threads and more rounds (`make test-threads-long`).
 
+mod early;
 mod kills;
 mod languages;
 mod libraries;
