@@ -1,8 +1,6 @@
 //! Whether segment gs of a module's target is free for counters of threads.
 
-use super::layout::is_x86_64_linux;
 use super::llvm::view::{self, Value};
-use crate::input::load::OwnCounters;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 
@@ -12,12 +10,9 @@ pub(crate) const GS: u16 = 256;
 /// Functions that set the base of a segment, or may.
 const SETTERS: [&str; 3] = ["arch_prctl", "llvm.x86.wrgsbase.32", "llvm.x86.wrgsbase.64"];
 
-/// Whether threads can have counters of their own in `module`. Code that it does not show, as in objects of assembler
-/// code, is not known. O(instructions).
-pub(super) fn look_for_use(module: &Module) -> OwnCounters {
-    if !is_x86_64_linux(module) {
-        return OwnCounters::OtherTarget;
-    }
+/// What in `module`, which is for x86-64, uses the segment; `None`: nothing does. Code that the module does not show, as
+/// in objects of assembler code, is not known. O(instructions).
+pub(super) fn find_use(module: &Module) -> Option<String> {
     let is_named = names_segment(&view::assembly_of(module));
     let mut by = is_named.then(|| "assembler code".to_string());
     for f in view::functions(module) {
@@ -29,7 +24,7 @@ pub(super) fn look_for_use(module: &Module) -> OwnCounters {
             by = Some(f.name().into_owned());
         }
     }
-    by.map_or(OwnCounters::Possible, OwnCounters::SegmentInUse)
+    by
 }
 
 fn uses_segment(i: Value) -> bool {

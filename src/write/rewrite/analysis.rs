@@ -45,6 +45,8 @@ pub(super) struct Analysis {
     pub is_related: bool,
     /// How the copies count.
     pub update: Update,
+    /// Whether handlers of signals may count, where an increment is several instructions.
+    pub handles_signals: bool,
     /// What the user should know of that.
     pub about_update: Option<String>,
     /// Who may call whom.
@@ -118,8 +120,11 @@ impl Analysis {
         }
         let measuring = measure(options.scheme, &functions, &paths.raw, expected);
         let (assignment, paths) = assign(options, &functions, measuring, asked.as_ref());
-        let Chosen { update, warning } =
-            choose_update(options, inputs, !program.starters.is_empty())?;
+        let Chosen {
+            update,
+            handles_signals,
+            warning,
+        } = choose_update(options, inputs, !program.starters.is_empty())?;
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
@@ -139,6 +144,7 @@ impl Analysis {
             manifest,
             is_related,
             update,
+            handles_signals,
             about_update: warning,
         })
     }
