@@ -1,6 +1,6 @@
 # Builds the runtime without warnings with gcc 12, clang 14 and each clang that there is an engine for, for x86-64, aarch64 and RISC-V;
-# runs its driver on the other two under qemu-user, and a program rewritten by each engine: the same profile as x86-64. Then
-# the tests of programs with threads (tests/it/thread_counts).
+# runs its driver on the other two under qemu-user, and a program rewritten by each engine: the same profile as x86-64.
+# Then the tests of programs with threads (tests/it/thread_counts).
 # LLVM='19 22' names the engines (those whose LLVM is here).
 set -eu
 cd "$(dirname "$0")/.."

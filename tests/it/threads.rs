@@ -181,8 +181,8 @@ fn threads_with_counters_of_their_own_are_ok() {
 }
 
 /// By `auto`: the target, the program, what a line of its code has, and why counts are updated atomically if that is
-/// said. Threads have counters of their own by segment gs, or by a distance; elsewhere counts are updated atomically where
-/// threads can start.
+/// said. Threads have counters of their own by segment gs, or by a distance; elsewhere counts are updated atomically
+/// where threads can start.
 #[test]
 fn update_is_chosen_by_target_and_program() {
     const STARTS: &str = "int pthread_create(); int f(void) { return pthread_create(); }";

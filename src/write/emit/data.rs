@@ -219,8 +219,8 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         llvm::const_address(base, self.i64.const_int(slot * 8, false))
     }
 
-    /// How the function of the job's `i`-th plan, which begins with block `entry`, finds its thread's words; `counts`: it
-    /// does so itself, and does not only call the runtime.
+    /// How the function of the job's `i`-th plan, which begins with block `entry`, finds its thread's words; `counts`:
+    /// it does so itself, and does not only call the runtime.
     pub(crate) fn find_own(&self, i: usize, entry: BasicBlock<'ctx>, counts: bool) -> Own<'ctx> {
         match self.way {
             Some(Way::Segment) => Own::Segment,

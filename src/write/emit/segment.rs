@@ -10,8 +10,8 @@ pub(crate) const GS: u16 = 256;
 /// Functions that set the base of a segment, or may.
 const SETTERS: [&str; 3] = ["arch_prctl", "llvm.x86.wrgsbase.32", "llvm.x86.wrgsbase.64"];
 
-/// What in `module`, which is for x86-64, uses the segment; `None`: nothing does. Code that the module does not show, as
-/// in objects of assembler code, is not known. O(instructions).
+/// What in `module`, which is for x86-64, uses the segment; `None`: nothing does. Code that the module does not show,
+/// as in objects of assembler code, is not known. O(instructions).
 pub(super) fn find_use(module: &Module) -> Option<String> {
     let is_named = names_segment(&view::assembly_of(module));
     let mut by = is_named.then(|| "assembler code".to_string());

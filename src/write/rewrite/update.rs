@@ -53,7 +53,8 @@ pub(super) fn choose_update(
             "{path}: --update thread needs segment gs, which is used by {by}: use --update atomic"
         ))),
         (Some(Update::Thread), OwnCounters::Migration(by)) => Err(Error::Usage(format!(
-            "{path}: --update thread needs functions that stay in their thread, but {by} may move them: use --update atomic"
+            "{path}: --update thread needs functions that stay in their thread, but {by} may move them: \
+             use --update atomic"
         ))),
         (Some(Update::Thread), _) => Err(Error::Usage(format!(
             "{path}: --update thread is for Linux on x86-64, aarch64 and RISC-V (64 bits): use --update atomic"
