@@ -1,5 +1,6 @@
 # Builds the runtime without warnings with gcc 12, clang 14 and each clang that there is an engine for, for x86-64, aarch64 and RISC-V;
 # runs its driver on the other two under qemu-user, and a program rewritten by each engine: the same profile as x86-64.
+# Then the tests of programs with threads (tests/it/thread_counts).
 # LLVM='19 22' names the engines (those whose LLVM is here).
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,6 +15,8 @@ need clang-14 clang-14
 need qemu-aarch64 qemu-user
 need aarch64-linux-gnu-gcc-12 gcc-12-aarch64-linux-gnu
 need riscv64-linux-gnu-gcc-12 gcc-12-riscv64-linux-gnu
+need aarch64-linux-gnu-g++-12 g++-12-aarch64-linux-gnu
+need riscv64-linux-gnu-g++-12 g++-12-riscv64-linux-gnu
 need /usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross
 need /usr/riscv64-linux-gnu/include/stdio.h libc6-dev-riscv64-cross
 
@@ -79,4 +82,9 @@ for v in $LLVM; do
         "$BIN/p3-prof" compare "$OUT/x86_64-$v.p3prof" "$at.p3prof"
         echo "LLVM $v, $arch: the same profile as x86-64"
     done
+done
+
+# Programs with threads: each thread's own counts are the truth.
+for arch in aarch64 riscv64; do
+    P3_TARGET=$arch cargo test -q --locked --test it thread_counts:: -- --test-threads 2
 done

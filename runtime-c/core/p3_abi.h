@@ -15,7 +15,7 @@
  * which they were forked; then by block how often children entered it on that path. */
 #define P3_FORKS 4u
 #define P3_ATOMIC 1u /* In a module's flags: counts are updated atomically. */
-/* In a module's flags: each thread has counters of its own, at the distance that segment gs adds. */
+/* In a module's flags: each thread has counters of its own, at a distance from those of the first thread. */
 #define P3_BY_THREAD 4u
 #define P3_WITHIN 1u /* In the flags of sampling: subpaths are those of each activation by itself. */
 /* In the flags of sampling: the seed was asked for; else each process has one of its own. */

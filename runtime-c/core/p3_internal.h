@@ -386,6 +386,9 @@ struct p3_pages {
 enum { P3_SHIFTS = 1 << 12 };
 /* The calling thread's distance. */
 P3_HIDDEN int64_t p3_shift_own(void);
+/* Where code finds that, but for x86-64: the offset of the thread's variable from its thread pointer. 0 while no thread
+ * has a distance, and before constructors: there may be no thread pointer yet, and the distance is 0. */
+extern P3_HIDDEN int64_t __p3_own_offset;
 /* What is done with the counters of a module at a shift. */
 typedef int p3_shift_do(const struct p3_module *m, uint32_t shift, int64_t distance, void *with);
 /* Shows the modules at each shift where this runtime has counters, the first thread's first. Stops at what is not 0, and returns it. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Counters of threads (P3_BY_THREAD). A thread's counter for the address A is at A + d, and segment gs adds d: the
- * thread's shift. That of the first thread is 0. Counters at a shift are further blocks of the profile's file, mapped
- * there as those at 0 are; hash tables and their caches are memory of the process.
+/* Counters of threads (P3_BY_THREAD). A thread's counter for the address A is at A + d: d is the thread's shift. On
+ * x86-64 segment gs adds it; elsewhere functions read it from a variable of the thread when they begin. That of the
+ * first thread is 0. Counters at a shift are further blocks of the profile's file, mapped there as those at 0 are; hash
+ * tables and their caches are memory of the process.
  *
  * Calls: p3_arena.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_thread_name.c.
  * In signal handlers: p3_shift_own, p3_shift_each; the rest in constructors, a forked child, at dlclose, and where a
@@ -27,11 +28,20 @@
 #include <unistd.h>
 
 #if defined __x86_64__ && !defined __ILP32__
+#define SEGMENT
+#define LARGEST_PAGE (1 << 12)
+#elif defined __aarch64__ && !defined __ILP32__
+#define LARGEST_PAGE (1 << 16)
+#elif defined __riscv && __riscv_xlen == 64
+#define LARGEST_PAGE (1 << 12)
+#endif
+
+#ifdef LARGEST_PAGE
 
 #include <elf.h>
 
 /* Numbers of shifts are below this one. What is not used takes no memory. */
-enum { MOST = P3_SHIFTS, PAGE = 4096, LOOKS = 4, FEW = 64, MAKING = -1, BY_OWNER = 1 << 12 };
+enum { MOST = P3_SHIFTS, PAGE = LARGEST_PAGE, LOOKS = 4, FEW = 64, MAKING = -1, BY_OWNER = 1 << 12 };
 /* Linux allows a process 65,530 mappings: the program keeps half of them. */
 enum { MOST_MAPS = 32000 };
 
@@ -48,6 +58,7 @@ static union {
 /* A runtime of the process, and what it does at a shift. */
 struct part {
     struct part *next;
+    int64_t *offset; /* __p3_own_offset */
     int (*map)(const struct p3_shift *shift); /* an errno */
     void (*unmap)(const struct p3_shift *shift);
 };
@@ -60,9 +71,10 @@ static struct together {
     uint32_t n;       /* shifts, the first one included; atomic; 0: nothing is made so far */
     int lock;         /* of all else */
     uint32_t next;    /* which is looked at next */
-    int has_base;     /* gs can be set without the kernel, to negative numbers as well */
+    int has_base;     /* distances can be set without the kernel, to negative numbers as well */
     int stopped;      /* no more are made */
     int taken;        /* one was taken, in this process */
+    int64_t offset;   /* __p3_own_offset of all parts */
     uint64_t maps;    /* what is mapped at shifts */
     int favoured;     /* the row of distances that did last */
     struct part *parts;
@@ -82,7 +94,7 @@ static struct p3_module *const *modules;
 static uintptr_t stack;
 
 /* Where libraries find it: the distance from here. */
-__asm__(".pushsection .note.p3.shifts,\"a\",@note\n"
+__asm__(".pushsection .note.p3.shifts,\"a\",%note\n"
         ".balign 4\n"
         ".long 3, 8, 1\n"
         ".ascii \"p3\\0\\0\"\n"
@@ -91,6 +103,12 @@ __asm__(".pushsection .note.p3.shifts,\"a\",@note\n"
         ".popsection\n");
 extern struct together p3_shift_together __attribute__((alias("ours"), visibility("hidden")));
 
+static void *at(const void *address, int64_t distance) { return (void *)((uintptr_t)address + (uintptr_t)distance); }
+
+int64_t __p3_own_offset;
+
+#ifdef SEGMENT
+
 static int64_t read_own(const void *word) {
     int64_t value;
     __asm__ volatile("movq %%gs:%1, %0" : "=r"(value) : "m"(*(const int64_t *)word));
@@ -98,6 +116,34 @@ static int64_t read_own(const void *word) {
 }
 
 int64_t p3_shift_own(void) { return read_own(&own.is.distance); }
+
+#else
+
+/* A variable of the program: it is at one offset from the thread's pointer in all threads, which libraries are told. So
+ * any code reads it without asking the loader, also in threads that are older than its library. */
+static __thread struct {
+    int64_t never; /* no offset is 0 */
+    int64_t distance;
+} of_thread;
+
+static char *thread_pointer(void) {
+    char *pointer;
+#ifdef __aarch64__
+    __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
+#else
+    __asm__("mv %0, tp" : "=r"(pointer));
+#endif
+    return pointer;
+}
+
+int64_t p3_shift_own(void) {
+    int64_t offset = __atomic_load_n(&__p3_own_offset, __ATOMIC_RELAXED);
+    return offset == 0 ? 0 : *(const int64_t *)(const void *)(thread_pointer() + offset);
+}
+
+static int64_t read_own(const void *word) { return *(const int64_t *)at(word, p3_shift_own()); }
+
+#endif
 
 static uint32_t own_number(void) { return all == NULL ? 0 : (uint32_t)read_own(&own.is.number); }
 
@@ -125,6 +171,8 @@ int p3_shift_has_strangers(void) { return all != NULL && __atomic_load_n(&all->h
 
 enum p3_watched p3_shift_watched(enum p3_watched mine) { return all == NULL || all == &ours ? mine : all->watched; }
 
+#ifdef SEGMENT
+
 /* Makes the distance the base of segment gs. */
 static void set_base(int64_t distance) {
     if (all->has_base)
@@ -142,7 +190,32 @@ static int64_t get_base(void) {
     return syscall(SYS_arch_prctl, 0x1004 /* ARCH_GET_GS */, &base) == 0 ? (int64_t)base : 0;
 }
 
-static void *at(const void *address, int64_t distance) { return (void *)((uintptr_t)address + (uintptr_t)distance); }
+static void start_distances(void) {
+    all->has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
+    if (get_base() != 0) {
+        p3_complain("threads", "segment gs is somebody else's: rewrite with --update atomic", 0);
+        _exit(127);
+    }
+}
+
+static void show_distances(void) {}
+
+#else
+
+static void set_base(int64_t distance) { of_thread.distance = distance; }
+
+static void start_distances(void) { all->has_base = 1; }
+
+/* From now on code asks which thread runs it. In the program, as whatever starts threads is; under the lock. */
+static void show_distances(void) {
+    if (all->offset != 0)
+        return;
+    all->offset = (char *)&of_thread.distance - thread_pointer();
+    for (const struct part *p = all->parts; p != NULL; p = p->next)
+        __atomic_store_n(p->offset, all->offset, __ATOMIC_RELAXED);
+}
+
+#endif
 
 static uint64_t caches_size(const struct p3_module *m) {
     uint64_t tables = m->n_tables != 0 && m->tables[0].cache != NULL ? m->n_tables : 0;
@@ -381,6 +454,7 @@ struct p3_shift *p3_shift_take(uintptr_t start) {
     if (s == NULL)
         s = find_vacant(all->n, 0);
     if (s != NULL) {
+        show_distances();
         s->owner = MAKING;
         all->taken = 1;
         p3_thread_name_room(s->number);
@@ -457,11 +531,7 @@ static struct together *find_program(void) {
 static void make_first(void) {
     if (all->n != 0)
         return;
-    all->has_base = (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
-    if (get_base() != 0) {
-        p3_complain("threads", "segment gs is somebody else's: rewrite with --update atomic", 0);
-        _exit(127);
-    }
+    start_distances();
     all->shifts[0].owner = getpid();
     all->n = 1;
 }
@@ -476,8 +546,9 @@ void p3_shift_start(struct p3_module *const *all_modules, const struct p3_module
     stack = (uintptr_t)__builtin_frame_address(0);
     make_first();
     lock();
-    part = (struct part){.next = all->parts, .map = map_part, .unmap = unmap_part};
+    part = (struct part){.next = all->parts, .offset = &__p3_own_offset, .map = map_part, .unmap = unmap_part};
     all->parts = &part;
+    __p3_own_offset = all->offset;
     unlock();
 }
 

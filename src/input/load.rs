@@ -61,17 +61,31 @@ pub struct Admitted {
     pub optimized: Option<Level>,
 }
 
-/// Whether each thread can have counters of its own, at addresses to which segment gs adds a distance.
+/// Whether each thread can have counters of its own, at a distance from those of the first thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnCounters {
-    /// It can.
-    Possible,
+    /// Segment gs can add the distance.
+    BySegment,
+    /// Functions can read the distance when they begin.
+    ByDistance {
+        /// Whether the module installs handlers of signals. An increment is several instructions there.
+        handles_signals: bool,
+    },
     /// The module is for another target.
     OtherTarget,
     /// The module uses the segment itself: by what.
     SegmentInUse(String),
     /// Code of a library runs before its constructors, when no thread has counters in it: this resolver of an ifunc.
     RunsEarly(String),
+    /// A function may end in another thread than it began in, with the distance of that thread: what moves it there.
+    Migration(String),
+}
+
+impl OwnCounters {
+    /// Whether it can.
+    pub fn is_possible(&self) -> bool {
+        matches!(self, Self::BySegment | Self::ByDistance { .. })
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ constants! {
     FORKS "P3_FORKS": u32 = 4;
     /// In a module's flags: counts are updated atomically.
     ATOMIC "P3_ATOMIC": u32 = 1;
-    /// In a module's flags: each thread has counters of its own, at the distance that segment gs adds.
+    /// In a module's flags: each thread has counters of its own, at a distance from those of the first thread.
     BY_THREAD "P3_BY_THREAD": u32 = 4;
     /// In the flags of sampling: subpaths are those of each activation by itself.
     WITHIN "P3_WITHIN": u32 = 1;
@@ -126,6 +126,10 @@ pub const SAMPLING: Struct = Struct {
 /// The budget of a thread: a variable of the runtime, `int64_t`, that rewritten modules count down by the slots of
 /// segments.
 pub const BUDGET: &str = "__p3_budget";
+
+/// Where the code of other processors than x86-64 finds its thread's distance: a variable of the runtime, `int64_t`.
+/// The distance is so many bytes behind the thread pointer; 0: the distance is 0.
+pub const OWN_OFFSET: &str = "__p3_own_offset";
 
 /// A module.
 pub const MODULE: Struct = Struct {

@@ -179,6 +179,9 @@ static void work_in_table(void *number, int more) {
         work_hashed((int)(uintptr_t)number + more, 3, rounds / 4);
 }
 
+// Children have one thread, their first.
+static int alone;
+
 static void *work_and_fork(void *number) {
     struct slot *slot = take_slot();
     work(slot, (unsigned)(uintptr_t)number, rounds);
@@ -190,9 +193,11 @@ static void *work_and_fork(void *number) {
         // The child has threads of its own, too.
         pthread_t other;
         rounds /= 2;
-        pthread_create(&other, NULL, work_in_common_slot, take_slot());
+        if (!alone)
+            pthread_create(&other, NULL, work_in_common_slot, take_slot());
         work(take_slot(), 6, rounds);
-        pthread_join(other, NULL);
+        if (!alone)
+            pthread_join(other, NULL);
         if ((uintptr_t)number % 2)
             _exit(0);
         exit(0);
@@ -210,6 +215,18 @@ static void forks(int threads) {
         start(i, work_and_fork, (void *)(uintptr_t)i);
     work_and_fork((void *)(uintptr_t)threads);
     join(threads);
+}
+
+// With WITHOUT_HANDLERS the program refers to no function that installs one, and an increment need not be one
+// instruction.
+static void install(void (*handler)(int)) {
+#ifndef WITHOUT_HANDLERS
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR2, &action, NULL);
+#else
+    (void)handler;
+    _exit(9);
+#endif
 }
 
 static __thread struct slot *of_handler;
@@ -231,8 +248,7 @@ static void *work_and_be_interrupted(void *seed) {
 }
 
 static void signals(int threads) {
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR2, &action, NULL);
+    install(handle);
     pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
     working = threads;
     for (int i = 0; i < threads; i++)
@@ -344,8 +360,7 @@ static void *send_storm(void *unused) {
 static void storm(int threads) {
     struct slot *slot = take_slot();
     of_storm = take_slot();
-    struct sigaction action = {.sa_handler = handle_storm, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR2, &action, NULL);
+    install(handle_storm);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 1 << 16);
@@ -392,8 +407,10 @@ int main(int argc, char **argv) {
         ends(threads);
     else if (strcmp(way, "leave") == 0)
         leave_others(threads, argv[4]);
-    else if (strcmp(way, "forks") == 0 || (in_tables = strcmp(way, "forks-hashed") == 0))
+    else if (strcmp(way, "forks") == 0 || (in_tables = strcmp(way, "forks-hashed") == 0)) {
+        alone = argc > 4 && strcmp(argv[4], "alone") == 0;
         forks(threads);
+    }
     else if (strcmp(way, "signals") == 0)
         signals(threads);
     else if (strcmp(way, "resets") == 0)

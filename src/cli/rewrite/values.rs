@@ -24,7 +24,7 @@ pub(super) enum UpdateChoice {
 }
 
 values! { UpdateChoice:
-    Auto "auto" "thread on x86-64; elsewhere atomic if the program can start threads, else single"
+    Auto "auto" "thread on x86-64, aarch64 and RISC-V; elsewhere atomic if the program can start threads, else single"
     Thread "thread" "Counters of each thread's own: exact in any number, as fast as in one"
     Atomic "atomic" "Atomic increments: exact in any number, and slower"
     Single "single" "Plain increments: exact in one thread"

@@ -3,7 +3,7 @@
 use super::llvm::{self, bound, session};
 use super::members;
 use super::optimize::{is_for_lto, optimize};
-use super::{Names, Parsed, hidden, positions, segment};
+use super::{Names, Parsed, hidden, own, positions};
 use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED as LLVM;
 use crate::input::ir::lower::{remedy_for_old_text, unreadable_error};
@@ -59,7 +59,7 @@ pub fn admit(
         let (_, module) = parsed.get();
         let admitted = Admitted {
             device,
-            own_counters: segment::look_for_use(&module),
+            own_counters: own::find_own_counters(&module),
             hidden: hidden::find(&module),
             forbidden: hidden::forbidden(&module),
             positions: positions::find(&module),

@@ -5,17 +5,19 @@ use super::block::{Described, Record};
 use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
 use super::llvm;
-use super::segment::GS;
+use super::own::{self, Own, Way};
 use super::shared::{append_ctor, append_used, aside, constructor, record, runtime_function};
 use super::{Counters, ModuleJob, Update};
 use crate::copies::plan::FunctionPlan;
 use crate::copies::plan::keys::Keys;
 use crate::runtime::abi;
+use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{
-    BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue, StructValue,
+    BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, IntValue, PointerValue,
+    StructValue,
 };
 use inkwell::{AddressSpace, AtomicOrdering, AtomicRMWBinOp};
 
@@ -71,6 +73,10 @@ pub(crate) struct Data<'a, 'ctx> {
     pub calls: bool,
     /// How counters are incremented.
     pub update: Update,
+    /// How a thread's own words are found, if each thread has its own.
+    way: Option<Way>,
+    /// Whether an increment is an atomic instruction.
+    is_atomic: bool,
     i64: IntType<'ctx>,
 }
 
@@ -82,6 +88,8 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         plans: impl Iterator<Item = &'p FunctionPlan> + Clone,
     ) -> Self {
         let layout = Layout::new(plans.clone(), job.count_hits);
+        let way = own::find_way(edit.module).filter(|_| job.update == Update::Thread);
+        let takes_several = way == Some(Way::Distance);
         let mut data = Data {
             edit,
             counters: None,
@@ -96,6 +104,8 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             page: page_size(edit.module),
             calls: job.counters == Counters::Call,
             update: job.update,
+            way,
+            is_atomic: job.update == Update::Atomic || (takes_several && job.handles_signals),
             i64: edit.context.i64_type(),
         };
         if data.slots > 0 {
@@ -180,14 +190,14 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         }
     }
 
-    /// The counter of entries of the job's `i`-th plan, if it counts them.
-    pub(crate) fn entry_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
-        self.entries[i].map(|slot| self.counter(slot))
+    /// The slot that counts entries of the job's `i`-th plan, if it counts them.
+    pub(crate) fn entry_slot(&self, i: usize) -> Option<u64> {
+        self.entries[i]
     }
 
-    /// The counter of executed probes of the job's `i`-th plan, if it counts them.
-    pub(crate) fn hit_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
-        self.hits[i].map(|slot| self.counter(slot))
+    /// The slot that counts executed probes of the job's `i`-th plan, if it counts them.
+    pub(crate) fn hit_slot(&self, i: usize) -> Option<u64> {
+        self.hits[i]
     }
 
     /// The first of the slots of the job's `i`-th plan that say what forked children did, if it has any.
@@ -209,6 +219,43 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         llvm::const_address(base, self.i64.const_int(slot * 8, false))
     }
 
+    /// How the function of the job's `i`-th plan, which begins with block `entry`, finds its thread's words; `counts`:
+    /// it does so itself, and does not only call the runtime.
+    pub(crate) fn find_own(&self, i: usize, entry: BasicBlock<'ctx>, counts: bool) -> Own<'ctx> {
+        match self.way {
+            Some(Way::Segment) => Own::Segment,
+            Some(Way::Distance) if counts => {
+                // The first of the function's slots, which are neighbours ([`Layout`]): offsets from it are short.
+                let all = [
+                    self.storage[i].array,
+                    self.entries[i],
+                    self.hits[i],
+                    self.forks[i],
+                ];
+                let first = all.into_iter().flatten().min();
+                let first = first.map(|slot| (slot, self.counter(slot)));
+                Own::read_distance(self.edit, entry, first)
+            }
+            _ => Own::Shared,
+        }
+    }
+
+    /// The address of the thread's own slot `slot`.
+    pub(crate) fn own_counter(
+        &self,
+        b: &Builder<'ctx>,
+        own: Own<'ctx>,
+        slot: u64,
+    ) -> PointerValue<'ctx> {
+        match own {
+            Own::Distance(_, Some((first, counter))) => {
+                let bytes = slot.checked_sub(first).expect("a slot of the function") * 8;
+                llvm::field(b, counter, self.i64.const_int(bytes, false))
+            }
+            _ => own.address(b, self.counter(slot)),
+        }
+    }
+
     /// Adds `by` to a counter, where the builder stands: in memory each time if `at_once`, or as LLVM likes.
     pub(crate) fn add_to(
         &self,
@@ -217,10 +264,10 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         by: IntValue<'ctx>,
         at_once: bool,
     ) {
-        if self.update == Update::Atomic {
+        if self.is_atomic {
             let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);
-            b.build_atomicrmw(add, counter, by, order)
-                .expect("positioned");
+            let old = b.build_atomicrmw(add, counter, by, order);
+            self.hide_from_sanitizers(old.expect("positioned").as_instruction());
             return;
         }
         let old = b.build_load(self.i64, counter, "p3.n");
@@ -231,24 +278,22 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         let load = old.as_instruction().expect("a load");
         load.set_volatile(at_once).expect("a load can be");
         let new = b.build_int_add(old, by, "p3.n").expect("positioned");
-        b.build_store(counter, new).expect("positioned");
+        let store = b.build_store(counter, new).expect("positioned");
+        self.hide_from_sanitizers(Some(load));
+        self.hide_from_sanitizers(Some(store));
     }
 
-    /// The calling thread's own word, of which this is the address in the first thread.
-    pub(crate) fn own_address(
-        &self,
-        b: &Builder<'ctx>,
-        address: PointerValue<'ctx>,
-    ) -> PointerValue<'ctx> {
-        if self.update != Update::Thread {
-            return address;
-        }
-        let ty = self.edit.context.ptr_type(AddressSpace::from(GS));
-        // Not a cast between address spaces: of several such constants behind a switch LLVM would make a table, which
-        // it cannot write. It makes none of numbers that become addresses.
-        let number = b.build_ptr_to_int(address, self.i64, "p3.own");
-        let own = b.build_int_to_ptr(number.expect("positioned"), ty, "p3.own");
-        own.expect("positioned")
+    /// At a distance, words are where sanitizers take no memory of the program to be. (They pass over segments.)
+    pub(crate) fn hide_from_sanitizers(&self, access: Option<InstructionValue<'ctx>>) {
+        let Some(access) = access.filter(|_| self.way == Some(Way::Distance)) else {
+            return;
+        };
+        let context = self.edit.context;
+        let (kind, nothing) = (
+            context.get_kind_id("nosanitize"),
+            context.metadata_node(&[]),
+        );
+        access.set_metadata(nothing, kind).expect("a node");
     }
 
     /// The slot that takes increments which must not count.

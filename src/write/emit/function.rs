@@ -14,6 +14,7 @@ use super::data::Data;
 use super::layout::Storage;
 use super::llvm::inst::Inst;
 use super::llvm::{self, Blocks};
+use super::own::Own;
 use super::place::{self, Place};
 use super::split::{Places, split};
 use super::steps;
@@ -57,7 +58,7 @@ pub(crate) fn instrument<'ctx>(
         llvm::set_branch_weights(context, llvm::terminator(blocks[*block]), weights);
     }
     let builder = context.create_builder();
-    let (hits, fork_slot) = (data.hit_counter(index), data.fork_slot(index));
+    let (hits, fork_slot) = (data.hit_slot(index), data.fork_slot(index));
     let tails = match hits {
         None => return_at_once(&builder, &blocks, cfg, &plan.order().rpo, |block, to| {
             let edge = Site::Edge(CfgEdge { block, succ: 0 });
@@ -68,8 +69,10 @@ pub(crate) fn instrument<'ctx>(
         }),
         Some(_) => Tails::new(),
     };
+    let counts = !data.calls || hits.is_some() || fork_slot.is_some();
+    let own = data.find_own(index, blocks[BlockId(0)], counts);
     if let Some(slot) = fork_slot {
-        forks::count_forks(data, context, (&body.cfg, plan), (&blocks, &tails), slot);
+        forks::count_forks(data, own, (&body.cfg, plan), (&blocks, &tails), slot);
     }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
     let places = split(context, &blocks, cfg, plan, &tails, branches);
@@ -82,8 +85,9 @@ pub(crate) fn instrument<'ctx>(
         cfg,
         plan,
         data,
+        own,
         storage: data.storage(index),
-        entries: data.entry_counter(index).filter(|_| plan.entries),
+        entries: data.entry_slot(index).filter(|_| plan.entries),
         hits,
         blocks,
         places,
@@ -141,15 +145,26 @@ enum How<'ctx> {
     Flag(CfgEdge),
 }
 
+/// A counter of the module.
+#[derive(Clone, Copy)]
+enum Counter<'ctx> {
+    /// By its slot.
+    Slot(u64),
+    /// By its address in the first thread.
+    Address(PointerValue<'ctx>),
+}
+
 struct Emitter<'a, 'ctx> {
     context: &'ctx Context,
     builder: Builder<'ctx>,
     cfg: &'a Cfg,
     plan: &'a FunctionPlan,
     data: &'a Data<'a, 'ctx>,
+    own: Own<'ctx>,
     storage: Storage,
-    entries: Option<PointerValue<'ctx>>,
-    hits: Option<PointerValue<'ctx>>,
+    /// The slots that count entries and executed probes.
+    entries: Option<u64>,
+    hits: Option<u64>,
     blocks: Blocks<'ctx>,
     places: Places<'ctx>,
     /// The blocks that return themselves.
@@ -174,8 +189,8 @@ struct Emitter<'a, 'ctx> {
 
 impl<'ctx> Emitter<'_, 'ctx> {
     fn run(&mut self) {
-        if let Some(counter) = self.hits {
-            self.count_hits(counter);
+        if let Some(slot) = self.hits {
+            self.count_hits(Counter::Slot(slot));
         }
         self.make_phis();
         self.entry();
@@ -196,8 +211,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
             return;
         }
         llvm::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
-        if let Some(counter) = self.entries {
-            self.increment(counter, self.constant(1));
+        if let Some(slot) = self.entries {
+            self.increment(Counter::Slot(slot), self.constant(1));
         }
         self.code(ops, None, How::Here, self.is_key[BlockId(0)]);
     }
@@ -323,20 +338,28 @@ impl<'ctx> Emitter<'_, 'ctx> {
                         Held::Key(key) => Held::Id(self.id_of(key, c).into()),
                         id @ Held::Id(_) => self.sum(id, c),
                     };
-                    let slot = self.slot(held);
-                    self.count_at(slot, how);
+                    let address = self.slot(held);
+                    self.count_at(Counter::Address(address), how);
                 }
-                Op::CountConst(id) => self.count_at(self.counter(id), how),
+                Op::CountConst(id) => self.count_at(Counter::Slot(self.first_slot() + id), how),
             }
         }
         register
     }
 
     /// Counts in the array.
-    fn count_at(&mut self, slot: PointerValue<'ctx>, how: How<'ctx>) {
+    fn count_at(&mut self, counter: Counter<'ctx>, how: How<'ctx>) {
         match how {
-            How::Flag(edge) => drop(self.flagged.insert(edge, slot)),
-            _ => self.increment(slot, self.constant(1)),
+            How::Flag(edge) => drop(self.flagged.insert(edge, self.address(counter))),
+            _ => self.increment(counter, self.constant(1)),
+        }
+    }
+
+    /// Where the counter is in the first thread.
+    fn address(&self, counter: Counter<'ctx>) -> PointerValue<'ctx> {
+        match counter {
+            Counter::Slot(slot) => self.data.counter(slot),
+            Counter::Address(address) => address,
         }
     }
 
@@ -355,8 +378,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// The address of the counter of `id`, an id of the array.
     fn counter(&self, id: u64) -> PointerValue<'ctx> {
-        let first = self.storage.array.expect("an id of an array");
-        self.data.counter(first + id)
+        self.data.counter(self.first_slot() + id)
+    }
+
+    /// The slot of id 0.
+    fn first_slot(&self) -> u64 {
+        self.storage.array.expect("an id of an array")
     }
 
     /// The counter that the register stands for.
@@ -371,15 +398,19 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Adds `by` to a counter of the module.
-    fn increment(&self, slot: PointerValue<'ctx>, by: IntValue<'ctx>) {
+    fn increment(&self, counter: Counter<'ctx>, by: IntValue<'ctx>) {
         let b = &self.builder;
         if self.data.calls && by == self.constant(1) {
             let add = self.data.add_function();
-            b.build_call(add, &[slot.into()], "").expect("positioned");
-        } else {
-            self.data
-                .add_to(b, self.data.own_address(b, slot), by, true);
+            b.build_call(add, &[self.address(counter).into()], "")
+                .expect("positioned");
+            return;
         }
+        let own = match counter {
+            Counter::Slot(slot) => self.data.own_counter(b, self.own, slot),
+            Counter::Address(address) => self.own.address(b, address),
+        };
+        self.data.add_to(b, own, by, true);
     }
 
     /// The block from which edge `e` arrives at its target.
@@ -388,7 +419,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Adds up executed probes: each block learns by a φ how many were on the edge it was reached by.
-    fn count_hits(&self, counter: PointerValue<'ctx>) {
+    fn count_hits(&self, counter: Counter<'ctx>) {
         let number = |site| self.constant(self.plan.ops(site).len() as i64);
         let zero = self.constant(0);
         let entry = number(Site::Entry);
@@ -452,6 +483,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);
         }
         llvm::position_before(&self.builder, place::start(self.blocks[to]));
-        self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
+        let address = phi.as_basic_value().into_pointer_value();
+        self.increment(Counter::Address(address), self.constant(1));
     }
 }

@@ -91,13 +91,23 @@ pub(crate) fn is_linux(module: &Module) -> bool {
 }
 
 /// Whether the module is for Linux on x86-64, with pointers of 64 bits.
-#[cfg_attr(
-    not(feature = "estimates"),
-    allow(dead_code, reason = "only estimates use it")
-)]
 pub(crate) fn is_x86_64_linux(module: &Module) -> bool {
     let triple = triple(module);
     triple.starts_with("x86_64") && triple.contains("linux") && !triple.contains("x32")
+}
+
+/// Whether the module is for Linux on a processor whose programs have thread-local variables at fixed offsets from the
+/// thread pointer: aarch64 or RISC-V, with pointers of 64 bits. Android emulates these variables.
+pub(crate) fn has_thread_pointer(module: &Module) -> bool {
+    thread_pointer_is_known(&triple(module))
+}
+
+fn thread_pointer_is_known(triple: &str) -> bool {
+    let processor = triple.split('-').next().unwrap_or_default();
+    let others = ["android", "ohos", "ilp32"];
+    ["aarch64", "arm64", "riscv64"].contains(&processor)
+        && triple.contains("linux")
+        && !others.iter().any(|o| triple.contains(o))
 }
 
 fn page_of(triple: &str) -> u64 {
@@ -107,7 +117,7 @@ fn page_of(triple: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{page_of, page_size};
+    use super::{page_of, page_size, thread_pointer_is_known};
     use inkwell::context::Context;
     use inkwell::targets::{TargetMachine, TargetTriple};
 
@@ -123,6 +133,23 @@ mod tests {
         ];
         let sizes = pages.map(|triple| page_of(triple) >> 10);
         assert_eq!(sizes, [4, 4, 4, 8, 64, 256]);
+    }
+
+    #[test]
+    fn targets_with_thread_pointer() {
+        for (triple, expected) in [
+            ("aarch64-unknown-linux-gnu", true),
+            ("arm64-linux-musl", true),
+            ("riscv64-unknown-linux-musl", true),
+            ("aarch64-linux-android35", false),
+            ("aarch64-linux-gnu_ilp32", false),
+            ("aarch64_be-linux-gnu", false),
+            ("arm64-apple-macosx", false),
+            ("riscv32-linux-gnu", false),
+            ("x86_64-linux-gnu", false),
+        ] {
+            assert_eq!(thread_pointer_is_known(triple), expected, "{triple}");
+        }
     }
 
     /// Without a triple, a module is compiled for the machine that compiles it.

@@ -24,6 +24,7 @@ pub(crate) mod llvm;
 mod members;
 mod misplaced;
 mod optimize;
+pub(crate) mod own;
 pub mod pgo;
 pub(crate) mod place;
 mod positions;
@@ -101,8 +102,10 @@ pub(crate) struct ModuleJob<'a> {
     pub program: [u8; 16],
     /// How counts are incremented.
     pub counters: Counters,
-    /// Whether increments are atomic.
+    /// How a count is made.
     pub update: Update,
+    /// Whether handlers of signals may count, so that they must not interrupt an increment.
+    pub handles_signals: bool,
     /// Count executed probes as well.
     pub count_hits: bool,
     /// The functions whose attributes may have become false.

@@ -1,10 +1,6 @@
-//! Whether threads can have counters of their own in a module: segment gs is free, and no code runs before the
-//! library's constructors.
+//! Whether segment gs is free in a module for x86-64.
 
-use super::layout::is_x86_64_linux;
-use super::llvm::has_module_flag;
 use super::llvm::view::{self, Value};
-use crate::input::load::OwnCounters;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 
@@ -14,12 +10,9 @@ pub(crate) const GS: u16 = 256;
 /// Functions that set the base of a segment, or may.
 const SETTERS: [&str; 3] = ["arch_prctl", "llvm.x86.wrgsbase.32", "llvm.x86.wrgsbase.64"];
 
-/// Whether threads can have counters of their own in `module`. Code that it does not show, as in objects of assembler
-/// code, is not known. O(instructions).
-pub(super) fn look_for_use(module: &Module) -> OwnCounters {
-    if !is_x86_64_linux(module) {
-        return OwnCounters::OtherTarget;
-    }
+/// What in `module`, which is for x86-64, uses the segment; `None`: nothing does. Code that the module does not show,
+/// as in objects of assembler code, is not known. O(instructions).
+pub(super) fn find_use(module: &Module) -> Option<String> {
     let is_named = names_segment(&view::assembly_of(module));
     let mut by = is_named.then(|| "assembler code".to_string());
     for f in view::functions(module) {
@@ -31,18 +24,7 @@ pub(super) fn look_for_use(module: &Module) -> OwnCounters {
             by = Some(f.name().into_owned());
         }
     }
-    let used = by.map(OwnCounters::SegmentInUse);
-    let early = || find_early_resolver(module).map(OwnCounters::RunsEarly);
-    used.or_else(early).unwrap_or(OwnCounters::Possible)
-}
-
-/// A function of a library's code that the dynamic linker calls to choose another one. A thread may load the library,
-/// and the constructor that maps its counters comes later. (A program's resolvers run before there are threads.)
-fn find_early_resolver(module: &Module) -> Option<String> {
-    let is_of_library =
-        has_module_flag(module, "PIC Level") && !has_module_flag(module, "PIE Level");
-    let resolver = view::ifuncs(module).next()?.resolver();
-    is_of_library.then(|| resolver.name().into_owned())
+    by
 }
 
 fn uses_segment(i: Value) -> bool {

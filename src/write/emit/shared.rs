@@ -88,10 +88,6 @@ pub(crate) fn declare<'ctx>(
 }
 
 /// Declares a global of the runtime's, unless the module has it.
-#[cfg_attr(
-    not(feature = "estimates"),
-    allow(dead_code, reason = "only estimates use it")
-)]
 pub(crate) fn runtime_global<'ctx>(
     module: &Module<'ctx>,
     name: &str,

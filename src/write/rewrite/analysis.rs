@@ -47,6 +47,8 @@ pub(super) struct Analysis {
     pub is_related: bool,
     /// How the copies count.
     pub update: Update,
+    /// Whether handlers of signals may count, where an increment is several instructions.
+    pub handles_signals: bool,
     /// What the user should know of that.
     pub about_update: Option<String>,
     /// Who may call whom.
@@ -129,7 +131,11 @@ impl Analysis {
         );
         let scheme = options.scheme;
         let (assignment, paths) = assign(scheme, copies, &functions, measuring, asked.as_ref());
-        let Chosen { update, warning } = choose_update(options, inputs, has_starters)?;
+        let Chosen {
+            update,
+            handles_signals,
+            warning,
+        } = choose_update(options, inputs, has_starters)?;
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
@@ -150,6 +156,7 @@ impl Analysis {
             copies,
             is_related,
             update,
+            handles_signals,
             about_update: warning,
         })
     }

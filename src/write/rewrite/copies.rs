@@ -282,6 +282,7 @@ impl<'a> Copies<'a> {
             program: self.analysis.manifest.program_bytes(),
             counters: self.options.counters,
             update: self.analysis.update,
+            handles_signals: self.analysis.handles_signals,
             count_hits: self.options.count_hits,
             affected,
             selective: self.options.paths.is_some(),

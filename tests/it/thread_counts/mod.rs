@@ -3,6 +3,7 @@
 //!
 //! [`UPDATE`] says how all of them are rewritten; `P3_UPDATE=single cargo test --test it thread_counts::` tries another
 //! way without a change. With `P3_THREADS_LONG=1` there are more threads and more rounds (`make test-threads-long`).
+//! With `P3_TARGET=aarch64` or `riscv64` programs are compiled for that processor and run under qemu (`make cross`).
 
 mod early;
 mod kills;
@@ -31,6 +32,34 @@ const UPDATE: &str = "auto";
 /// Ways that may lose counts of threads: then a profile with a wrong count must not be `ok`.
 const LOSING: [&str; 1] = ["single"];
 
+/// The processor that programs run on, if it is not this one.
+fn target() -> Option<String> {
+    std::env::var("P3_TARGET").ok()
+}
+
+/// What children of `fork` do: qemu-user cannot start threads in them.
+fn children() -> &'static str {
+    target().map_or("", |_| "alone")
+}
+
+/// What a compiler has to know of the target. (Debian 12's linker for RISC-V does not read DWARF 5.)
+fn target_options() -> Vec<String> {
+    let options = |t: String| [format!("--target={t}-linux-gnu"), "-gdwarf-4".into()];
+    target().map_or(vec![], |t| options(t).into())
+}
+
+/// What runs programs of the target.
+fn runner() -> Vec<String> {
+    let words = |t| {
+        [
+            format!("qemu-{t}"),
+            "-L".into(),
+            format!("/usr/{t}-linux-gnu"),
+        ]
+    };
+    target().map_or(vec![], |t| words(t).into())
+}
+
 fn update() -> String {
     std::env::var("P3_UPDATE").unwrap_or(UPDATE.into())
 }
@@ -58,6 +87,8 @@ struct Built {
 impl Built {
     /// By `p3-rewrite build`, in which `line` compiles and links.
     fn new(options: &[&str], line: &str) -> Built {
+        let words = target_options().join(" ");
+        let line = &format!("CC=\"$CC {words}\" CXX=\"$CXX {words}\"\n{line}");
         Built::once(options, line, |dir, options| {
             let all = [
                 &["build", "-q", "-o", "p3"],
@@ -72,10 +103,12 @@ impl Built {
     fn by_make(options: &[&str]) -> Built {
         Built::once(options, "make", |dir, options| {
             let compile = ["-O1", "-g", "-emit-llvm", "-c", "ways.c", "-o", "ways.bc"];
-            run(command(clang(), dir).args(compile));
+            let targets = target_options();
+            run(command(clang(), dir).args(compile).args(&targets));
             let out = ["ways.bc", "-q", "-o", "p3/ways.p3"];
             rewrite(dir, &[&out, options].concat());
-            let make = ["-s", "-C", "p3/ways.p3", "all"];
+            let compiler = format!("CC={} {}", clang(), targets.join(" "));
+            let make = ["-s", "-C", "p3/ways.p3", "all", compiler.trim()];
             run(command("make", dir).args(make).env("P3_PROF", PROF));
             std::os::unix::fs::symlink("p3/ways.p3/bin/copy-0", dir.join("ways")).unwrap();
         })
@@ -147,7 +180,9 @@ impl<'a> Session<'a> {
     }
 
     fn command_of(&self, exe: &Path, before: &[&str], arguments: &str) -> Command {
-        let mut words = before.iter().map(PathBuf::from).chain([exe.to_path_buf()]);
+        let (before, runner) = (before.iter().map(PathBuf::from), runner());
+        let before = before.chain(runner.iter().map(PathBuf::from));
+        let mut words = before.chain([exe.to_path_buf()]);
         let mut command = command(words.next().unwrap(), self.dir.path());
         command.args(words).args(arguments.split_whitespace());
         command.env("P3_PROFILE_FILE", self.raw().join("%k-%p.p3raw"));

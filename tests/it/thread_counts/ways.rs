@@ -23,7 +23,10 @@ fn thousand_threads_at_once_lose_nothing() {
 
 #[test]
 fn short_threads_one_after_the_other_lose_nothing() {
-    let threads = size(20_000, 100_000);
+    let threads = match super::target() {
+        Some(_) => size(2000, 20_000),
+        None => size(20_000, 100_000),
+    };
     let built = Built::ways();
     let session = Session::run_and_check(&built, "ways", &format!("in-turn {threads} 3"));
     let counts = session.truth().counts();
@@ -103,7 +106,8 @@ fn threads_that_the_end_of_the_process_stops_lose_nothing() {
 #[test]
 fn threads_that_fork_lose_nothing() {
     let built = Built::ways();
-    let arguments = format!("forks 6 {}", size(20_000, 100_000));
+    let rounds = size(20_000, 100_000);
+    let arguments = format!("forks 6 {rounds} {}", super::children());
     let session = Session::run_and_check(&built, "ways", &arguments);
     let truth = session.truth();
     assert_eq!(truth.processes().len(), 8);
@@ -151,5 +155,20 @@ fn fibers_lose_nothing() {
     for how in ["one", "many"] {
         let arguments = format!("{how} {}", size(1000, 10_000));
         Session::run_and_check(&built, "fibers", &arguments);
+    }
+}
+
+/// A program that refers to no handlers counts by plain increments everywhere.
+#[test]
+fn threads_of_program_without_signal_handlers_lose_nothing() {
+    let line = "$CC -O1 -g -DWITHOUT_HANDLERS ways.c -o ways";
+    let built = Built::new(&["-k", "1", "--scheme", "sbl"], line);
+    for arguments in [
+        "at-once 8 30000",
+        "in-turn 500 5",
+        "ends 16 200",
+        "hashed 6 50000",
+    ] {
+        Session::run_and_check(&built, "ways", arguments);
     }
 }

@@ -11,11 +11,11 @@ use crate::input::ir::{Cfg, FORK, Terminator};
 use crate::write::emit::data::Data;
 use crate::write::emit::llvm::inst::Inst;
 use crate::write::emit::llvm::{self, Blocks};
+use crate::write::emit::own::Own;
 use crate::write::emit::place;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
-use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValue, CallSiteValue, InstructionValue, IntValue, PointerValue};
@@ -23,6 +23,7 @@ use inkwell::values::{BasicValue, CallSiteValue, InstructionValue, IntValue, Poi
 /// A function that calls `fork`, with its variables.
 struct Forks<'a, 'ctx> {
     data: &'a Data<'a, 'ctx>,
+    own: Own<'ctx>,
     builder: Builder<'ctx>,
     i64: IntType<'ctx>,
     /// The slot of the first counter.
@@ -37,24 +38,30 @@ struct Forks<'a, 'ctx> {
 /// so; `tails` return themselves. Its counters begin at `slot`. O(blocks + edges).
 pub(super) fn count_forks<'ctx>(
     data: &Data<'_, 'ctx>,
-    context: &'ctx Context,
+    words: Own<'ctx>,
     (own, plan): (&Cfg, &FunctionPlan),
     (blocks, tails): (&Blocks<'ctx>, &Tails<'ctx>),
     slot: u64,
 ) {
+    let context = data.edit.context;
     let builder = context.create_builder();
     let i64 = context.i64_type();
-    llvm::position_before(&builder, place::entry(blocks[BlockId(0)]));
+    let entry = blocks[BlockId(0)];
+    // Which may not be the function's first block any more, where variables of the frame are.
+    let first = entry.get_parent().and_then(|f| f.get_first_basic_block());
     let variable = |name: &str| {
+        llvm::position_before(&builder, place::entry(first.unwrap_or(entry)));
         let variable = builder.build_alloca(i64, name).expect("positioned");
         (variable, i64.const_zero())
     };
     let [(is_first, zero), (is_forked, _)] = ["p3.first", "p3.forked"].map(variable);
+    llvm::position_before(&builder, place::entry(entry));
     for variable in [is_first, is_forked] {
         builder.build_store(variable, zero).expect("positioned");
     }
     let forks = Forks {
         data,
+        own: words,
         builder,
         i64,
         slot,
@@ -162,9 +169,8 @@ impl<'ctx> Forks<'_, 'ctx> {
 
     fn add(&self, counter: u64, n: IntValue<'ctx>) {
         let b = &self.builder;
-        let counter = self.data.counter(self.slot + counter);
-        self.data
-            .add_to(b, self.data.own_address(b, counter), n, false);
+        let own = self.data.own_counter(b, self.own, self.slot + counter);
+        self.data.add_to(b, own, n, false);
     }
 }
 

@@ -88,7 +88,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let at = self.wide(at.expect(POSITIONED));
         let cache = self.data.cache(self.table());
         let first = llvm::const_address(cache, self.constant(8));
-        let distance = self.load(self.data.own_address(b, llvm::slot(b, first, at)));
+        let distance = self.load(self.own.address(b, llvm::slot(b, first, at)));
         // The slot is no part of the cache: what LLVM knows of pointers into that does not hold for it.
         let base = b.build_ptr_to_int(cache, self.i64, "p3.t");
         let address = b.build_int_add(base.expect(POSITIONED), distance, "p3.s");
@@ -107,6 +107,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn load(&self, from: PointerValue<'ctx>) -> IntValue<'ctx> {
         let value = self.builder.build_load(self.i64, from, "p3.n");
         let value = value.expect(POSITIONED).into_int_value();
+        self.data.hide_from_sanitizers(value.as_instruction());
         if self.data.update == Update::Atomic {
             let load = value.as_instruction().expect("a load");
             // Without a data layout, LLVM takes i64 for aligned to four bytes, and this load for a call.
