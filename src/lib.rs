@@ -22,6 +22,7 @@
 //! paths/versions              control flow with blocks several times: iterations of loops apart
 //! paths/edges                 Knuth's edge counters and propagation
 //! paths/function              what is known of each function, computed once
+//! possible                    which paths cannot run: executed with terms for values
 //! copies/partition            tasks, costs, LPT distribution, shares, owners
 //! copies/plan                 what to insert on which edge of which copy
 //! estimates/outlined/plan     a function that is entered at its loops
@@ -30,6 +31,7 @@
 //! copies/strategy             the table of schemes: what is measured, how it is spread, which versions
 //! copies/selection            only the paths asked for: what is selected, what is counted, who counts it
 //! write/emit                  the only place that writes LLVM
+//! write/judge                 answers of an engine about paths
 //! estimates/outlined/emit     functions beside others, in which activations go on
 //! estimates/subpath/emit      functions that are sampled
 //! estimates/shadow/emit       functions that count, beside functions that do not
@@ -70,6 +72,7 @@ pub mod copies;
 pub mod estimates;
 pub mod input;
 pub mod paths;
+pub mod possible;
 pub mod profile;
 pub mod project;
 pub mod read;
