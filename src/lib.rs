@@ -22,6 +22,7 @@
 //! paths/versions              control flow with blocks several times: iterations of loops apart
 //! paths/edges                 Knuth's edge counters and propagation
 //! paths/function              what is known of each function, computed once
+//! possible                    which paths cannot run: executed with terms for values
 //! copies/partition            tasks, costs, LPT distribution, shares, owners
 //! copies/plan                 what to insert on which edge of which copy
 //! estimates/outlined/plan     a function that is entered at its loops
@@ -31,6 +32,7 @@
 //! copies/copy_count           how many copies: a number, or as many as pay
 //! copies/selection            only the paths asked for: what is selected, what is counted, who counts it
 //! write/emit                  the only place that writes LLVM
+//! write/judge                 answers of an engine about paths
 //! estimates/outlined/emit     functions beside others, in which activations go on
 //! estimates/subpath/emit      functions that are sampled
 //! estimates/shadow/emit       functions that count, beside functions that do not
@@ -45,6 +47,7 @@
 //! estimates/shadow/profile    bursts of a profile
 //! estimates/shadow/against    bursts beside exact counts
 //! read/analysis               what is computed of merged profiles
+//! read/possible               asks an engine which paths cannot run
 //! read/report                 what people and programs read: paths, coverage, exports, the page
 //! estimates/subpath/report    what people and programs read of samples
 //! estimates/subpath/export    samples for other tools
@@ -71,6 +74,7 @@ pub mod copies;
 pub mod estimates;
 pub mod input;
 pub mod paths;
+pub mod possible;
 pub mod profile;
 pub mod project;
 pub mod read;

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Some(Command::Doctor) => doctor::run().map_err(Into::into),
         Some(Command::Manual(args)) => write_manual(&args),
         Some(Command::Use(args)) => build::use_copy(&args).map_err(Into::into),
+        Some(Command::Judge) => Err(Error::Usage("judge: p3-prof asks engines this".into()).into()),
     };
     match result {
         Ok(code) => code,

@@ -24,6 +24,7 @@ pub fn main() -> ExitCode {
         None => rewrite(args),
         Some(Command::Annotate(args)) => annotate(&args),
         Some(Command::Proftext(args)) => proftext(&args),
+        Some(Command::Judge) => judge(),
         Some(_) => {
             say_error("an engine reads and writes modules; p3-rewrite has the other commands");
             return ExitCode::from(2);
@@ -51,6 +52,12 @@ fn rewrite(args: Args) -> Result<()> {
         anstream::eprintln!("{}", one_line(&summary.line(&options)));
     }
     Ok(())
+}
+
+/// Answers until standard input ends.
+fn judge() -> Result<()> {
+    let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
+    Ok(crate::write::judge::answer(input, output)?)
 }
 
 fn annotate(args: &AnnotateArgs) -> Result<()> {

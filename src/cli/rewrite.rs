@@ -327,6 +327,9 @@ pub enum Command {
     Proftext(ProftextArgs),
     /// Write man pages and completions of shells into a share folder
     Manual(ManualArgs),
+    /// Answer whether paths can run, a line of JSON for each on standard input: p3-prof asks engines
+    #[command(hide = true)]
+    Judge,
 }
 
 /// The arguments of `annotate`.

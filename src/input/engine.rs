@@ -157,6 +157,11 @@ pub fn wanted_version() -> Result<Option<u32>> {
 }
 
 impl Choice {
+    /// The engine's file.
+    pub fn program(&self) -> &Path {
+        &self.engine.path
+    }
+
     /// Becomes the engine, with the arguments of this process. Returns only on failure.
     pub fn start(&self) -> Error {
         match refuse_non_program(&self.engine) {

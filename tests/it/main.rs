@@ -68,6 +68,7 @@ mod loaders;
 mod loops;
 mod paths;
 mod peers;
+mod possible;
 mod types;
 
 /// The runtime in the program under test.

@@ -12,6 +12,7 @@ use crate::profile::filter::Selection;
 use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
+use crate::read::possible::Asker;
 use crate::read::report::coverage::{
     self, Annotate, Coverage, Details, Paths, Scope, Sort, Touched, versus,
 };
@@ -238,7 +239,16 @@ impl Request<'_> {
         let nearest = args.nearest.unwrap_or(if explains { EXPLAINED } else { 0 });
         let top = args.top.or((text && !args.never_ran).then_some(SHOWN));
         let selection = self.select(top, &[profile])?;
-        let covered = coverage::coverage(profile.paths()?, &selection, scope, args.sort, nearest)?;
+        let asker = Asker::new(profile, &args.profiles);
+        let covered = coverage::judged_coverage(
+            profile.paths()?,
+            &selection,
+            scope,
+            args.sort,
+            nearest,
+            Some(&asker),
+        )?;
+        let not_judged = asker.finish();
         if covered.in_scope == 0 && args.patch.is_none() {
             return Err(nothing_in_scope(profile, "function"));
         }
@@ -260,6 +270,10 @@ impl Request<'_> {
             CoverageFormat::Markdown => coverage::markdown(&covered, sources),
         });
         judge_threshold(args, &covered, &mut outcome);
+        if let Some(why) = not_judged {
+            let what = "not all missing paths were checked for whether they can run";
+            outcome.notes += &format!("{what}: {why}\n");
+        }
         let unknown = "lines and branches are not known";
         let missing = profile.describe_missing_lines(unknown);
         outcome.warnings.extend(missing);

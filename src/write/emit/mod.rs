@@ -47,6 +47,7 @@ pub use children::{Child, can_begin};
 pub use inspect::{Loader, load, load_by};
 pub use llvm::parsed::Parsed;
 pub use llvm::session::set_up;
+pub use read::code::{CodeReader, ModuleCode, code_reader};
 pub use read::inlined::inlined;
 
 use crate::base::error::{Error, Result};

@@ -15,9 +15,15 @@ use crate::profile::manifest::FunctionEntry;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};
 use crate::read::analysis::contradiction::{Contradictions, Impossible, count_all_but};
+use crate::read::possible::Judge;
 use crate::read::report::line;
 use std::collections::HashSet;
 use std::ops::Range;
+
+/// So many suggested paths of a function are judged, and as many more as are asked for.
+const MOST_JUDGED: usize = 512;
+/// So many are judged at once, at least.
+const BATCH: usize = 8;
 
 /// A function, and which of its paths count.
 struct CoveredFunction<'a> {
@@ -37,10 +43,22 @@ struct CoveredFunction<'a> {
     touched: Option<&'a Touched>,
     /// The blocks that markers leave out.
     excluded: &'a IdSet<BlockId>,
+    /// Who says which paths cannot run.
+    judge: Option<&'a dyn Judge>,
 }
 
-/// The coverage of function `f`, with at most `nearest` paths that did not run. Near-linear in the length of executed
-/// paths; the search for others is bounded.
+/// Paths that did not run, to be suggested.
+#[derive(Default)]
+struct Suggested {
+    uncovered: Vec<Uncovered>,
+    /// How many more there are.
+    more: usize,
+    /// How many were left out, since they cannot run.
+    refuted: usize,
+}
+
+/// The coverage of function `f`, with at most `nearest` paths that did not run, none of which `judge` refutes.
+/// Near-linear in the length of executed paths; the search for others is bounded.
 ///
 /// # Errors
 /// A damaged profile.
@@ -49,6 +67,7 @@ pub(super) fn cover(
     f: FuncId,
     scope: &Scope,
     nearest: usize,
+    judge: Option<&dyn Judge>,
 ) -> Result<FunctionCoverage> {
     let touched = scope.touched.as_ref();
     let blocks = touched.map(|t| t.blocks(&profile, f, &scope.markers));
@@ -84,6 +103,7 @@ pub(super) fn cover(
         contradictions: Contradictions::new(entry),
         touched,
         excluded,
+        judge,
     };
     let (executed, through) = (&function.executed, &function.through);
     let (paths, impossible) = function.count_paths();
@@ -93,7 +113,7 @@ pub(super) fn cover(
     } = function.find_near();
     // Where nothing ran, nothing is one decision away.
     let next = if paths.executed == 0 { 0 } else { near.len() };
-    let (uncovered, more_uncovered) = function.explain(near, nearest)?;
+    let suggested = function.explain(near, nearest)?;
     Ok(FunctionCoverage {
         f,
         paths,
@@ -112,8 +132,9 @@ pub(super) fn cover(
         contradictory: impossible.by_source,
         contradictory_near,
         ran: paths.executed > 0,
-        uncovered,
-        more_uncovered,
+        uncovered: suggested.uncovered,
+        more_uncovered: suggested.more,
+        refuted: suggested.refuted,
         never_ran: false,
     })
 }
@@ -180,9 +201,9 @@ impl CoveredFunction<'_> {
 
     /// The first `most` of the paths that did not run, of which `near` are next to executed ones; and how many more
     /// there are. Of a patch, those come first on which one of its decisions has an outcome that never came up.
-    fn explain(&self, mut near: Vec<NotRun>, most: usize) -> Result<(Vec<Uncovered>, usize)> {
+    fn explain(&self, mut near: Vec<NotRun>, most: usize) -> Result<Suggested> {
         if most == 0 {
-            return Ok((Vec::new(), 0));
+            return Ok(Suggested::default());
         }
         let dag = &self.paths().dag;
         let is_possible = |id| self.is_possible(id);
@@ -205,10 +226,52 @@ impl CoveredFunction<'_> {
             let first = nearest::first_not_run(self.paths(), executed, through, is_possible);
             near.extend(first);
         }
+        let refuted = self.leave_out_refuted(&mut near, most);
         let more = near.len().saturating_sub(most);
         let described = near.into_iter().take(most);
         let described = described.map(|found| self.describe(found, &never_taken, &decisions));
-        Ok((described.collect::<Result<_>>()?, more))
+        Ok(Suggested {
+            uncovered: described.collect::<Result<_>>()?,
+            more,
+            refuted,
+        })
+    }
+
+    /// Leaves out paths that cannot run, until the first `most` are none of these; how many. Those behind them are not
+    /// judged, nor are more than a limit.
+    fn leave_out_refuted(&self, near: &mut Vec<NotRun>, most: usize) -> usize {
+        let Some(judge) = self.judge else { return 0 };
+        let dag = &self.paths().dag;
+        let limit = MOST_JUDGED.saturating_add(most);
+        let (mut kept, mut refuted) = (Vec::new(), 0);
+        let mut open = std::mem::take(near).into_iter();
+        while kept.len() < most && kept.len() + refuted < limit {
+            let wanted = (most - kept.len())
+                .max(BATCH)
+                .min(limit - kept.len() - refuted);
+            let batch: Vec<NotRun> = open.by_ref().take(wanted).collect();
+            if batch.is_empty() {
+                break;
+            }
+            let paths = batch.iter().map(|found| {
+                let edges = self
+                    .paths()
+                    .decode(found.id)
+                    .expect("a path of the function");
+                dag.path(&edges)
+            });
+            let answers = judge.refutes(self.f, &paths.collect::<Vec<_>>());
+            let before = kept.len();
+            let possible = batch
+                .iter()
+                .zip(&answers)
+                .filter(|(_, is_refuted)| !**is_refuted);
+            kept.extend(possible.map(|(found, _)| *found));
+            refuted += batch.len() - (kept.len() - before);
+        }
+        kept.extend(open);
+        *near = kept;
+        refuted
     }
 
     /// A path that did not run. `decisions` are the executions of edges where the source asks.

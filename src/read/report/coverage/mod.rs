@@ -42,6 +42,7 @@ use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::manifest::Status;
 use crate::profile::measurement::PathProfile;
+use crate::read::possible::Judge;
 use crate::read::report::{Decision, Line};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -112,6 +113,8 @@ pub struct FunctionCoverage {
     pub uncovered: Vec<Uncovered>,
     /// How many more were found near those that ran, where some are asked for.
     pub more_uncovered: usize,
+    /// How many would have come before some of these, but cannot run, as their code shows ([`Judge`]).
+    pub refuted: usize,
     /// Whether it was never entered, and none of its own lines ran inlined elsewhere.
     pub never_ran: bool,
 }
@@ -170,6 +173,22 @@ pub fn coverage<'a>(
     sort: Sort,
     nearest: usize,
 ) -> Result<Coverage<'a>> {
+    judged_coverage(paths, selection, scope, sort, nearest, None)
+}
+
+/// Like [`coverage`], but without uncovered paths that `judge` refutes: of the functions that are left after all, so
+/// that nothing is judged but what will be printed.
+///
+/// # Errors
+/// A damaged profile.
+pub fn judged_coverage<'a>(
+    paths: PathProfile<'a>,
+    selection: &Selection,
+    scope: &Scope,
+    sort: Sort,
+    nearest: usize,
+    judge: Option<&dyn Judge>,
+) -> Result<Coverage<'a>> {
     let profile = paths.profile();
     let selected = selection.functions(profile);
     let mut wanted = selected.clone();
@@ -181,9 +200,10 @@ pub fn coverage<'a>(
     let touched = scope.touched.as_ref();
     // Code of a file in scope may stand in functions of other files, where it was inlined.
     let counted = touched.map_or(selected, |_| wanted.clone());
+    let at_first = if judge.is_some() { 0 } else { nearest };
     let rows = wanted
         .into_par_iter()
-        .map(|f| function::cover(paths, f, scope, nearest));
+        .map(|f| function::cover(paths, f, scope, at_first, None));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
     let lines = LineSums::new(profile, &counted, scope)?;
     let patch = touched.map(|t| PatchLines::new(profile, t, &rows, &lines));
@@ -214,6 +234,14 @@ pub fn coverage<'a>(
     let functions = rows.len();
     let optimised = headline::optimised_note(profile, rows.iter().map(|r| r.f));
     rows.truncate(selection.top.unwrap_or(usize::MAX));
+    if judge.is_some() && nearest > 0 {
+        for row in &mut rows {
+            let again = function::cover(paths, row.f, scope, nearest, judge)?;
+            row.uncovered = again.uncovered;
+            row.more_uncovered = again.more_uncovered;
+            row.refuted = again.refuted;
+        }
+    }
     Ok(Coverage {
         profile,
         functions,

@@ -88,7 +88,10 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
         let cells = columns.cells(&coverage.sums(row));
         table.named_over_list(cells, name, INDENT, note);
-        if let Some(text) = describe_contradictory(row) {
+        for text in describe_contradictory(row)
+            .into_iter()
+            .chain(describe_refuted(row))
+        {
             table.add_text(0, Style::new(), wrap_words(&text, layout.width, INDENT));
         }
         let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
@@ -128,6 +131,13 @@ fn describe_contradictory(row: &FunctionCoverage) -> Option<String> {
     };
     let paths = number_of(n, "path");
     Some(format!("left out: {paths}{near}, which cannot run"))
+}
+
+/// How many paths were left out since their code shows that they cannot run, if there are any.
+fn describe_refuted(row: &FunctionCoverage) -> Option<String> {
+    let paths = number_of(row.refuted as u64, "path");
+    let they = if row.refuted == 1 { "it" } else { "they" };
+    (row.refuted > 0).then(|| format!("left out: {paths} whose code shows that {they} cannot run"))
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -466,6 +476,9 @@ struct JsonFunction<'a> {
     /// How many paths near those that ran are not among these, where some are asked for.
     #[serde(skip_serializing_if = "is_zero")]
     more_uncovered: u64,
+    /// How many paths are not among these since their code shows that they cannot run.
+    #[serde(skip_serializing_if = "is_zero")]
+    refuted: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     never_ran: bool,
     /// Whether the compiler optimised it.
@@ -550,6 +563,7 @@ fn json_function<'a>(
         contradictory_near: row.contradictory_near,
         uncovered: row.uncovered.iter().map(path).collect(),
         more_uncovered: row.more_uncovered as u64,
+        refuted: row.refuted as u64,
         never_ran: row.never_ran,
         optimised: profile.entry(row.f).optimised.is_optimised(),
     }

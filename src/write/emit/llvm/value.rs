@@ -171,6 +171,11 @@ impl Value {
         computes.then(|| self.operands().next()).flatten()
     }
 
+    /// Whether it has no value, as what returns nothing.
+    pub(crate) fn is_nothing(self) -> bool {
+        self.type_kind() == LLVMTypeKind::LLVMVoidTypeKind
+    }
+
     /// The kind of its type.
     pub(super) fn type_kind(self) -> LLVMTypeKind {
         // SAFETY: the value is live, and so is its type.

@@ -2,6 +2,7 @@
 //! not know).
 #![allow(unsafe_code)]
 
+mod code;
 mod nodes;
 
 use super::value;

@@ -1,5 +1,6 @@
 //! The loader on LLVM itself: a parsed module → [`ModuleView`]. It takes every module that LLVM reads.
 
+pub(super) mod code;
 pub(super) mod inlined;
 mod walk;
 

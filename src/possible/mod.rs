@@ -1,0 +1,92 @@
+//! Which paths can run: a path is executed with terms for values, and cannot run if its conditions contradict each
+//! other.
+//!
+//! In: what the code of a module computes ([`code`], which `write::emit` makes of what LLVM has read), and a path. Out:
+//! whether it surely cannot run. Nothing is claimed of other paths. Only a proof counts: what is not modelled may be
+//! anything, and so may what compilers may take for anything, like a sum that overflows.
+//!
+//! `calls` has what is known of functions by their names, `term` the values, `set` and `facts` what conditions say of
+//! them, `memory` what loads read, `taint` what may be undefined, `run` the execution.
+
+pub mod asked;
+mod calls;
+pub mod code;
+mod facts;
+mod memory;
+mod run;
+mod set;
+mod taint;
+mod term;
+
+pub use calls::{is_known, leaves_alone, returns_twice};
+
+use code::Code;
+use facts::Facts;
+use run::{Run, Stop};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+use taint::Analysis;
+use term::Terms;
+
+/// What judgements depend on besides code and path: another number where one may be another.
+pub const VERSION: u32 = 1;
+
+/// A path is executed so often: each time with what is known from the times before.
+const ROUNDS: usize = 3;
+
+/// A path, which is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The function, in [`Code::functions`].
+    pub function: usize,
+    /// Whether it begins behind an edge that goes back, and not at the function's entry.
+    pub starts_in_loop: bool,
+    /// Its blocks.
+    pub blocks: Vec<u32>,
+    /// The successors taken: one a block, but for the last block of a path that ends the function.
+    pub succs: Vec<u32>,
+    /// Whether no other thread, process or handler of a signal writes the program's memory.
+    pub is_alone: bool,
+    /// Functions of the program that have names of the C library.
+    pub own_names: Vec<String>,
+}
+
+/// Whether a path can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judgement {
+    /// No run takes it: the outcomes at these two places, which are positions in its blocks, contradict each other.
+    Impossible(u32, u32),
+    /// Nothing contradicts it. It may still be impossible.
+    NotRefuted,
+}
+
+impl Judgement {
+    /// Whether no run takes the path.
+    pub fn is_impossible(self) -> bool {
+        matches!(self, Judgement::Impossible(..))
+    }
+}
+
+/// What is known of functions whatever path runs, for several judgements about the same code.
+#[derive(Default)]
+pub struct Analyses(FxHashMap<usize, Rc<Analysis>>);
+
+/// Judges a path. O(instructions · terms) a round, of bounded memory; once for each function O(its instructions) more.
+pub fn judge(code: &Code, analyses: &mut Analyses, question: &Question) -> Judgement {
+    if code.functions[question.function].is_opaque {
+        return Judgement::NotRefuted;
+    }
+    let (mut terms, mut facts) = (Terms::default(), Facts::default());
+    for _ in 0..ROUNDS {
+        match Run::execute(code, question, &mut terms, &facts, &mut analyses.0) {
+            // More would not be found by knowing as much.
+            Ok(found) if found == facts => break,
+            Ok(found) => facts = found,
+            Err(Stop::Clash(clash)) => return Judgement::Impossible(clash.earlier, clash.later),
+            Err(Stop::TooMuch) => break,
+        }
+    }
+    Judgement::NotRefuted
+}

@@ -1,0 +1,96 @@
+//! Loads and stores.
+
+use super::{Run, Value};
+use crate::possible::code::{Local, Operand};
+use crate::possible::memory::Memory;
+use crate::possible::term::Term;
+
+impl Run<'_> {
+    /// The term of an address that is used as one.
+    pub(super) fn address(&mut self, operand: &Operand) -> Option<Term> {
+        match self.operand(operand) {
+            Value::Term(t) | Value::Address(t) => (self.terms.bits(t) == 64).then_some(t),
+            Value::Loose => None,
+        }
+    }
+
+    pub(super) fn load(
+        &mut self,
+        address: &Operand,
+        size: u64,
+        bits: u32,
+        is_plain: bool,
+    ) -> Value {
+        if bits == 0 {
+            return Value::Loose;
+        }
+        let Some(address) = self.address(address).filter(|_| is_plain) else {
+            return self.free(bits);
+        };
+        if let Some(value) = self.memory.constant(self.terms, address, bits) {
+            return Value::Term(self.terms.constant(bits, value));
+        }
+        if let Some(value) = self.memory.load(self.terms, address, size, bits) {
+            return value;
+        }
+        if self.may_hold_nothing(address) {
+            return Value::Loose;
+        }
+        let any = self.free(bits);
+        let value = if self.is_in_loop() && !self.is_plain() {
+            self.left_by_earlier_iterations(address, bits, any)
+        } else {
+            any
+        };
+        self.memory.keep(address, size, bits, value);
+        value
+    }
+
+    /// Whether nothing may have been stored at an address yet, so that every load gives another value.
+    fn may_hold_nothing(&self, address: Term) -> bool {
+        if let Some(number) = Memory::room(self.terms, address) {
+            let room = self.memory.rooms.get(&number).copied().unwrap_or_default();
+            return !room.was_given_away && (!self.is_plain() || !room.was_written);
+        }
+        let (items, _) = self.terms.summands(address);
+        items.iter().any(|(t, _)| self.fresh.contains(t))
+    }
+
+    /// What earlier iterations of a loop may have stored: sums that overflowed among it.
+    fn left_by_earlier_iterations(&self, address: Term, bits: u32, any: Value) -> Value {
+        let analysis = &self.frame().analysis;
+        let room = Memory::room(self.terms, address);
+        let root = room.map(|number| (number & 0xff_ffff) as Local);
+        let taint = analysis.left_in_memory(root, bits);
+        if taint.undefined || taint.overflowed {
+            Value::Loose
+        } else {
+            any
+        }
+    }
+
+    pub(super) fn store(&mut self, address: &Operand, value: &Operand, size: u64, is_plain: bool) {
+        let value_of = self.operand(value);
+        let bits = match value_of {
+            Value::Term(t) | Value::Address(t) => self.terms.bits(t),
+            Value::Loose => self.loose_bits(value, size),
+        };
+        let Some(address) = self.address(address) else {
+            self.memory.forget_shared(self.terms);
+            return;
+        };
+        self.memory.forget(self.terms, address, Some(size));
+        if is_plain && bits > 0 {
+            self.memory.keep(address, size, bits, value_of);
+        }
+    }
+
+    /// The bits of an operand that may be anything, of which so many bytes are stored.
+    fn loose_bits(&self, operand: &Operand, size: u64) -> u32 {
+        match operand {
+            Operand::Local(l) => self.function().kinds[*l as usize].bits,
+            _ if size <= 8 => size as u32 * 8,
+            _ => 0,
+        }
+    }
+}

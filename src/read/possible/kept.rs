@@ -1,0 +1,86 @@
+//! Judgements that are kept beside a profile: reports of the same paths ask no engine again.
+
+use crate::possible::VERSION;
+use crate::possible::asked::AskedPath;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// More are not kept.
+const MOST: usize = 1 << 18;
+
+/// Judgements by what they depend on.
+pub(super) struct Kept {
+    file: PathBuf,
+    content: Content,
+    is_changed: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Content {
+    /// [`VERSION`], and that of the program: another one may judge otherwise.
+    version: (u32, String),
+    /// By [`key`]: whether the path cannot run.
+    judged: BTreeMap<String, bool>,
+}
+
+/// What a judgement depends on, as a hash: module, function, whether the program runs alone, and path.
+pub(super) fn key(hash: &str, ordinal: u32, is_alone: bool, path: &AskedPath) -> String {
+    let all = serde_json::to_vec(&(hash, ordinal, is_alone, path)).expect("plain data");
+    blake3::hash(&all).to_hex()[..32].to_string()
+}
+
+fn version() -> (u32, String) {
+    (VERSION, env!("CARGO_PKG_VERSION").into())
+}
+
+impl Kept {
+    /// Those beside a profile; none where there are none that can be used.
+    pub(super) fn read(profile: &Path) -> Kept {
+        let file = profile.with_extension("p3judged");
+        let content = std::fs::read(&file).ok();
+        let content = content.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let content = content.filter(|c: &Content| c.version == version());
+        let new = Content {
+            version: version(),
+            judged: BTreeMap::new(),
+        };
+        Kept {
+            file,
+            content: content.unwrap_or(new),
+            is_changed: false,
+        }
+    }
+
+    /// Whether a path cannot run, if that is kept.
+    pub(super) fn get(&self, key: &str) -> Option<bool> {
+        self.content.judged.get(key).copied()
+    }
+
+    /// Keeps whether a path cannot run.
+    pub(super) fn add(&mut self, key: String, is_impossible: bool) {
+        if self.content.judged.len() < MOST {
+            self.content.judged.insert(key, is_impossible);
+            self.is_changed = true;
+        }
+    }
+
+    /// Writes them beside the profile, if there are new ones. That this fails is no error: they are asked for again.
+    pub(super) fn write(&self) {
+        if !self.is_changed {
+            return;
+        }
+        let Ok(bytes) = serde_json::to_vec(&self.content) else {
+            return;
+        };
+        // Two reports at once: each file is whole, and one of them stays.
+        let new = self
+            .file
+            .with_extension(format!("p3judged.{}", std::process::id()));
+        let is_written =
+            std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, &self.file));
+        if is_written.is_err() {
+            let _ = std::fs::remove_file(&new);
+        }
+    }
+}
