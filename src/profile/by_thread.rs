@@ -28,6 +28,9 @@ pub enum Who {
     Numbered(u32),
 }
 
+/// By function: canonical ids and counts.
+pub type CanonicalCounts = BTreeMap<FuncId, Vec<(u64, u64)>>;
+
 /// What some threads counted: those that were one after the other, in whatever process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,7 +43,7 @@ pub struct Thread {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_others: bool,
     /// Canonical ids, of paths or of counted edges, ascending, and counts, none of them zero; no function is empty.
-    pub counts: BTreeMap<FuncId, Vec<(u64, u64)>>,
+    pub counts: CanonicalCounts,
     /// How often functions were entered that count it.
     pub entries: BTreeMap<FuncId, u64>,
 }
@@ -136,7 +139,7 @@ pub(super) fn decode(profile: &Profile, rows: CountedByThread) -> Result<Vec<Thr
         decoded.map(|decoded| (f, decoded))
     });
     let decoded: Vec<_> = decoded.collect::<Result<_>>()?;
-    let mut counts: BTreeMap<&Who, BTreeMap<FuncId, Vec<(u64, u64)>>> = BTreeMap::new();
+    let mut counts: BTreeMap<&Who, CanonicalCounts> = BTreeMap::new();
     for (f, rows) in decoded {
         for (who, of_f) in rows {
             if !of_f.is_empty() {
@@ -391,10 +394,8 @@ pub(super) fn are_possible(profile: &Profile) -> bool {
         rest.is_some_and(|rest| rest.checked_sub(n).map(|less| *rest = less).is_some())
     };
     let counts = profile.threads.iter().flat_map(|t| &t.counts);
-    let counts = counts.flat_map(|(f, ids)| ids.iter().map(|(id, n)| (*f, *id, *n)));
-    let are_counted = counts
-        .map(|(f, id, n)| n > 0 && is_possible(f, id, n))
-        .all(|p| p);
+    let mut counts = counts.flat_map(|(f, ids)| ids.iter().map(|(id, n)| (*f, *id, *n)));
+    let are_counted = counts.all(|(f, id, n)| n > 0 && is_possible(f, id, n));
     let is_function = |f: &FuncId| f.index() < profile.manifest.functions.len();
     are_counted
         && profile
