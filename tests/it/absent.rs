@@ -251,7 +251,7 @@ fn profile_without_a_process_is_incomplete() {
     };
     // A child of each; then all of one copy.
     let said = merge(["", ""]);
-    assert!(said.contains(&absent("1 of copies 0, 1")), "{said}");
+    assert!(said.contains(&absent("1 of copies 0, 1 each")), "{said}");
     let said = merge(["ulimit -n 3; ", ""]);
     assert!(
         said.contains(&absent("2 of copy 0 and 1 of copy 1")),
