@@ -26,7 +26,7 @@ impl CopyCount {
     /// The copies of a program under `scheme`, of which some paths are `selected` or all, and which can start threads
     /// if `has_starters`. `paths` are those of `functions` with their expected executions. O(1), but for `Auto` as long
     /// as two assignments take.
-    pub(crate) fn resolve(
+    pub fn resolve(
         self,
         scheme: Scheme,
         functions: &[FunctionInput],
