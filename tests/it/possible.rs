@@ -205,7 +205,7 @@ int main(void) { return f(4) + f(7) - 3; }
     assert_eq!(found(), expected, "what was answered is kept");
     std::fs::remove_file(file.with_extension("p3judged")).unwrap();
     let (_, text) = coverage::coverage(&file, &options, None);
-    let why =
-        "whether they can run: a.bc, as it was profiled, is not in the output folder any more\n";
+    let why = "whether they can run: a.bc, as it was profiled, is not beside the profile: name the output folder, with \
+               the profile in it\n";
     assert!(text.contains(why) && !text.contains(told), "{text}");
 }

@@ -63,7 +63,7 @@ impl Modules {
         }
         self.found[hash].clone().ok_or_else(|| {
             let name = &self.names[module.0 as usize];
-            format!("{name}, as it was profiled, is not in the output folder any more")
+            format!("{name}, as it was profiled, is not beside the profile: name the output folder, with the profile in it")
         })
     }
 
