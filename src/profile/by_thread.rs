@@ -65,8 +65,9 @@ pub(super) fn take_counts(raw: &mut Raw, rows: &mut CountedByThread) -> Option<(
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for (shift, functions) in std::mem::take(&mut raw.shifts) {
         let name = raw.names.get(&shift);
+        // In the file of a pool, others may have counted where the first thread of a forked child did.
         let is_first = match name {
-            Some(name) => name.is_first,
+            Some(name) => name.is_first && (name.threads == 0 || shift == 0),
             None => shift == 0,
         };
         if is_first {
@@ -75,7 +76,7 @@ pub(super) fn take_counts(raw: &mut Raw, rows: &mut CountedByThread) -> Option<(
         let who = find_who(shift, name, &mut seen);
         let row = rows.entry(who).or_default();
         row.threads += name.map_or(1, |n| u64::from(n.threads.max(1)));
-        row.has_others |= name.is_some_and(|n| n.has_others);
+        row.has_others |= name.is_some_and(|n| n.has_others || n.is_first);
         for (f, counted) in functions {
             row.add(f, counted)?;
         }
