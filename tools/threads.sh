@@ -271,7 +271,7 @@ tested() {
             export P3_PROFILE_FILE="$here/raw/%k-%p.p3raw"
             ./runtest --clients 2 $groups --config io-threads 4 --config io-threads-do-reads yes
         ) >"$here/output" 2>&1 || { fail "$1: tests failed, see $here/output"; return 1; }
-        passed=$(grep -c '^\[ok\]' "$here/output")
+        passed=$(sed 's/\x1b\[[0-9;]*m//g' "$here/output" | grep -c '^\[ok\]')
         p3-prof merge --failure-mode warn -m "$(folder redis "$UPDATE")" -o "$here/profile.p3prof" "$here/raw" >"$here/merge" 2>"$here/problems" || true
         ;;
     rayon-tests)
