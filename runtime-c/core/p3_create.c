@@ -143,7 +143,9 @@ static void note_start(uintptr_t start) {
 static void set_mask(struct p3_shift *shift, const sigset_t *mask) { memcpy(&shift->mask, mask, sizeof shift->mask); }
 
 /* By which a thread is named; its creator may do that before the thread runs. */
-static void note_handle(struct p3_shift *shift, uintptr_t thread) { __atomic_store_n(&shift->handle, thread, __ATOMIC_RELAXED); }
+static void note_handle(struct p3_shift *shift, uintptr_t thread) {
+    __atomic_store_n(&shift->handle, thread, __ATOMIC_RELAXED);
+}
 
 /* A new thread has its creator's counters until it has its own: no handler of a signal counts before. */
 static const struct p3_shift *begin(void *record) {
@@ -265,7 +267,8 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attributes, vo
     struct p3_shift *shift = take((uintptr_t)start, argument, &mask);
     if (shift == NULL)
         return create(thread, attributes, start, argument);
-    int failed = attributes == NULL ? create_by_default(create, thread, shift) : create_masked(create, thread, attributes, shift);
+    int failed = attributes == NULL ? create_by_default(create, thread, shift)
+                                    : create_masked(create, thread, attributes, shift);
     release(shift, failed ? 0 : (uintptr_t)*thread, &mask);
     return failed;
 }
@@ -292,7 +295,8 @@ extern OURS(thrd_create, start_thread);
 /* A thread of a team runs code of the program while a parallel region is, and whoever is behind that region is in
  * none. Threads that are not there any more, or that nobody saw start, are too few or too many. */
 int p3_create_are_parked(uint64_t others) {
-    return !has_others && others == team && openmp_is_parallel != NULL && !openmp_is_parallel() && p3_create_watched() != P3_UNWATCHED;
+    return !has_others && others == team && openmp_is_parallel != NULL && !openmp_is_parallel() &&
+           p3_create_watched() != P3_UNWATCHED;
 }
 
 #ifdef P3_DYNAMIC
@@ -343,16 +347,16 @@ extern OURS(pthread_setname_np, name_thread);
 static int control_process(int option, ...) {
     typedef int type(int, unsigned long, unsigned long, unsigned long, unsigned long);
     static uintptr_t known;
-    unsigned long arguments[4];
+    unsigned long a[4];
     va_list list;
     va_start(list, option);
     for (int i = 0; i < 4; i++)
-        arguments[i] = va_arg(list, unsigned long);
+        a[i] = va_arg(list, unsigned long);
     va_end(list);
     type *next = (type *)NEXT(prctl, &known);
-    int result = next != NULL ? next(option, arguments[0], arguments[1], arguments[2], arguments[3]) : (errno = ENOSYS, -1);
+    int result = next != NULL ? next(option, a[0], a[1], a[2], a[3]) : (errno = ENOSYS, -1);
     if (option == PR_SET_NAME && result == 0)
-        p3_shift_name_own((const char *)arguments[0]);
+        p3_shift_name_own((const char *)a[0]);
     return result;
 }
 extern OURS(prctl, control_process);

@@ -68,9 +68,6 @@ static int fill(int fd, uint64_t offset, uint64_t size) {
     return failed;
 }
 
-/* Of a file's size, what is reserved for the next claims. */
-enum { AHEAD = 8 };
-
 static int reserve(int fd, uint64_t offset, uint64_t size) {
     if (too_large(offset + size))
         return EFBIG;
@@ -261,7 +258,9 @@ int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by
     return failed;
 }
 
-/* Space for what is claimed, and an eighth of the file for what is claimed next: a program may have hundreds of modules. */
+/* Of a file's size, this part is reserved for the next claims: a program may have hundreds of modules. */
+enum { AHEAD = 8 };
+
 static int reserve_ahead(struct p3_file *file, int fd, uint64_t begin, uint64_t end) {
     if (end <= __atomic_load_n(&file->reserved, __ATOMIC_ACQUIRE))
         return 0;
@@ -313,25 +312,23 @@ struct p3_raw_block p3_block_at(const struct p3_module *m, uint32_t shift) {
     return block;
 }
 
-/* Valid as soon as it has its magic number: the counters behind it are zero. What is within a page is written at once. */
+/* Valid as soon as it has its magic number, which is written last: the counters behind it are zero. */
+static int describe_block(int fd, const struct p3_module *m, const struct p3_raw_block *block, uint64_t size, uint64_t offset) {
+    enum { SHIFT = offsetof(struct p3_raw_block, shift), MAGIC = sizeof block->magic };
+    int failed = p3_file_write(fd, (const char *)m->block + MAGIC, size - MAGIC, offset + MAGIC);
+    if (!failed && block->shift != 0)
+        failed = p3_file_write(fd, &block->shift, sizeof *block - SHIFT, offset + SHIFT);
+    return failed ? failed : p3_file_write(fd, &block->magic, MAGIC, offset);
+}
+
+/* What is within a page is written at once. */
 int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift, uint64_t *offset) {
-    enum { SHIFT = offsetof(struct p3_raw_block, shift) };
     struct p3_raw_block block = p3_block_at(m, shift);
-    uint64_t described = sizeof block + block.n_functions * sizeof(struct p3_raw_function), magic = sizeof block.magic;
-    int failed = p3_file_claim(file, fd, block.size, offset);
+    uint64_t described = sizeof block + block.n_functions * sizeof(struct p3_raw_function);
+    int failed = p3_file_claim(file, fd, block.size, offset), at_once = shift == 0 && described <= file->page;
     if (failed)
         return failed;
-    if (shift == 0 && described <= file->page) {
-        failed = p3_file_write(fd, m->block, described, *offset);
-        if (failed)
-            p3_file_unclaim(file, fd, block.size, *offset);
-        return failed;
-    }
-    failed = p3_file_write(fd, (const char *)m->block + magic, described - magic, *offset + magic);
-    if (!failed && shift != 0)
-        failed = p3_file_write(fd, &block.shift, sizeof block - SHIFT, *offset + SHIFT);
-    if (!failed)
-        failed = p3_file_write(fd, &block.magic, magic, *offset);
+    failed = at_once ? p3_file_write(fd, m->block, described, *offset) : describe_block(fd, m, &block, described, *offset);
     if (failed)
         p3_file_unclaim(file, fd, block.size, *offset);
     return failed;

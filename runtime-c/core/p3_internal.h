@@ -294,8 +294,8 @@ P3_HIDDEN int p3_absent_share(void);
 P3_HIDDEN int p3_pool_take(struct p3_file *file, const char *path, const struct p3_counter *by);
 /* The next block from `*at` on, which is moved behind it; 0 when there is none. */
 P3_HIDDEN int p3_pool_next(const struct p3_file *file, int fd, uint64_t *at, struct p3_raw_block *block);
-/* Where the block of the module's counters at a shift is in a file that was taken over; 0 when there is none. */
-P3_HIDDEN uint64_t p3_pool_module(const struct p3_file *file, int fd, const struct p3_module *module, uint32_t shift);
+/* Where a block with this header is in a file that was taken over; 0 when there is none. */
+P3_HIDDEN uint64_t p3_pool_block(const struct p3_file *file, int fd, const struct p3_raw_block *wanted);
 
 /* p3_started.c: how the processes of a pool's file were started. */
 /* One more, a forked child or not. */
@@ -391,7 +391,8 @@ P3_HIDDEN int64_t p3_shift_own(void);
 extern P3_HIDDEN int64_t __p3_own_offset;
 /* What is done with the counters of a module at a shift. */
 typedef int p3_shift_do(const struct p3_module *m, uint32_t shift, int64_t distance, void *with);
-/* Shows the modules at each shift where this runtime has counters, the first thread's first. Stops at what is not 0, and returns it. */
+/* Shows the modules at each shift where this runtime has counters, the first thread's first. Stops at what is not 0,
+ * and returns it. */
 P3_HIDDEN int p3_shift_each(const struct p3_module *modules, p3_shift_do *each, void *with);
 /* Where the counters of a module are at that distance. */
 static inline uint64_t *p3_counters_at(const struct p3_module *m, int64_t distance) {
@@ -399,7 +400,8 @@ static inline uint64_t *p3_counters_at(const struct p3_module *m, int64_t distan
 }
 /* Whether threads are to have counters of their own. */
 P3_HIDDEN int p3_shift_is_on(void);
-/* What the program's runtime sees of starts: its libraries ask for it, as their threads are started by its functions. */
+/* What the program's runtime sees of starts: its libraries ask for it, as their threads are started by its
+ * functions. */
 P3_HIDDEN void p3_shift_watch(enum p3_watched by_program);
 /* A thread that has no shift of its own begins: it may run code of the program and of all its libraries. */
 P3_HIDDEN void p3_shift_note_stranger(void);
@@ -407,7 +409,8 @@ P3_HIDDEN void p3_shift_note_stranger(void);
 P3_HIDDEN int p3_shift_has_strangers(void);
 /* Of the program, in a library that has its shifts; else `mine`. */
 P3_HIDDEN enum p3_watched p3_shift_watched(enum p3_watched mine);
-/* One that no thread has, for one that is going to start and run `start`, by a caller that no signal interrupts; NULL: there is no room for one more. */
+/* One that no thread has, for one that is going to start and run `start`, by a caller that no signal interrupts; NULL:
+ * there is no room for one more. */
 P3_HIDDEN struct p3_shift *p3_shift_take(uintptr_t start);
 /* That thread does not start. */
 P3_HIDDEN void p3_shift_drop(struct p3_shift *shift);

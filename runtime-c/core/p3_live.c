@@ -153,8 +153,8 @@ static int start(const struct p3_module *module) {
 /* Others may count in it when this process is gone. */
 static int is_pooled(void) { return live.header != NULL && live.header->owner != 0; }
 
-/* Maps counters of a module over its block: those at 0 for as long as the process lives, or those at a shift, of which `counted` says whether
- * they may not be zeros. */
+/* Maps counters of a module over its block: those at 0 for as long as the process lives, or those at a shift, of which
+ * `counted` says whether they may not be zeros. */
 static int map_block(int fd, struct p3_module *m, const struct p3_shift *shift, int counted, uint64_t offset) {
     if (shift == NULL)
         return p3_file_map_counters(fd, m, offset);
@@ -169,7 +169,8 @@ static int go_live(struct p3_module *m, const struct p3_shift *shift, int counte
     if (fd < 0)
         return EBADF;
     uint32_t number = shift == NULL ? 0 : shift->number;
-    uint64_t at = !failed && live.shared ? p3_pool_module(&live, fd, m, number) : 0;
+    struct p3_raw_block block = p3_block_at(m, number);
+    uint64_t at = !failed && live.shared ? p3_pool_block(&live, fd, &block) : 0;
     int fresh = at == 0;
     if (!failed && fresh)
         failed = p3_file_block(&live, fd, m, number, &at);

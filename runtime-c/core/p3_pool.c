@@ -105,13 +105,13 @@ int p3_pool_next(const struct p3_file *file, int fd, uint64_t *at, struct p3_raw
 }
 
 /* Modules register in the same order in every process: the next one's block is behind that of the last. */
-uint64_t p3_pool_module(const struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift) {
+uint64_t p3_pool_block(const struct p3_file *file, int fd, const struct p3_raw_block *wanted) {
     static uint64_t last;
-    struct p3_raw_block block, wanted = p3_block_at(m, shift);
+    struct p3_raw_block block;
     for (int around = 0; around < 2; around++) {
         uint64_t at = around == 0 ? last : 0;
         while (p3_pool_next(file, fd, &at, &block))
-            if (memcmp(&block, &wanted, sizeof block) == 0) {
+            if (memcmp(&block, wanted, sizeof block) == 0) {
                 last = at;
                 return at - block.size;
             }

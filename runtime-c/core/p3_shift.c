@@ -475,12 +475,17 @@ void p3_shift_enter(struct p3_shift *s) {
 
 int p3_shift_is_entered(const struct p3_shift *s) { return __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE) != MAKING; }
 
+static int is_owned(const struct p3_shift *s) {
+    int owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
+    return owner == MAKING || (owner != 0 && lives(owner));
+}
+
 /* A handle comes again when its thread is gone. */
 void p3_shift_name(uintptr_t handle, const char *name) {
     for (uint32_t i = 0; i < count_shifts() && all != NULL; i++) {
         struct p3_shift *s = &all->shifts[i];
-        int owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&s->handle, __ATOMIC_RELAXED) == handle && owner != 0 && (owner == MAKING || lives(owner))) {
+        int is_it = __atomic_load_n(&s->handle, __ATOMIC_RELAXED) == handle;
+        if (is_it && is_owned(s)) {
             p3_thread_name_set(i, name);
             return;
         }
@@ -494,10 +499,8 @@ void p3_shift_name_own(const char *name) {
 
 uint64_t p3_shift_owned(void) {
     uint64_t owned = 0;
-    for (uint32_t i = 0; i < count_shifts() && all->taken; i++) {
-        int owner = __atomic_load_n(&all->shifts[i].owner, __ATOMIC_ACQUIRE);
-        owned += owner == MAKING || (owner != 0 && lives(owner));
-    }
+    for (uint32_t i = 0; i < count_shifts() && all->taken; i++)
+        owned += (uint64_t)is_owned(&all->shifts[i]);
     return owned;
 }
 

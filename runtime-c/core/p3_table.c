@@ -93,4 +93,6 @@ void __p3_add(uint64_t *counter) { ++*counter; }
 
 void __p3_add_atomic(uint64_t *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
 
-void __p3_add_by_thread(uint64_t *counter) { increment_own((uint64_t *)((uintptr_t)counter + (uintptr_t)p3_shift_own())); }
+void __p3_add_by_thread(uint64_t *counter) {
+    increment_own((uint64_t *)((uintptr_t)counter + (uintptr_t)p3_shift_own()));
+}

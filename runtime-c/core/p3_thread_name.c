@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* What the profile says of threads that have counters of their own: how many had them at a shift, and what they are called.
+/* What the profile says of threads that have counters of their own: how many had them at a shift, and what they are
+ * called.
  *
  * Calls: p3_file.c, p3_layout.c, p3_live.c, p3_pool.c.
- * In signal handlers: none of it; where threads start and take names, in a forked child, and where a profile is written.
+ * In signal handlers: p3_thread_name_store, where a profile is written; the rest where threads start and take names,
+ * and in a forked child.
  *
  * A process that starts no thread has none of this. The records are in the file from the first moment, or in memory
  * where there is no file; without room for them threads have no names, and their counts are what they are. */
@@ -29,18 +31,10 @@ static struct p3_raw_name *find(uint32_t shift) {
 }
 
 static struct p3_raw_block describe(uint32_t number, uint64_t page) {
-    struct p3_raw_block header = {.magic = P3_BLOCK_MAGIC, .kind = P3_BLOCK_NAMES, .module = number, .size = p3_round_up(ROOM, page)};
+    struct p3_raw_block header = {
+        .magic = P3_BLOCK_MAGIC, .kind = P3_BLOCK_NAMES, .module = number, .size = p3_round_up(ROOM, page)};
     header.crc = p3_block_crc(&header);
     return header;
-}
-
-/* Where earlier processes left this block; 0: nowhere. */
-static uint64_t find_in_file(const struct p3_file *file, int fd, const struct p3_raw_block *wanted) {
-    struct p3_raw_block header;
-    for (uint64_t at = 0; file->shared && p3_pool_next(file, fd, &at, &header);)
-        if (memcmp(&header, wanted, sizeof header) == 0)
-            return at - header.size;
-    return 0;
 }
 
 /* Valid as soon as it has its magic number. */
@@ -57,7 +51,7 @@ static int map_in_file(struct p3_file *file, struct p3_raw_block *block, const s
     int fd = p3_file_open(file);
     if (fd < 0)
         return EBADF;
-    uint64_t known = find_in_file(file, fd, header), at = known;
+    uint64_t known = file->shared ? p3_pool_block(file, fd, header) : 0, at = known;
     int failed = known == 0 ? p3_file_claim(file, fd, header->size, &at) : 0;
     if (!failed && (failed = p3_map_file(block, header->size, fd, at)) != 0 && known == 0)
         p3_file_unclaim(file, fd, header->size, at);
