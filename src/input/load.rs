@@ -341,13 +341,18 @@ fn folder(root: &Path, out: Option<&Path>) -> Result<Vec<Input>> {
     Ok(inputs)
 }
 
+/// What a manifest knows a module by, in hexadecimal digits. O(bytes).
+pub(crate) fn hash_module(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
 fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input> {
     // Names appear in reports, where a line break would forge a line.
     if name.contains(char::is_control) {
         let message = format!("{path:?}: a control character in its name; rename it");
         return Err(Error::Usage(message));
     }
-    let hash = blake3::hash(&bytes).to_hex().to_string();
+    let hash = hash_module(&bytes);
     Ok(Input {
         path: path.to_path_buf(),
         name,

@@ -75,7 +75,7 @@ impl Analysis {
 
     /// What stores of the function may have left where a load of so many bits reads, in the local variable `root` or
     /// else elsewhere.
-    pub(super) fn left_in_memory(&self, root: Option<Local>, bits: u32) -> Taint {
+    pub(super) fn taint_of_memory(&self, root: Option<Local>, bits: u32) -> Taint {
         let left = match root {
             Some(root) => self.rooms.get(&root),
             None => self.memory.get(&bits),
@@ -203,7 +203,7 @@ impl Analysis {
         match action {
             Action::Load { address, .. } => {
                 let root = self.root(address);
-                found.add(self.left_in_memory(root, bits));
+                found.add(self.taint_of_memory(root, bits));
                 // What a local variable holds before something is stored.
                 found.undefined |= root.is_some() && !self.is_plain;
                 return found;

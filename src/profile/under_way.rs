@@ -79,8 +79,7 @@ pub fn find_under_way(profile: &Profile) -> Result<UnderWay> {
 /// Whether code outside may call functions of the program by their names: it is a library, or loads libraries.
 fn is_called_by_name(manifest: &Manifest) -> bool {
     let mut outside = manifest.outside.iter().flatten();
-    let is_library = !manifest.functions.iter().any(|f| f.name == "main");
-    is_library || outside.any(|symbol| LOADING.contains(&symbol.as_str()))
+    !manifest.is_executable() || outside.any(|symbol| LOADING.contains(&symbol.as_str()))
 }
 
 /// A function whose entries are counted.

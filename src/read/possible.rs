@@ -43,11 +43,34 @@ pub struct Asker<'a> {
 
 struct State {
     modules: Modules,
+    /// Those that are installed, once one is needed.
+    installed: Option<Vec<engine::Engine>>,
+    /// By module: the engine that reads it.
+    chosen: HashMap<PathBuf, PathBuf>,
     engines: HashMap<PathBuf, Engine>,
     kept: Kept,
     /// Why some paths were not judged: the first reason.
     problem: Option<String>,
     left: usize,
+}
+
+impl State {
+    /// The program that reads a module.
+    fn choose_engine(&mut self, module: &PathBuf) -> Result<PathBuf, String> {
+        if let Some(program) = self.chosen.get(module) {
+            return Ok(program.clone());
+        }
+        let installed = self.installed.get_or_insert_with(engine::find_installed);
+        let wanted = engine::Request {
+            inputs: std::slice::from_ref(module),
+            out: None,
+            llvm: None,
+        };
+        let choice = engine::choose(installed, &wanted).map_err(|e| e.to_string())?;
+        let program = choice.program().to_path_buf();
+        self.chosen.insert(module.clone(), program.clone());
+        Ok(program)
+    }
 }
 
 impl<'a> Asker<'a> {
@@ -61,6 +84,8 @@ impl<'a> Asker<'a> {
             own_names: own.filter(|name| is_known(name)).cloned().collect(),
             state: Mutex::new(State {
                 modules: Modules::new(profile, folders),
+                installed: None,
+                chosen: HashMap::new(),
                 engines: HashMap::new(),
                 kept: Kept::read(&profile.path),
                 problem: None,
@@ -85,15 +110,7 @@ impl<'a> Asker<'a> {
     ) -> Result<Vec<Judgement>, String> {
         let name = || self.profile.manifest.modules[module].name.clone();
         let said = |problem: String| format!("{}: {problem}", name());
-        let path = &request.module;
-        let engines = engine::find_installed();
-        let wanted = engine::Request {
-            inputs: std::slice::from_ref(path),
-            out: None,
-            llvm: None,
-        };
-        let choice = engine::choose(&engines, &wanted).map_err(|e| e.to_string())?;
-        let program = choice.program().to_path_buf();
+        let program = state.choose_engine(&request.module)?;
         if !state.engines.contains_key(&program) {
             let started = Engine::start(&program).map_err(|e| said(e.to_string()))?;
             state.engines.insert(program.clone(), started);
@@ -120,18 +137,9 @@ impl<'a> Asker<'a> {
     ) -> Result<Vec<bool>, String> {
         let hash = &self.profile.manifest.modules[module].hash;
         let key = |path: &AskedPath| kept::key(hash, ordinal, self.is_alone, path);
-        let known = |state: &State| -> Vec<Option<bool>> {
-            paths
-                .iter()
-                .map(|path| state.kept.get(&key(path)))
-                .collect()
-        };
-        let before = known(state);
-        let open = paths
-            .iter()
-            .zip(&before)
-            .filter(|(_, known)| known.is_none());
-        let open: Vec<AskedPath> = open.map(|(path, _)| path.clone()).collect();
+        let keys: Vec<String> = paths.iter().map(key).collect();
+        let is_open = |i: &usize| state.kept.get(&keys[*i]).is_none();
+        let open: Vec<usize> = (0..keys.len()).filter(is_open).collect();
         if !open.is_empty() {
             if open.len() > state.left {
                 return Err(format!(
@@ -144,19 +152,17 @@ impl<'a> Asker<'a> {
                 module: file,
                 hash: hash.clone(),
                 ordinal,
-                paths: open,
+                paths: open.iter().map(|i| paths[*i].clone()).collect(),
                 is_alone: self.is_alone,
                 own_names: self.own_names.clone(),
             };
             let judged = self.ask(state, &request, module)?;
-            for (path, judgement) in request.paths.iter().zip(judged) {
-                state.kept.add(key(path), judgement.is_impossible());
+            for (i, judgement) in open.into_iter().zip(judged) {
+                state.kept.add(keys[i].clone(), judgement.is_impossible());
             }
         }
-        Ok(known(state)
-            .into_iter()
-            .map(|known| known == Some(true))
-            .collect())
+        let is_refuted = |key: &String| state.kept.get(key) == Some(true);
+        Ok(keys.iter().map(is_refuted).collect())
     }
 }
 
@@ -189,10 +195,11 @@ impl Judge for Asker<'_> {
 
 /// Whether a program surely runs in one thread, without handlers of signals and without memory that others write.
 pub fn runs_alone(manifest: &Manifest) -> bool {
-    let has_main = manifest.functions.iter().any(|f| f.name == "main");
     let starters = manifest.starters.as_ref().is_some_and(Vec::is_empty);
     let outside = manifest.outside.as_ref();
-    has_main && starters && outside.is_some_and(|all| all.iter().all(|name| leaves_alone(name)))
+    manifest.is_executable()
+        && starters
+        && outside.is_some_and(|all| all.iter().all(|name| leaves_alone(name)))
 }
 
 /// An engine that was started.

@@ -3,7 +3,7 @@
 use super::emit::{self, CodeReader, Parsed, Source};
 use crate::base::index::CopyId;
 use crate::copies::plan::Names;
-use crate::input::load::{Input, Kind};
+use crate::input::load::{Input, Kind, hash_module};
 use crate::possible::asked::{Answer, AskedPath, Request};
 use crate::possible::{Analyses, Judgement, Question, judge};
 use std::io::{self, BufRead, Write};
@@ -49,7 +49,7 @@ fn answer_one(last: &mut Option<Read>, request: &Request) -> Result<Vec<Judgemen
 fn read(request: &Request) -> Result<Read, String> {
     let path = &request.module;
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
-    let hash = blake3::hash(&bytes).to_hex().to_string();
+    let hash = hash_module(&bytes);
     if hash != request.hash {
         return Err("it is not the module that was profiled".into());
     }

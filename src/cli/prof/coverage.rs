@@ -12,7 +12,7 @@ use crate::profile::filter::Selection;
 use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
-use crate::read::possible::Asker;
+use crate::read::possible::{Asker, Judge};
 use crate::read::report::coverage::{
     self, Annotate, Coverage, Details, Paths, Scope, Sort, Touched, versus,
 };
@@ -239,16 +239,16 @@ impl Request<'_> {
         let nearest = args.nearest.unwrap_or(if explains { EXPLAINED } else { 0 });
         let top = args.top.or((text && !args.never_ran).then_some(SHOWN));
         let selection = self.select(top, &[profile])?;
-        let asker = Asker::new(profile, &args.profiles);
+        let asker = (nearest > 0).then(|| Asker::new(profile, &args.profiles));
         let covered = coverage::judged_coverage(
             profile.paths()?,
             &selection,
             scope,
             args.sort,
             nearest,
-            Some(&asker),
+            asker.as_ref().map(|asker| asker as &dyn Judge),
         )?;
-        let not_judged = asker.finish();
+        let not_judged = asker.and_then(Asker::finish);
         if covered.in_scope == 0 && args.patch.is_none() {
             return Err(nothing_in_scope(profile, "function"));
         }

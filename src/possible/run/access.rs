@@ -38,7 +38,7 @@ impl Run<'_> {
         }
         let any = self.free(bits);
         let value = if self.is_in_loop() && !self.is_plain() {
-            self.left_by_earlier_iterations(address, bits, any)
+            self.taint_by_earlier_iterations(address, bits, any)
         } else {
             any
         };
@@ -57,11 +57,11 @@ impl Run<'_> {
     }
 
     /// What earlier iterations of a loop may have stored: sums that overflowed among it.
-    fn left_by_earlier_iterations(&self, address: Term, bits: u32, any: Value) -> Value {
+    fn taint_by_earlier_iterations(&self, address: Term, bits: u32, any: Value) -> Value {
         let analysis = &self.frame().analysis;
         let room = Memory::room(self.terms, address);
         let root = room.map(|number| (number & 0xff_ffff) as Local);
-        let taint = analysis.left_in_memory(root, bits);
+        let taint = analysis.taint_of_memory(root, bits);
         if taint.undefined || taint.overflowed {
             Value::Loose
         } else {

@@ -130,6 +130,11 @@ impl Manifest {
         shares.all(|share| *share == ShareEntry::Nothing)
     }
 
+    /// Whether it has a `main`: nobody else calls its functions, but through pointers.
+    pub(crate) fn is_executable(&self) -> bool {
+        self.functions.iter().any(|f| f.name == "main")
+    }
+
     /// The functions through which the program can start threads, as far as its modules show; what is called, where
     /// nothing else was recorded.
     pub fn thread_starters(&self) -> impl Iterator<Item = (&str, Starter)> {

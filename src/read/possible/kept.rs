@@ -2,6 +2,7 @@
 
 use crate::possible::VERSION;
 use crate::possible::asked::AskedPath;
+use crate::write::output::write_whole;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -73,14 +74,7 @@ impl Kept {
         let Ok(bytes) = serde_json::to_vec(&self.content) else {
             return;
         };
-        // Two reports at once: each file is whole, and one of them stays.
-        let new = self
-            .file
-            .with_extension(format!("p3judged.{}", std::process::id()));
-        let is_written =
-            std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, &self.file));
-        if is_written.is_err() {
-            let _ = std::fs::remove_file(&new);
-        }
+        // Of two reports at once one stays, whole.
+        let _ = write_whole(&self.file, &bytes);
     }
 }

@@ -2,6 +2,7 @@
 //! hash that the manifest says.
 
 use crate::base::index::ModuleId;
+use crate::input::load::hash_module;
 use crate::profile::Profile;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,9 @@ impl Modules {
         }
         self.found[hash].clone().ok_or_else(|| {
             let name = &self.names[module.0 as usize];
-            format!("{name}, as it was profiled, is not beside the profile: name the output folder, with the profile in it")
+            format!(
+                "{name}, as it was profiled, is not beside the profile: name the output folder, with the profile in it"
+            )
         })
     }
 
@@ -87,7 +90,7 @@ impl Modules {
 
 fn hash_of(file: &Path) -> Option<String> {
     let bytes = std::fs::read(file).ok()?;
-    Some(blake3::hash(&bytes).to_hex().to_string())
+    Some(hash_module(&bytes))
 }
 
 /// All untouched modules in the output folders `parents`, and in those below `folders`, by hash. O(their bytes).

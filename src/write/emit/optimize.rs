@@ -7,7 +7,7 @@
 use super::llvm::{self, session};
 use super::{Names, Parsed};
 use crate::base::error::{Error, Result};
-use crate::input::load::{Input, Kind, Level};
+use crate::input::load::{Input, Kind, Level, hash_module};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::targets::{
@@ -52,7 +52,7 @@ pub(super) fn optimize(
         let problem = format!("LLVM does not optimise it: {problem}");
         Error::load(path, problem, "leave it as it is by --optimize none")
     })?;
-    input.hash = blake3::hash(&bytes).to_hex().to_string();
+    input.hash = hash_module(&bytes);
     (input.bytes, input.kind) = (bytes, Kind::Bitcode);
     // The module as it will be read again: passes leave an order of uses and names behind that bitcode does not have.
     let name = input.path.display().to_string();
