@@ -60,7 +60,8 @@ pub(super) struct Counted {
 /// By row.
 pub(super) type CountedByThread = BTreeMap<Who, Counted>;
 
-/// Moves what threads but the first counted out of `raw`, and adds it to `rows`. `None`: a count overflows.
+/// Moves what threads but the first counted out of `raw`, and adds it to `rows`. Threads that counted nothing are in no
+/// row. `None`: a count overflows.
 pub(super) fn take_counts(raw: &mut Raw, rows: &mut CountedByThread) -> Option<()> {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for (shift, functions) in std::mem::take(&mut raw.shifts) {
@@ -74,6 +75,9 @@ pub(super) fn take_counts(raw: &mut Raw, rows: &mut CountedByThread) -> Option<(
             continue;
         }
         let who = find_who(shift, name, &mut seen);
+        if functions.values().all(counts_nothing) {
+            continue;
+        }
         let row = rows.entry(who).or_default();
         row.threads += name.map_or(1, |n| u64::from(n.threads.max(1)));
         row.has_others |= name.is_some_and(|n| n.has_others || n.is_first);
@@ -81,8 +85,11 @@ pub(super) fn take_counts(raw: &mut Raw, rows: &mut CountedByThread) -> Option<(
             row.add(f, counted)?;
         }
     }
-    rows.retain(|_, row| !row.counts.is_empty() || !row.entries.is_empty());
     Some(())
+}
+
+fn counts_nothing(counted: &RawFunction) -> bool {
+    counted.counts.is_empty() && counted.entries.is_none_or(|n| n == 0)
 }
 
 fn find_who(shift: u32, name: Option<&ThreadName>, seen: &mut BTreeMap<String, u32>) -> Who {
@@ -234,7 +241,7 @@ impl Profile {
     }
 
     /// How many threads the row is of.
-    pub fn threads_in(&self, row: Row) -> u64 {
+    pub fn count_threads(&self, row: Row) -> u64 {
         match row {
             Row::First => self.processes.iter().map(|p| u64::from(p.total())).sum(),
             Row::Other(i) => self.threads[i].threads,
@@ -266,7 +273,7 @@ impl Profile {
     ///
     /// # Errors
     /// A profile that does not tell threads apart, and one without such threads.
-    pub fn threads_named(&self, name: &str) -> Result<Vec<Row>> {
+    pub fn find_threads(&self, name: &str) -> Result<Vec<Row>> {
         let rows = self.thread_rows();
         if rows.is_empty() {
             return Err(self.no_threads());
@@ -302,7 +309,7 @@ impl Profile {
     }
 
     /// What threads of these rows counted, as a profile: everything else is as in this one.
-    pub fn of_threads(&self, rows: &[Row]) -> Profile {
+    pub fn keep_threads(&self, rows: &[Row]) -> Profile {
         let has_first = rows.contains(&Row::First);
         // Of the first threads it is known what others did not count.
         let is_counted = |i: usize| rows.contains(&Row::Other(i)) != has_first;

@@ -232,8 +232,9 @@ pub fn empty_profile(path: &Path, manifest: Manifest) -> Profile {
 /// Fills the empty `profile` with what the copies counted; returns where they contradict each other.
 fn fill_profile(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec<Violation>> {
     let (mut counts, mut threads) = (BTreeMap::new(), CountedByThread::new());
-    for (copy, of_copy) in by_copy {
-        threads = of_copy.threads;
+    for (copy, mut of_copy) in by_copy {
+        // Only one that is alone has some.
+        threads.append(&mut of_copy.threads);
         profile.processes[copy] = of_copy.processes;
         // One copy counts a function's entries.
         for (f, n) in of_copy.entries {
@@ -248,8 +249,7 @@ fn fill_profile(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Resul
     check_forks(profile)?;
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
     let violations = combine(profile, &counts)?;
-    // Several copies run several times, and their threads are not the same.
-    if profile.manifest.copies == 1 && profile.exact().is_ok() {
+    if profile.exact().is_ok() {
         profile.threads = by_thread::decode(profile, threads)?;
     }
     Ok(violations)

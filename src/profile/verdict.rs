@@ -230,8 +230,8 @@ impl Verdict {
 
     /// What a profile whose counts and processes are known tells about it: as [`Verdict::of_processes`], but where one
     /// copy counts all paths, processes that did not end normally are no interruption: all paths that they completed
-    /// are counted, and lines of those that they were on have bounds. Nor are children, where it is known where each was
-    /// forked. Notes say so. Counters of edges do not tell what children ran. O(size of the functions that call
+    /// are counted, and lines of those that they were on have bounds. Nor are children, where it is known where each
+    /// was forked. Notes say so. Counters of edges do not tell what children ran. O(size of the functions that call
     /// `fork`).
     ///
     /// # Errors
@@ -477,9 +477,8 @@ impl Profile {
         let mut bounds = under_way.left.clone();
         bounds.extend(&under_way.silent);
         format!(
-            "processes that did not end normally (killed, _exit, exec, threads left behind, or still \
-             running): {}; the paths that they \
-             were on are not counted{}",
+            "processes that did not end normally (killed, _exit, exec, threads left behind, or still running): {}; the \
+             paths that they were on are not counted{}",
             group_digits(u64::from(processes)),
             self.describe_bounds(&bounds)
         )

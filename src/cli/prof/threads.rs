@@ -34,8 +34,8 @@ impl ThreadArgs {
         }
         let mut rows = Vec::new();
         for name in &self.names {
-            rows.extend(profile.threads_named(name)?);
+            rows.extend(profile.find_threads(name)?);
         }
-        Ok(profile.of_threads(&rows))
+        Ok(profile.keep_threads(&rows))
     }
 }

@@ -148,7 +148,7 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         counted: paths.and_then(|p| encode_counted(&p.counted)),
         known: parts
             .asked
-            .map_or(Vec::new(), |a| known_ids(&a.selections[id])),
+            .map_or(Vec::new(), |a| find_known_ids(&a.selections[id])),
         at_least: Vec::new(),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
@@ -162,7 +162,7 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
     }
 }
 
-fn known_ids(selection: &Selection) -> Vec<PathId> {
+fn find_known_ids(selection: &Selection) -> Vec<PathId> {
     match selection {
         Selection::Known(known) => known.iter().map(|k| k.0).collect(),
         _ => Vec::new(),

@@ -66,7 +66,8 @@ impl FunctionEntry {
         decided.or_else(last)
     }
 
-    /// Whether block `b` asks whether what a `switch` is over is one of many values of a case ([`crate::input::load::positions::Choice::range`]).
+    /// Whether block `b` asks whether what a `switch` is over is one of many values of a case
+    /// ([`crate::input::load::positions::Choice::range`]).
     pub fn tests_case(&self, b: BlockId) -> bool {
         self.find_choice(b).is_some_and(|c| c.by.range.is_some())
     }

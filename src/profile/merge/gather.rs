@@ -318,7 +318,8 @@ pub(super) fn add_estimates(to: &mut data::Gathered, raw: &mut Raw, file: &Path)
 }
 
 pub(super) fn add(copy: &mut Copy, mut raw: Raw, file: &Path) -> Result<()> {
-    if by_thread::take_counts(&mut raw, &mut copy.threads).is_none() {
+    // Several copies run several times, and their threads are not the same.
+    if raw.copies == 1 && by_thread::take_counts(&mut raw, &mut copy.threads).is_none() {
         let problem = "a count of a thread overflows";
         return Err(Error::profile(file, problem, "merge fewer runs"));
     }

@@ -9,7 +9,7 @@ use crate::base::rows::{Cell, Record, Table};
 use crate::base::style::DIM;
 use crate::base::table::{Layout, group_all_digits, number_of, percent};
 use crate::paths::dag::PathStart;
-use crate::profile::by_thread::Row;
+use crate::profile::by_thread::{Row, Thread};
 use crate::profile::measurement::PathProfile;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -111,7 +111,7 @@ pub fn collect(paths: PathProfile) -> Result<Vec<ThreadRow>> {
     let empty = || rows.iter().map(|_| Sum::default()).collect::<Vec<_>>();
     let of_each = executed
         .par_iter()
-        .map(|f| of_function(paths, *f, rows.len()));
+        .map(|f| split_function(paths, *f, rows.len()));
     let join = |a: Vec<Sum>, b: Vec<Sum>| a.into_iter().zip(b).map(|(a, b)| a.join(b)).collect();
     let mut sums: Vec<Sum> = of_each.try_reduce(empty, |a, b| Ok(join(a, b)))?;
     for (sum, thread) in sums[1..].iter_mut().zip(&profile.threads) {
@@ -123,12 +123,12 @@ pub fn collect(paths: PathProfile) -> Result<Vec<ThreadRow>> {
         .map(|(row, sum)| ThreadRow {
             row,
             name: profile.thread_name(row),
-            threads: profile.threads_in(row),
+            threads: profile.count_threads(row),
             has_others: matches!(row, Row::Other(i) if profile.threads[i].has_others),
             paths: sum.paths,
             instructions: sum.instructions,
             distinct: sum.distinct,
-            began_in: sum.began_in(profile.threads_in(row)),
+            began_in: sum.began_in(profile.count_threads(row)),
         })
         .collect();
     rows.sort_by_key(|row| (Reverse(row.instructions), row.row));
@@ -136,7 +136,7 @@ pub fn collect(paths: PathProfile) -> Result<Vec<ThreadRow>> {
 }
 
 /// What each row ran of function `f`.
-fn of_function(paths: PathProfile, f: FuncId, rows: usize) -> Result<Vec<Sum>> {
+fn split_function(paths: PathProfile, f: FuncId, rows: usize) -> Result<Vec<Sum>> {
     let profile = paths.profile();
     let structure = profile.structure(f)?;
     let mut sums: Vec<Sum> = (0..rows).map(|_| Sum::default()).collect();
@@ -170,7 +170,7 @@ fn of_function(paths: PathProfile, f: FuncId, rows: usize) -> Result<Vec<Sum>> {
 
 /// How often the threads of each row ran a path that ran `count` times: rows that did, the first threads' first.
 fn split(paths: PathProfile, f: FuncId, id: PathId, count: u64) -> Vec<(Row, u64)> {
-    let of_row = |(i, thread): (usize, &crate::profile::by_thread::Thread)| {
+    let of_row = |(i, thread): (usize, &Thread)| {
         let counts = thread.counts.get(&f)?;
         let at = counts.binary_search_by_key(&id.0, |c| c.0).ok()?;
         Some((Row::Other(i), counts[at].1))
@@ -257,7 +257,7 @@ pub(super) fn split_of_path(report: &Report, line: &Line) -> Vec<(usize, u64)> {
 }
 
 /// The sentence for people about that, without indent; empty where threads are not told apart.
-pub(super) fn describe_split(report: &Report, line: &Line) -> String {
+fn describe_split(report: &Report, line: &Line) -> String {
     let mut shares = split_of_path(report, line);
     shares.sort_by_key(|&(i, n)| (Reverse(n), i));
     let share = |&(_, n): &(usize, u64)| percent(n as f64 / line.count.max(1) as f64);

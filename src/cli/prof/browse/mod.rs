@@ -44,7 +44,7 @@ pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
     views.extend(profile.thread_rows().into_iter().map(Some));
     let mut screen = None;
     for chosen in views.iter().cycle() {
-        let view = chosen.map(|row| profile.of_threads(&[row]));
+        let view = chosen.map(|row| profile.keep_threads(&[row]));
         let mut browser = Browser::new(plan_tour(view.as_ref().unwrap_or(&profile), &sources)?);
         if views.len() > 1 {
             browser.tell_threads(chosen.map(|row| profile.thread_name(row)));

@@ -11,7 +11,7 @@ use crate::profile::Profile;
 use crate::profile::manifest::ShareEntry;
 use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::tests::views;
-use crate::read::report::steps::in_a_line;
+use crate::read::report::steps::join_steps;
 use crate::read::source::{Search, Sources};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -185,7 +185,7 @@ fn rows_of_paths_show_where_they_differ() {
         let row = |i| paths.row(i).unwrap().1.shorten_to(usize::MAX);
         let rows: Vec<String> = (0..number).map(row).collect();
         for (i, row) in rows.iter().enumerate() {
-            let steps = in_a_line(&paths.find_source_text(i).unwrap().steps);
+            let steps = join_steps(&paths.find_source_text(i).unwrap().steps);
             let (id, told) = row.split_once("  ").unwrap();
             assert_eq!(id, format!("#{}", paths.line(i).unwrap().id));
             let rest = told.split("⋯  ").last().unwrap();
@@ -193,7 +193,7 @@ fn rows_of_paths_show_where_they_differ() {
             assert!(steps.ends_with(rest), "{row}: {steps}");
             shortened += usize::from(told.contains("⋯  "));
             if let (Some((_, rest)), Some(above)) = (told.split_once("⋯  "), i.checked_sub(1)) {
-                let above = in_a_line(&paths.find_source_text(above).unwrap().steps);
+                let above = join_steps(&paths.find_source_text(above).unwrap().steps);
                 assert!(!above.ends_with(rest), "{row}: {above}");
             }
         }
