@@ -1,5 +1,5 @@
-# setup.sh TOOLS PACKAGES: installs the packages when a tool (or a file, by its path), or headers of the versions in LLVM, are
-# missing.
+# setup.sh TOOLS PACKAGES: installs the packages when a tool (or a file, by its path), or headers of the versions in
+# LLVM, are missing.
 set -eu
 cd "$(dirname "$0")/.."
 

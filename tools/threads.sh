@@ -1,12 +1,14 @@
 #!/bin/bash
-# threads.sh [PROGRAM...]: what counting costs programs with threads, and whether it is exact: zstd, xz, pigz and redis from Debian's
-# sources, those of bench/threads (an OpenMP kernel, a pool of C++ threads, a crate with rayon, a server with a thread for each
-# connection), and the tests of redis and rayon. Each is built natively, by --update single, atomic and $UPDATE, and does the same work
-# with 1, 2, 4 and 8 threads (THREADS), in turns, ROUNDS times. Prints processor time over native, whether the profiles of the last two
-# forms are equal, and the verdicts; of all programs that were ever measured in $OUT. Exit status 1: something is not as it has to be.
+# threads.sh [PROGRAM...]: what counting costs programs with threads, and whether it is exact: zstd, xz, pigz and
+# redis from Debian's sources, those of bench/threads (an OpenMP kernel, a pool of C++ threads, a crate with rayon, a
+# server with a thread for each connection), and the tests of redis and rayon. Each is built natively, by --update
+# single, atomic and $UPDATE, and does the same work with 1, 2, 4 and 8 threads (THREADS), in turns, ROUNDS times.
+# Prints processor time over native, whether the profiles of the last two forms are equal, and the verdicts; of all
+# programs that were ever measured in $OUT. Exit status 1: something is not as it has to be.
 #
-# Sources, builds, profiles and times.tsv (program, threads, form, round, user and system seconds) stay in bench-out/threads. What is
-# there is not built and measured again, until p3-rewrite changes. BIN: the folder of p3-rewrite's programs.
+# Sources, builds, profiles and times.tsv (program, threads, form, round, user and system seconds) stay in
+# bench-out/threads. What is there is not built and measured again, until p3-rewrite changes. BIN: the folder of
+# p3-rewrite's programs.
 set -eu
 cd "$(dirname "$0")/.."
 ROOT=$PWD

@@ -61,8 +61,8 @@ impl SelectionArgs {
         )
     }
 
-    /// What is asked for as options of `p3-rewrite`, which hold in any folder. They are read once, so that what is wrong is reported
-    /// before anything runs.
+    /// What is asked for as options of `p3-rewrite`, which hold in any folder. They are read once, so that what is
+    /// wrong is reported before anything runs.
     ///
     /// # Errors
     /// A selection or patch that cannot be read ([`SelectionArgs::read`]).

@@ -133,8 +133,8 @@ impl SuiteResult {
         merged.any(|m| !m.profile.verdict.threads.is_empty())
     }
 
-    /// Whether copies counted what copies of one run cannot, or were started otherwise than each other. Of one copy there
-    /// is one round, unless threads lost counts.
+    /// Whether copies counted what copies of one run cannot, or were started otherwise than each other. Of one copy
+    /// there is one round, unless threads lost counts.
     pub fn rounds_differ(&self) -> bool {
         let has_rounds = self.programs.iter().any(|(program, _)| program.copies > 1);
         let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());

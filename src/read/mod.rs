@@ -1,8 +1,8 @@
 //! What people and programs read.
 //!
 //! In: a merged profile ([`crate::profile::Profile`]) and source files. `source` finds and quotes conditions,
-//! [`analysis`] computes what the counts imply, [`possible`] asks which paths cannot run, [`report`] makes rows, pages and exports of both, `request` resolves
-//! what `--paths` asks for, and `watch` shows programs that still run.
+//! [`analysis`] computes what the counts imply, [`possible`] asks which paths cannot run, [`report`] makes rows,
+//! pages and exports of both, `request` resolves what `--paths` asks for, and `watch` shows programs that still run.
 //!
 //! Out: text, CSV, JSON, HTML and the formats of other tools. Nothing here writes a module.
 

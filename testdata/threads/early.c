@@ -1,6 +1,6 @@
-// A library whose constructor starts threads that wait for work, as libraries of linear algebra do: they are there before
-// the program's own constructors run. They do some work of the library's, and then a function of the program's. Slots as
-// in plugin.c.
+// A library whose constructor starts threads that wait for work, as libraries of linear algebra do: they are there
+// before the program's own constructors run. They do some work of the library's, and then a function of the
+// program's. Slots as in plugin.c.
 #include "truth.h"
 #include <pthread.h>
 #include <stddef.h>

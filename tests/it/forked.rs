@@ -734,8 +734,8 @@ fn ended(how: &str, copies: u32, out: &Path) -> PathBuf {
     merge(out)
 }
 
-/// What it completed is counted, and which counts are bounds is said; where several copies count, they may have ended at
-/// different moments.
+/// What it completed is counted, and which counts are bounds is said; where several copies count, they may have ended
+/// at different moments.
 #[test]
 fn process_that_execs_exits_or_is_killed_is_ok_in_one_copy_and_incomplete_in_two() {
     let dir = crate::support::folder();

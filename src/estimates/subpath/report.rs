@@ -20,7 +20,7 @@ use crate::input::ir::Loc;
 use crate::paths::dag::EdgeKind;
 use crate::profile::filter::Selection;
 use crate::profile::{Profile, Structure};
-use crate::read::report::steps::{StepRow, Steps, in_a_line};
+use crate::read::report::steps::{StepRow, Steps, join_steps};
 use crate::read::report::words::{Said, Words};
 use crate::read::report::{Decision, To, take_up_to_choice};
 use crate::read::source::Sources;
@@ -287,7 +287,7 @@ fn phrase_decisions(
                 step.within.get_or_insert_with(|| steps.name(*f));
             }
         }
-        in_a_line(&rows)
+        join_steps(&rows)
     });
     phrases.filter(|p| !p.is_empty()).collect()
 }

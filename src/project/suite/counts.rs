@@ -25,8 +25,8 @@ pub(super) fn lacks_counts(programs: &[Record], copy: u32) -> Result<bool> {
     Ok(false)
 }
 
-/// Removes what earlier runs counted. What was merged of it stays until there is something else, and so does the folder,
-/// with its owner and rights: tests may run as another user, to whom somebody gave it.
+/// Removes what earlier runs counted. What was merged of it stays until there is something else, and so does the
+/// folder, with its owner and rights: tests may run as another user, to whom somebody gave it.
 pub(super) fn clear(program: &Record) -> Result<()> {
     let raw = program.raw();
     match std::fs::symlink_metadata(&raw) {

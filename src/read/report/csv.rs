@@ -1,7 +1,7 @@
 //! `show --format csv`: a table of paths.
 
 use super::positions::join_positions;
-use super::steps::{Steps, in_a_line};
+use super::steps::{Steps, join_steps};
 use super::{Line, Report, function_columns};
 use crate::base::rows::Cell;
 use crate::paths::dag::{PathEnd, PathStart};
@@ -40,7 +40,7 @@ pub fn render(report: &Report) -> String {
         .csv("lines", |l| {
             join_positions(&profile.manifest.files, &l.locs)
         })
-        .csv("decisions", |l| in_a_line(&decisions(l)));
+        .csv("decisions", |l| join_steps(&decisions(l)));
     if report.time.is_some() {
         let time = |l: &Line| report.expected_time(l).map(Cell::Share);
         table = table.csv("expected_time_share", time);

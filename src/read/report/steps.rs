@@ -12,7 +12,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-pub use layout::{fit_in_a_line, in_a_line, least_width, text};
+pub use layout::{fit_in_a_line, join_steps, least_width, text};
 
 use super::Line;
 use super::positions::base_name;
@@ -195,12 +195,12 @@ impl<'a> Steps<'a> {
 
     /// The rows of decisions in turn.
     pub fn decision_rows(&self, f: FuncId, said: &[Said]) -> Vec<StepRow> {
-        self.told_rows(f, said, self.full)
+        self.fold_rows(f, said, self.full)
     }
 
     /// The rows of decisions in turn; `full` shows every decision of which both ways can be taken in the control flow.
     /// Without it those of libraries and checks that held are folded, as long as there are others.
-    fn told_rows(&self, f: FuncId, said: &[Said], full: bool) -> Vec<StepRow> {
+    fn fold_rows(&self, f: FuncId, said: &[Said], full: bool) -> Vec<StepRow> {
         let folded = |folding| self.folded_rows(f, said, folding);
         if full {
             return folded(Folding::Nothing);

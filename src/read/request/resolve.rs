@@ -71,7 +71,7 @@ pub(super) fn match_functions(target: &Target, profile: EarlierProfile) -> TiVec
         let Some(paths) = f.paths.as_deref() else {
             return Match::Unknown;
         };
-        match index.find(&f.known_marks()) {
+        match index.find(&f.marks()) {
             // Ids mean the same paths only under the same cuts.
             Match::Same(old) if profile.entry(old).cuts != paths.cuts => Match::Changed,
             found => found,

@@ -171,7 +171,7 @@ impl<'a> Target<'a> {
 
 impl TargetFunction<'_> {
     /// What profiles find it by.
-    pub(crate) fn known_marks(&self) -> Known<'_> {
+    pub(crate) fn marks(&self) -> Known<'_> {
         Known {
             module: self.module,
             hash: self.hash,

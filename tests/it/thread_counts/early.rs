@@ -8,8 +8,8 @@ fn is_by_thread() -> bool {
     ["auto", "thread"].contains(&&*super::update())
 }
 
-/// A library that is linked with the program starts threads in its constructor, which is the first to run. They are still
-/// there when the process ends.
+/// A library that is linked with the program starts threads in its constructor, which is the first to run. They are
+/// still there when the process ends.
 #[test]
 fn threads_of_library_constructor_lose_nothing() {
     for off in ["P3_OFF=1 ", ""] {

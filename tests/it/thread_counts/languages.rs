@@ -20,7 +20,8 @@ fn threads_of_cxx_lose_nothing() {
     Session::run_and_check(&built, "cxx", &size(50_000, 1_000_000).to_string());
 }
 
-/// Regions, loops and tasks. (Packages of OpenMP's library exclude each other: setup installs that of the main version.)
+/// Regions, loops and tasks. (Packages of OpenMP's library exclude each other: setup installs that of the main
+/// version.)
 #[test]
 #[cfg(feature = "llvm19")]
 fn threads_of_openmp_lose_nothing() {

@@ -56,8 +56,8 @@ fn threads_in_linked_library_lose_nothing() {
     }
 }
 
-/// Of more threads than may have counters of their own, both the program and the library are not `ok`, whichever of them
-/// lost counts.
+/// Of more threads than may have counters of their own, both the program and the library are not `ok`, whichever of
+/// them lost counts.
 #[test]
 fn threads_beyond_limits_in_linked_library_are_not_ok() {
     let built = build();

@@ -46,8 +46,8 @@ fn order_of_missing(
     (!ran, Reverse([lines, missing(pairs), missing(paths)]))
 }
 
-/// A row for each file, those of which most is missing first: lines, branches and pairs that ran, paths, and which lines
-/// did not run. Unless all are wanted, of the first ten, and how many there are besides.
+/// A row for each file, those of which most is missing first: lines, branches and pairs that ran, paths, and which
+/// lines did not run. Unless all are wanted, of the first ten, and how many there are besides.
 pub(super) fn by_file(
     coverage: &Coverage,
     unasked: &BTreeMap<String, Vec<Unasked>>,

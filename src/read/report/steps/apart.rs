@@ -1,6 +1,6 @@
 //! Rows of paths that are shown one below the other, so that no two are alike.
 
-use super::{Line, StepRow, Steps, fold_middle, in_a_line};
+use super::{Line, StepRow, Steps, fold_middle, join_steps};
 use crate::base::index::{BlockId, FuncId};
 use std::collections::{HashMap, HashSet};
 
@@ -50,7 +50,7 @@ impl Steps<'_> {
                 });
                 let differs = common.max().unwrap_or(0);
                 let row = full[n].get(differs).or(full[n].last());
-                let told = row.map(|row| in_a_line(std::slice::from_ref(row)));
+                let told = row.map(|row| join_steps(std::slice::from_ref(row)));
                 rows[*i].push(StepRow::Differs(told.unwrap_or_default()));
             }
         }
@@ -60,7 +60,7 @@ impl Steps<'_> {
     /// The rows of a path with every decision.
     fn full_rows(&self, line: &Line) -> Vec<StepRow> {
         let said = self.words.decisions(line);
-        self.add_end(line, self.told_rows(line.func, &said, true))
+        self.add_end(line, self.fold_rows(line.func, &said, true))
     }
 }
 
@@ -68,10 +68,13 @@ impl Steps<'_> {
 pub(super) fn deciding_rows(rows: &[StepRow], neighbour: &[StepRow]) -> Vec<usize> {
     let common = rows.iter().zip(neighbour).take_while(|(a, b)| a == b);
     let first = Some(common.count()).filter(|i| *i < rows.len());
-    let outcomes: HashSet<_> = neighbour.iter().filter_map(asked_and_outcome).collect();
+    let outcomes: HashSet<_> = neighbour
+        .iter()
+        .filter_map(find_condition_and_outcome)
+        .collect();
     let asked: HashSet<_> = outcomes.iter().map(|(asked, _)| *asked).collect();
     let differs = |row: &StepRow| {
-        asked_and_outcome(row)
+        find_condition_and_outcome(row)
             .is_some_and(|told| asked.contains(&told.0) && !outcomes.contains(&told))
     };
     let others = (0..rows.len()).filter(|i| differs(&rows[*i]));
@@ -79,7 +82,7 @@ pub(super) fn deciding_rows(rows: &[StepRow], neighbour: &[StepRow]) -> Vec<usiz
 }
 
 /// A condition, by its place and text, and its outcome.
-fn asked_and_outcome(row: &StepRow) -> Option<([&str; 3], &str)> {
+fn find_condition_and_outcome(row: &StepRow) -> Option<([&str; 3], &str)> {
     match row {
         StepRow::Step(step) => {
             let within = step.within.as_deref().unwrap_or_default();

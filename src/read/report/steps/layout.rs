@@ -234,7 +234,7 @@ impl StepRow {
 }
 
 /// Rows in one line: `61 j >= gap true · 58 i < n false, leaves the loop`.
-pub fn in_a_line(rows: &[StepRow]) -> String {
+pub fn join_steps(rows: &[StepRow]) -> String {
     let mut within: Option<&String> = None;
     let mut parts = Vec::new();
     for row in rows {
@@ -257,13 +257,13 @@ pub fn in_a_line(rows: &[StepRow]) -> String {
 /// functions lose their middle, then what follows goes, at last whole rows. Of the first row, the outcome stays as long
 /// as there is room for it alone.
 pub fn fit_in_a_line(rows: &[StepRow], width: usize) -> String {
-    let whole = in_a_line(rows);
+    let whole = join_steps(rows);
     if display_width(&whole) <= width {
         return whole;
     }
     let fits = |line: &String| display_width(line) <= width;
     let widths = [60, 40, 30, 24, 20, 16, 12, SHORTEST_TEXT].into_iter();
-    let mut lines = widths.map(|most| in_a_line(&shorten_rows(rows, most)));
+    let mut lines = widths.map(|most| join_steps(&shorten_rows(rows, most)));
     if let Some(line) = lines.find(fits) {
         return line;
     }
@@ -274,7 +274,7 @@ pub fn fit_in_a_line(rows: &[StepRow], width: usize) -> String {
             0 => String::new(),
             n => format!(" · … {n} more"),
         };
-        in_a_line(&short[..kept]) + &more
+        join_steps(&short[..kept]) + &more
     });
     kept.find(fits)
         .unwrap_or_else(|| shorten_outcome(&short[0], width))
@@ -339,7 +339,7 @@ impl StepRow {
     /// The fewest columns in which a row shows its outcome, with a condition that is shortened.
     fn least_width(&self) -> usize {
         let short = shorten_rows(std::slice::from_ref(self), SHORTEST_TEXT);
-        display_width(&in_a_line(&[short[0].without_note()]))
+        display_width(&join_steps(&[short[0].without_note()]))
     }
 }
 
@@ -403,7 +403,7 @@ mod tests {
             step(None, "ele->ClosingType() == XMLElement::CLOSED", "false"),
             step(None, "i < n", "true"),
         ];
-        let whole = in_a_line(&rows);
+        let whole = join_steps(&rows);
         assert_eq!(fit_in_a_line(&rows, 200), whole);
         let short = fit_in_a_line(&rows, 60);
         assert!(display_width(&short) <= 60, "{short}");
