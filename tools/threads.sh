@@ -65,8 +65,9 @@ scheduled() {
     zstd) echo '^(AIO_|POOL_|ZSTDMT_)' ;;
     # The main thread writes what is ready.
     xz) echo '^(worker_|threads_|stream_encode_mt|mythread_|lzma_(outq_|code$|bufcpy$)|coder_run$|io_|message_)' ;;
-    # Those with a _ are of yarn.c, its layer for threads.
-    pigz) echo '^(compress_thread|write_thread|parallel_compress|get_space|reenter|(free|new)_pool|.*_)$' ;;
+    # Those with a _ are of yarn.c, its layer for threads. longest_match compares bytes behind the end of its block: they
+    # are of the block that this thread compressed before.
+    pigz) echo '^(compress_thread|write_thread|parallel_compress|get_space|reenter|(free|new)_pool|longest_match|.*_)$' ;;
     pool) echo '^_ZN(K?St|4Pool)' ;;
     # What is split, and how often, depends on who steals.
     rayon) echo 'rayon|crossbeam|core::|alloc::|std::' ;;
