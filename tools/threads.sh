@@ -63,8 +63,8 @@ commands() {
 scheduled() {
     case $1 in
     zstd) echo '^(AIO_|POOL_|ZSTDMT_)' ;;
-    # The main thread writes what is ready.
-    xz) echo '^(worker_|threads_|stream_encode_mt|mythread_|lzma_(outq_|code$|bufcpy$)|coder_run$|io_|message_)' ;;
+    # The main thread writes what is ready, and takes memory for one block more where none is.
+    xz) echo '^(worker_|threads_|stream_encode_mt|mythread_|lzma_(outq_|code$|bufcpy$|alloc$)|coder_run$|io_|message_)' ;;
     # Those with a _ are of yarn.c, its layer for threads. longest_match compares bytes behind the end of its block: they
     # are of the block that this thread compressed before.
     pigz) echo '^(compress_thread|write_thread|parallel_compress|get_space|reenter|(free|new)_pool|longest_match|.*_)$' ;;
