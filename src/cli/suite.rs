@@ -147,7 +147,7 @@ pub(super) fn report_end(suite: &Suite, gathered: &SuiteResult, quiet: bool) -> 
         let profile = program.folder.join(MERGED);
         let summary = summary(&merged.profile, &path_from_here(&profile));
         summary.lines().for_each(say);
-        if let Some(said) = merged.profile.said() {
+        if let Some(said) = merged.profile.problem_line() {
             warn(&format!("{}: {said}", path_from_here(&profile)));
         }
     }

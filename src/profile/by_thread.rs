@@ -327,9 +327,9 @@ impl Profile {
         view.verdict.notes.insert(0, note);
         match &mut view.measured {
             Measurement::Exact(Exact::Paths(all)) => {
-                keep(all, &counted, has_first, PathId);
+                keep_counts(all, &counted, has_first, PathId);
             }
-            Measurement::Exact(Exact::Edges(all)) => keep(all, &counted, has_first, |id| {
+            Measurement::Exact(Exact::Edges(all)) => keep_counts(all, &counted, has_first, |id| {
                 EdgeId(u32::try_from(id).expect("checked when it was read"))
             }),
             Measurement::Estimated(_) => {}
@@ -352,7 +352,7 @@ impl Profile {
 }
 
 /// Leaves in `all` what `threads` counted, or all but that.
-fn keep<Id: Copy + Ord>(
+fn keep_counts<Id: Copy + Ord>(
     all: &mut ExactCounts<Id>,
     threads: &[&Thread],
     all_but: bool,

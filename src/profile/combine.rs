@@ -97,7 +97,7 @@ fn combine_paths(profile: &Profile, f: FuncId, counts: &ByCopy) -> Result<Combin
     let (merged, violation) = if let Share::Whole(copy) | Share::Outside(copy, _) = share {
         (said.remove(&copy).unwrap_or_default(), None)
     } else {
-        let (merged, differences) = agree(profile, &structure, &share, &said)?;
+        let (merged, differences) = take_counts_of_owners(profile, &structure, &share, &said)?;
         (merged, differences.violation(f))
     };
     Ok((merged.into_iter().collect(), violation))
@@ -147,7 +147,7 @@ impl Differences {
 
 /// Takes every path's count from its owner (the first copy that counts it and has run) and
 /// compares what the other copies that count it say, where they can be compared.
-fn agree(
+fn take_counts_of_owners(
     profile: &Profile,
     structure: &Structure,
     share: &Share,

@@ -8,7 +8,7 @@ pub use problem::ProfileProblem;
 use super::Profile;
 use super::by_thread::{Thread, are_possible};
 use super::forks::{AllForked, ForkCounts, Forked, find_forked, have_counters};
-use super::locate::locate;
+use super::locate::find_merged_profile;
 use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::base::error::{Error, Result};
@@ -91,8 +91,10 @@ impl Profile {
     pub fn to_bytes(&self) -> Vec<u8> {
         let flat = |f: FuncId| {
             let pairs = match &self.measured {
-                Measurement::Exact(Exact::Paths(counts)) => flatten(&counts[f], |id| id.0),
-                Measurement::Exact(Exact::Edges(counts)) => flatten(&counts[f], |e| u64::from(e.0)),
+                Measurement::Exact(Exact::Paths(counts)) => flatten_pairs(&counts[f], |id| id.0),
+                Measurement::Exact(Exact::Edges(counts)) => {
+                    flatten_pairs(&counts[f], |e| u64::from(e.0))
+                }
                 Measurement::Estimated(_) => Vec::new(),
             };
             (f, pairs)
@@ -106,7 +108,7 @@ impl Profile {
             processes: self.processes.clone(),
             sources: BASE64.encode(self.sources.as_flattened()),
             verdict: self.verdict.clone(),
-            counts: self.executed().map(flat).collect(),
+            counts: self.executed_functions().map(flat).collect(),
             entries: entries.filter_map(|(f, n)| Some((f, (*n)?))).collect(),
             forked: self.forked.clone(),
             forks: self.forks.clone(),
@@ -116,12 +118,12 @@ impl Profile {
             bursts,
             manifest: self.manifest.clone(),
         };
-        pack(&serde_json::to_vec(&payload).expect("a profile serialises"))
+        pack_payload(&serde_json::to_vec(&payload).expect("a profile serialises"))
     }
 
     /// Reads and checks `path`, as far as its header says; of an output folder the profile in it.
     pub fn read(path: &Path) -> Result<Profile> {
-        let path = &locate(path)?;
+        let path = &find_merged_profile(path)?;
         let bytes = read_declared(path).map_err(|e| Error::read(path, e))?;
         Profile::parse(&bytes, path).map_err(|problem| {
             let remedy = match problem {
@@ -134,10 +136,10 @@ impl Profile {
 
     /// Parses and checks a file's bytes; `path` is for messages.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Profile, ProfileProblem> {
-        let payload: Result<Payload, _> = serde_json::from_slice(&unpack(bytes)?);
+        let payload: Result<Payload, _> = serde_json::from_slice(&unpack_payload(bytes)?);
         let payload = payload.map_err(ProfileProblem::NotOfSchema)?;
         let mut manifest = payload.manifest;
-        NotBuilt::refuse(manifest.scheme)?;
+        NotBuilt::refuse_unbuilt(manifest.scheme)?;
         manifest.check()?;
         manifest.normalise_files();
         // Whatever follows indexes by what the file says: a damaged one is an error here, and no panic there.
@@ -148,17 +150,19 @@ impl Profile {
         {
             return Err(Contradiction("copy or function out of range"));
         }
-        let sources = sources(&payload.sources).ok_or(Contradiction("sources"))?;
+        let sources = parse_sources(&payload.sources).ok_or(Contradiction("sources"))?;
         let functions = manifest.functions.len();
         let measured = match manifest.scheme.strategy().measure {
-            Measure::Paths => {
-                Measurement::Exact(Exact::Paths(counts(&payload.counts, functions, |id| {
-                    Some(PathId(id))
-                })?))
-            }
-            Measure::Edges => {
-                Measurement::Exact(Exact::Edges(counts(&payload.counts, functions, edge)?))
-            }
+            Measure::Paths => Measurement::Exact(Exact::Paths(unflatten_counts(
+                &payload.counts,
+                functions,
+                |id| Some(PathId(id)),
+            )?)),
+            Measure::Edges => Measurement::Exact(Exact::Edges(unflatten_counts(
+                &payload.counts,
+                functions,
+                edge_from_number,
+            )?)),
             Measure::Estimated(kind) => {
                 let saved = Saved {
                     sample: payload.sample,
@@ -254,7 +258,7 @@ fn read_declared(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Puts the header before the payload, compressed unless that makes it smaller than readers take.
-pub(super) fn pack(json: &[u8]) -> Vec<u8> {
+pub(super) fn pack_payload(json: &[u8]) -> Vec<u8> {
     let compressed = pack_at(json, Compression::default());
     if unpacks_to((compressed.len() - HEADER) as u64, json.len() as u64) {
         compressed
@@ -284,24 +288,24 @@ fn unpacks_to(packed: u64, unpacked: u64) -> bool {
 /// The payload of a profile as JSON.
 #[cfg(test)]
 pub(super) fn payload(p: &Profile) -> serde_json::Value {
-    serde_json::from_slice(&unpack(&p.to_bytes()).expect("just packed")).expect("JSON")
+    serde_json::from_slice(&unpack_payload(&p.to_bytes()).expect("just packed")).expect("JSON")
 }
 
 /// Ascending.
-fn sources(text: &str) -> Option<Vec<[u8; 16]>> {
+fn parse_sources(text: &str) -> Option<Vec<[u8; 16]>> {
     let bytes = BASE64.decode(text).ok()?;
     let (sources, rest) = bytes.as_chunks::<16>();
     (rest.is_empty() && sources.is_sorted()).then(|| sources.to_vec())
 }
 
 /// Id and count in turn.
-fn flatten<Id: Copy>(pairs: &[(Id, u64)], number: impl Fn(Id) -> u64) -> Vec<u64> {
+fn flatten_pairs<Id: Copy>(pairs: &[(Id, u64)], number: impl Fn(Id) -> u64) -> Vec<u64> {
     let pairs = pairs.iter();
     pairs.flat_map(|&(id, n)| [number(id), n]).collect()
 }
 
 /// By function: what is counted, of which `id` makes ids.
-fn counts<Id: Clone>(
+fn unflatten_counts<Id: Clone>(
     ran: &[(FuncId, Vec<u64>)],
     functions: usize,
     id: impl Fn(u64) -> Option<Id>,
@@ -310,7 +314,7 @@ fn counts<Id: Clone>(
     for (f, flat) in ran {
         let slot = counts.get_mut(*f);
         let slot = slot.ok_or(Contradiction("function out of range"))?;
-        let pairs = pairs(flat).ok_or(Contradiction("counts out of order"))?;
+        let pairs = pairs_of_flat(flat).ok_or(Contradiction("counts out of order"))?;
         let typed = pairs.into_iter().map(|(number, n)| Some((id(number)?, n)));
         *slot = typed
             .collect::<Option<_>>()
@@ -319,12 +323,12 @@ fn counts<Id: Clone>(
     Ok(counts)
 }
 
-fn edge(id: u64) -> Option<EdgeId> {
+fn edge_from_number(id: u64) -> Option<EdgeId> {
     Some(EdgeId(u32::try_from(id).ok()?))
 }
 
 /// Ids ascending, counts not zero.
-fn pairs(flat: &[u64]) -> Option<Vec<(u64, u64)>> {
+fn pairs_of_flat(flat: &[u64]) -> Option<Vec<(u64, u64)>> {
     let pairs: Vec<(u64, u64)> = flat.chunks_exact(2).map(|p| (p[0], p[1])).collect();
     let sound = flat.len().is_multiple_of(2)
         && pairs.windows(2).all(|w| w[0].0 < w[1].0)
@@ -357,7 +361,7 @@ impl PayloadHeader {
     }
 }
 
-fn unpack(bytes: &[u8]) -> Result<Vec<u8>, ProfileProblem> {
+fn unpack_payload(bytes: &[u8]) -> Result<Vec<u8>, ProfileProblem> {
     let header = PayloadHeader::parse(bytes)?;
     let (length, unpacked) = (header.length, header.unpacked);
     let payload = &bytes[HEADER..];

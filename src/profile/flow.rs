@@ -70,14 +70,14 @@ fn propagate_edges(
         mut counts,
         negative,
     } = result.ok_or_else(|| profile.damage_error("its counters do not determine all counts"))?;
-    let exits = exits(dag, &counts);
+    let exits = count_exits(dag, &counts);
     let entry = profile.entries[f].unwrap_or(counts[dag.entry_edge()]);
     counts[dag.entry_edge()] = entry;
     let all = counted.len() + 1 == crate::paths::edges::edges(dag).count();
     Ok(Flow {
         entry,
         exits,
-        blocks: blocks(dag, &counts, structure.cfg.len()),
+        blocks: count_blocks(dag, &counts, structure.cfg.len()),
         // The law is used only where some edge is not counted.
         uncertain: if all { 0 } else { entry.saturating_sub(exits) },
         impossible: negative && entry <= exits,
@@ -102,8 +102,8 @@ fn sum_paths(
     }
     Ok(Flow {
         entry: profile.entries[f].unwrap_or(counts[dag.entry_edge()]),
-        exits: exits(dag, &counts),
-        blocks: blocks(dag, &counts, structure.cfg.len()),
+        exits: count_exits(dag, &counts),
+        blocks: count_blocks(dag, &counts, structure.cfg.len()),
         uncertain: 0,
         impossible: false,
         evidence: Evidence::Paths,
@@ -130,7 +130,7 @@ pub fn find_hottest_edge(
     among.min_by_key(|e| (Reverse(counts[*e]), *e))
 }
 
-fn exits(dag: &Dag, counts: &TiSlice<EdgeId, u64>) -> u64 {
+fn count_exits(dag: &Dag, counts: &TiSlice<EdgeId, u64>) -> u64 {
     let leave = |e: &&EdgeId| dag.edge(**e).kind == EdgeKind::Leave;
     dag.ins(dag.exit())
         .iter()
@@ -140,7 +140,11 @@ fn exits(dag: &Dag, counts: &TiSlice<EdgeId, u64>) -> u64 {
 }
 
 /// Executions of each of `n` blocks, from those of the edges.
-pub(super) fn blocks(dag: &Dag, counts: &TiSlice<EdgeId, u64>, n: usize) -> TiVec<BlockId, u64> {
+pub(super) fn count_blocks(
+    dag: &Dag,
+    counts: &TiSlice<EdgeId, u64>,
+    n: usize,
+) -> TiVec<BlockId, u64> {
     let mut blocks = ti_vec![0u64; n];
     for v in dag.order() {
         if let Some(b) = dag.block(v) {
@@ -229,7 +233,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// What five activations that were left somewhere make uncertain under the scheme edge.
-    fn uncertain(graph: Cfg) -> u64 {
+    fn count_uncertain(graph: Cfg) -> u64 {
         let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
         p.entries = ti_vec![Some(5)];
         let structure = p.structure(FuncId(0)).unwrap();
@@ -241,9 +245,9 @@ mod tests {
     fn only_what_is_propagated_is_uncertain() {
         let mut graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
         graph.blocks[BlockId(1)].may_leave = true;
-        assert_eq!(uncertain(graph.clone()), 5);
+        assert_eq!(count_uncertain(graph.clone()), 5);
         graph.blocks[BlockId(1)].returns_twice = true;
-        assert_eq!(uncertain(graph), 0);
+        assert_eq!(count_uncertain(graph), 0);
     }
 
     /// Two counters give the counts of all edges, and nothing about them is odd.

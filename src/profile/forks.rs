@@ -15,7 +15,7 @@ use crate::copies::plan::forks::{COMPLETED, FIRST_BLOCK, FORKED, RETURNED};
 use crate::input::ir::processes::{FORK_BY_NUMBER, SYSCALL};
 use crate::input::ir::{Linkage, Terminator};
 use crate::profile::manifest::{FunctionEntry, Manifest};
-use outside::{Outside, classify};
+use outside::{Outside, classify_symbol};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,7 +89,7 @@ impl Profile {
 
     /// Whether function `f` was entered, as far as counts show: also if its paths are not counted.
     fn may_have_run(&self, f: FuncId) -> bool {
-        self.measured.distinct(f) > 0
+        self.measured.count_known_to_run(f) > 0
             || self.is_selective()
             || self.entries[f].is_some_and(|n| n > 0)
     }
@@ -157,7 +157,7 @@ pub struct Unnoticed<'a> {
 }
 
 /// The function that is called, of a symbol of [`Manifest::unnoticed_forks`].
-fn callee(symbol: &str) -> &str {
+fn called_symbol(symbol: &str) -> &str {
     match symbol {
         FORK_BY_NUMBER => SYSCALL,
         name => name,
@@ -182,8 +182,8 @@ pub fn find_unnoticed(profile: &Profile) -> Option<Unnoticed<'_>> {
             }
         }
     }
-    let is_pointer = |symbol: &&str| !called.contains(callee(symbol));
-    let may_have = |symbol: &&str| is_pointer(symbol) || ran.contains(callee(symbol));
+    let is_pointer = |symbol: &&str| !called.contains(called_symbol(symbol));
+    let may_have = |symbol: &&str| is_pointer(symbol) || ran.contains(called_symbol(symbol));
     let symbols: Vec<&str> = all.into_iter().filter(may_have).collect();
     (!symbols.is_empty()).then(|| Unnoticed {
         is_pointer: symbols.iter().any(is_pointer),
@@ -259,7 +259,7 @@ struct Sites {
 
 impl Sites {
     fn find(graph: &Graph, found: UnseenStart) -> Sites {
-        let (manifest, reach) = (graph.manifest, graph.spread(found));
+        let (manifest, reach) = (graph.manifest, graph.follow_callers(found));
         let blocks = manifest.functions.keys().map(|f| {
             let entry = &manifest.functions[f];
             // Of manifests that earlier versions wrote, calls outside are not known.
@@ -316,7 +316,7 @@ impl<'a> Graph<'a> {
         let by_number = manifest.unnoticed_forks().contains(&FORK_BY_NUMBER);
         let classify = |symbol: &String| match symbol.as_str() {
             SYSCALL if by_number => Outside::ForksUnnoticed,
-            symbol => classify(symbol),
+            symbol => classify_symbol(symbol),
         };
         let mut members: TiVec<FuncId, Vec<FuncId>> = ti_vec![Vec::new(); manifest.functions.len()];
         for (f, entry) in manifest.functions.iter_enumerated() {
@@ -341,7 +341,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Follows calls backwards from those of `fork`, or from a function that children returned from. O(calls).
-    fn spread(&self, from: UnseenStart) -> Reach {
+    fn follow_callers(&self, from: UnseenStart) -> Reach {
         let functions = &self.manifest.functions;
         let mut callers: TiVec<FuncId, Vec<FuncId>> = ti_vec![Vec::new(); functions.len()];
         let (mut by_pointer, mut back, mut found) = (Vec::new(), Vec::new(), Vec::new());

@@ -34,14 +34,14 @@ impl<'a> KnownPaths<'a> {
     }
 
     /// Whether a path that has no count is known not to have run.
-    pub(crate) fn contains(&self, id: PathId) -> bool {
+    pub(crate) fn is_counted(&self, id: PathId) -> bool {
         let counted = self.counted.as_ref();
         counted.is_none_or(|(counted, s)| counted.contain_id(&s.paths, id))
     }
 
     /// How often a path ran that has this count (0: none).
     pub(crate) fn range(&self, id: PathId, count: u64) -> Range {
-        let is_exact = self.at_least.binary_search(&id).is_err() && self.contains(id);
+        let is_exact = self.at_least.binary_search(&id).is_err() && self.is_counted(id);
         if is_exact {
             Range::exact(count)
         } else {
@@ -63,7 +63,7 @@ pub struct KnownAgain {
 
 impl KnownAgain {
     /// How many there are.
-    pub fn all(self) -> u64 {
+    pub fn total(self) -> u64 {
         self.ran + self.did_not_run + self.not_selected
     }
 
@@ -93,7 +93,7 @@ impl Profile {
         let mut again = KnownAgain::default();
         for id in &self.entry(f).known {
             let has_run = counts.binary_search_by_key(id, |c| c.0).is_ok();
-            let number = match (has_run, paths.contains(*id)) {
+            let number = match (has_run, paths.is_counted(*id)) {
                 (true, _) => &mut again.ran,
                 (false, true) => &mut again.did_not_run,
                 (false, false) => &mut again.not_selected,

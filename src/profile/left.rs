@@ -64,7 +64,7 @@ impl Range {
         }
     }
 
-    fn within(count: u64, off: u64) -> Range {
+    fn range_around(count: u64, off: u64) -> Range {
         Range {
             count,
             least: count.saturating_sub(off),
@@ -90,7 +90,7 @@ impl Range {
     }
 
     /// The larger of two.
-    pub fn larger(self, other: Range) -> Range {
+    pub fn larger_bounds(self, other: Range) -> Range {
         Range {
             count: self.count.max(other.count),
             least: self.least.max(other.least),
@@ -99,7 +99,7 @@ impl Range {
     }
 
     /// The smaller of two.
-    fn smaller(self, other: Range) -> Range {
+    fn smaller_bounds(self, other: Range) -> Range {
         Range {
             count: self.count.min(other.count),
             least: self.least.min(other.least),
@@ -117,7 +117,7 @@ impl Range {
     }
 
     /// Without executions that are known.
-    pub fn minus(self, known: u64) -> Range {
+    pub fn without_known(self, known: u64) -> Range {
         Range {
             count: self.count.saturating_sub(known),
             least: self.least.saturating_sub(known),
@@ -126,7 +126,7 @@ impl Range {
     }
 
     /// Whether both allow a number.
-    pub fn meets(self, other: Range) -> bool {
+    pub fn overlaps(self, other: Range) -> bool {
         self.least <= other.most && other.least <= self.most
     }
 }
@@ -158,7 +158,7 @@ impl Executed {
     /// From the counts of function `f`. Where the copies that profile it cannot be compared, since some are missing
     /// or were killed, these stand as they are, and the verdict says so. O(V + E) for each of at most `EACH` starts.
     pub fn new(profile: &Profile, f: FuncId, structure: &Structure, flow: &Flow) -> Executed {
-        let mut executed = Executed::exact(flow);
+        let mut executed = Executed::from_exact(flow);
         let processes = profile.processes_of(f);
         executed.in_flight = processes.cut_short > 0;
         let first = profile.first_paths(f).filter(|first| first.forked > 0);
@@ -166,7 +166,7 @@ impl Executed {
         executed.forked = forked.as_ref().map_or(0, |forked| forked.most);
         executed.came_back = find_more_returns(profile, f, first.as_ref());
         if executed.admit_unselected(profile, f, structure) {
-            forked.inspect(|forked| executed.open(structure, forked));
+            forked.inspect(|forked| executed.open_forked(structure, forked));
             return executed;
         }
         let again = structure.cfg.blocks.iter().any(|b| b.returns_twice);
@@ -176,12 +176,12 @@ impl Executed {
                 if processes.cut_short > 0 && flow.entry > 0 {
                     executed.open_all();
                 }
-                forked.inspect(|forked| executed.open(structure, forked));
+                forked.inspect(|forked| executed.open_forked(structure, forked));
             }
-            Evidence::Edges(counted) => executed.loosen(structure, flow, counted),
+            Evidence::Edges(counted) => executed.loosen_uncounted(structure, flow, counted),
             Evidence::Paths if again => {
                 executed.again = true;
-                executed.forget();
+                executed.drop_bounds();
             }
             Evidence::Paths => match first {
                 Some(first) => executed.add_first_paths(profile, f, structure, flow, &first),
@@ -235,7 +235,7 @@ impl Executed {
     }
 
     /// The counts as they stand.
-    fn exact(flow: &Flow) -> Executed {
+    fn from_exact(flow: &Flow) -> Executed {
         Executed {
             left: flow.entry.saturating_sub(flow.exits),
             again: false,
@@ -255,7 +255,7 @@ impl Executed {
     }
 
     /// How often the function of this structure was entered.
-    pub fn entered(&self, structure: &Structure, flow: &Flow) -> Range {
+    pub fn entry_range(&self, structure: &Structure, flow: &Flow) -> Range {
         let enter = self.edges[structure.paths.dag.entry_edge()];
         if (self.is_partial || self.may_be_under_way) && !enter.is_exact() {
             Range::at_least(flow.entry)
@@ -265,7 +265,7 @@ impl Executed {
     }
 
     /// Of a profile of edges: what was not counted may be off.
-    fn loosen(&mut self, structure: &Structure, flow: &Flow, counted: &IdSet<EdgeId>) {
+    fn loosen_uncounted(&mut self, structure: &Structure, flow: &Flow, counted: &IdSet<EdgeId>) {
         let off = self.uncertain_by(structure, flow, counted);
         if off == 0 {
             return;
@@ -274,14 +274,14 @@ impl Executed {
         let certain = |e: EdgeId| e == dag.entry_edge() || counted.contains(e);
         for e in dag.edge_ids().filter(|e| !certain(*e)) {
             let range = &mut self.edges[e];
-            *range = Range::within(range.count, off);
+            *range = Range::range_around(range.count, off);
         }
         for v in dag.order() {
             if let Some(b) = dag.block(v)
                 && !dag.ins(v).iter().all(|e| certain(*e))
             {
                 let range = &mut self.blocks[b];
-                *range = Range::within(range.count, off);
+                *range = Range::range_around(range.count, off);
             }
         }
     }
@@ -295,9 +295,9 @@ impl Executed {
     }
 
     /// Paths on which what ran before `setjmp` is counted twice give no bounds.
-    fn forget(&mut self) {
+    fn drop_bounds(&mut self) {
         for range in self.edges.iter_mut().chain(&mut self.blocks) {
-            *range = Range::within(range.count, u64::MAX);
+            *range = Range::range_around(range.count, u64::MAX);
         }
     }
 
@@ -315,14 +315,14 @@ impl Executed {
         let ends = find_ends(structure, processes);
         let (each, rest) = left.split_at(left.len().min(EACH));
         for start in each {
-            self.add(dag, &Left::new(dag, &ends, std::slice::from_ref(start)));
+            self.add_abandoned(dag, &Left::new(dag, &ends, std::slice::from_ref(start)));
         }
         if !rest.is_empty() {
-            self.add(dag, &Left::new(dag, &ends, rest));
+            self.add_abandoned(dag, &Left::new(dag, &ends, rest));
         }
     }
 
-    fn add(&mut self, dag: &Dag, left: &Left) {
+    fn add_abandoned(&mut self, dag: &Dag, left: &Left) {
         for v in left.possible.iter() {
             if let Some(b) = dag.block(v) {
                 self.blocks[b].add(left.entered[v], left.paths);
@@ -340,7 +340,7 @@ impl Executed {
 
     /// By block: how often control came to its end: more often than it was entered, where a process forked in it. O(V +
     /// E).
-    pub fn passed(&self, structure: &Structure) -> TiVec<BlockId, Range> {
+    pub fn block_ranges(&self, structure: &Structure) -> TiVec<BlockId, Range> {
         let mut passed = self.blocks.clone();
         let dag = &structure.paths.dag;
         for v in dag.order() {
@@ -351,7 +351,7 @@ impl Executed {
             let ways = dag.out_edges(v).map(|e| self.edges[e]);
             let more = self.came_back.get(&b).copied().unwrap_or_default();
             let most = self.blocks[b].plus(more);
-            passed[b] = ways.fold(none, Range::plus).smaller(most);
+            passed[b] = ways.fold(none, Range::plus).smaller_bounds(most);
         }
         passed
     }
@@ -415,7 +415,7 @@ impl Left {
             left.possible.set(v, stays);
         }
         if let [(start, _)] = starts {
-            left.certain(dag, ends, *start);
+            left.mark_certain(dag, ends, *start);
         }
         left
     }
@@ -427,7 +427,7 @@ impl Left {
 
     /// Marks what lies on every way from `start` to an end: in topological order, the vertices at which all ways
     /// that are open meet. A way that may have ended stays open for good.
-    fn certain(&mut self, dag: &Dag, ends: &IdSet<VertexId>, start: VertexId) {
+    fn mark_certain(&mut self, dag: &Dag, ends: &IdSet<VertexId>, start: VertexId) {
         let mut open = 0usize;
         for v in dag.order().skip(start.index()) {
             if !self.possible.contains(v) {

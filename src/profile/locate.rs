@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 ///
 /// # Errors
 /// A folder with several or none; a file that `make run` or a suite would have written.
-pub fn locate(path: &Path) -> Result<PathBuf> {
+pub fn find_merged_profile(path: &Path) -> Result<PathBuf> {
     if path.is_dir() {
         return in_folder(path);
     }
@@ -143,7 +143,7 @@ fn none_below(folder: &Path) -> Error {
         return Error::profile(folder, problem, remedy);
     }
     let problem = "no merged profile in it: its programs have not run under p3-rewrite suite";
-    Error::profile(folder, problem, suite(folder))
+    Error::profile(folder, problem, remedy_of_suite(folder))
 }
 
 /// The merged profiles in a folder and in all folders below it, in the order of their names.
@@ -201,7 +201,7 @@ fn not_there_yet(path: &Path, folder: &Path) -> Error {
         } else {
             "no merged profile yet: the program has not run under p3-rewrite suite"
         };
-        return Error::profile(path, problem, suite(folder));
+        return Error::profile(path, problem, remedy_of_suite(folder));
     }
     let make = if folder == Path::new(".") {
         "make".to_string()
@@ -217,7 +217,7 @@ fn not_there_yet(path: &Path, folder: &Path) -> Error {
     }
 }
 
-fn suite(folder: &Path) -> String {
+fn remedy_of_suite(folder: &Path) -> String {
     let folder = display_name(folder);
     format!("run `p3-rewrite suite -o {folder} -- make check`, or what else runs its tests, first")
 }
@@ -231,8 +231,8 @@ mod tests {
     use super::*;
     use std::fs::{create_dir_all, write};
 
-    fn said(path: &Path) -> String {
-        locate(path).unwrap_err().to_string()
+    fn error_of(path: &Path) -> String {
+        find_merged_profile(path).unwrap_err().to_string()
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("out");
         create_dir_all(out.join("run/copy-0/raw")).unwrap();
-        let nothing = said(&out);
+        let nothing = error_of(&out);
         assert!(
             nothing.contains("there is no merged profile in this folder"),
             "{nothing}"
@@ -248,17 +248,17 @@ mod tests {
         write(out.join(MANIFEST), "{}").unwrap();
         let make = format!("make -C {}", out.display());
         for name in [out.clone(), out.join(MERGED)] {
-            assert!(said(&name).ends_with(&format!("run `{make} run ARGS='…'` first")));
+            assert!(error_of(&name).ends_with(&format!("run `{make} run ARGS='…'` first")));
         }
         write(out.join("run/copy-0/raw/0.p3raw"), "").unwrap();
-        assert!(said(&out).ends_with(&format!("run `{make} merge` first")));
+        assert!(error_of(&out).ends_with(&format!("run `{make} merge` first")));
         write(out.join(RECORD), "{}").unwrap();
-        assert!(said(&out).contains("p3-rewrite suite -o"));
+        assert!(error_of(&out).contains("p3-rewrite suite -o"));
         std::fs::remove_file(out.join(MANIFEST)).unwrap();
-        assert!(said(dir.path()).contains("p3-rewrite suite -o"));
+        assert!(error_of(dir.path()).contains("p3-rewrite suite -o"));
         // Any other missing file is missing.
         let other = out.join("x.p3prof");
-        assert_eq!(locate(&other).unwrap(), other);
+        assert_eq!(find_merged_profile(&other).unwrap(), other);
     }
 
     #[test]
@@ -271,9 +271,9 @@ mod tests {
             folder.join(MERGED)
         };
         let a = profile("a.p3");
-        assert_eq!(locate(&a).unwrap(), a);
-        assert_eq!(locate(&dir.path().join("a.p3")).unwrap(), a);
-        assert_eq!(locate(dir.path()).unwrap(), a);
+        assert_eq!(find_merged_profile(&a).unwrap(), a);
+        assert_eq!(find_merged_profile(&dir.path().join("a.p3")).unwrap(), a);
+        assert_eq!(find_merged_profile(dir.path()).unwrap(), a);
         let b = profile("b.p3");
         let named = format!(
             "holds 2 merged profiles; name one ({}, {}), or join them first \
@@ -282,11 +282,11 @@ mod tests {
             b.display(),
             dir.path().display()
         );
-        assert!(said(dir.path()).ends_with(&named));
+        assert!(error_of(dir.path()).ends_with(&named));
         for more in ["c.p3", "d.p3"] {
             profile(more);
         }
-        assert!(said(dir.path()).contains(", …), or join"));
+        assert!(error_of(dir.path()).contains(", …), or join"));
     }
 
     /// libtool links `prog` as `.libs/prog`, and its folder is there.
@@ -306,11 +306,11 @@ mod tests {
             "src/JQ.p3",
         ] {
             let end = format!("; the nearest is {}", there.display());
-            let said = said(&dir.path().join(name));
+            let said = error_of(&dir.path().join(name));
             assert!(said.ends_with(&end), "{said}");
         }
         let far = dir.path().join("src/zebra.p3prof");
-        assert_eq!(locate(&far).unwrap(), far);
+        assert_eq!(find_merged_profile(&far).unwrap(), far);
     }
 
     /// Profiles may be links, in folders that are links and however deep; links back to a folder on

@@ -104,7 +104,7 @@ pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
         processes: ti_vec![once; copies as usize],
         sources: Vec::new(),
         verdict: Verdict::default(),
-        measured: Measurement::none(scheme.strategy().measure, functions.len()),
+        measured: Measurement::empty(scheme.strategy().measure, functions.len()),
         entries: ti_vec![None; functions.len()],
         forked: AllForked::new(),
         forks: ForkCounts::new(),

@@ -44,7 +44,7 @@ impl Measurement {
         not(feature = "estimates"),
         allow(unreachable_code, reason = "estimates have no values")
     )]
-    pub fn none(measure: Measure, functions: usize) -> Measurement {
+    pub fn empty(measure: Measure, functions: usize) -> Measurement {
         match measure {
             Measure::Paths => Measurement::Exact(Exact::Paths(ti_vec![Vec::new(); functions])),
             Measure::Edges => Measurement::Exact(Exact::Edges(ti_vec![Vec::new(); functions])),
@@ -53,7 +53,7 @@ impl Measurement {
     }
 
     /// Of how many paths or edges of function `f` it is known that they ran; subpaths are of no one function.
-    pub fn distinct(&self, f: FuncId) -> usize {
+    pub fn count_known_to_run(&self, f: FuncId) -> usize {
         match self {
             Measurement::Exact(Exact::Paths(counts)) => counts[f].len(),
             Measurement::Exact(Exact::Edges(counts)) => counts[f].len(),
@@ -93,7 +93,7 @@ impl Profile {
     ///
     /// # Errors
     /// A profile of estimates.
-    pub fn exact(&self) -> Result<()> {
+    pub fn require_exact(&self) -> Result<()> {
         match self.measured {
             Measurement::Exact(_) => Ok(()),
             Measurement::Estimated(_) => Err(self.only_estimates()),
@@ -158,7 +158,7 @@ impl<'a> PathProfile<'a> {
     }
 
     /// The paths of all functions that ran, with their counts.
-    pub fn all(self) -> impl Iterator<Item = (PathId, u64)> + 'a {
+    pub fn all_counts(self) -> impl Iterator<Item = (PathId, u64)> + 'a {
         self.counts.iter().flatten().copied()
     }
 
@@ -166,7 +166,7 @@ impl<'a> PathProfile<'a> {
     ///
     /// # Errors
     /// Ids that no path has.
-    pub fn ran(self, f: FuncId, structure: &Structure) -> Result<Vec<Ran>> {
+    pub fn executed_paths(self, f: FuncId, structure: &Structure) -> Result<Vec<Ran>> {
         let ran = |&(id, count): &(PathId, u64)| {
             let edges = self.decode(f, structure, id)?;
             Ok(Ran { id, count, edges })

@@ -28,7 +28,7 @@ use crate::base::table::number_of;
 use crate::copies::strategy::Measure;
 use crate::estimates::data::{self, Refused};
 use crate::profile::manifest::Manifest;
-use gather::{All, Copy, Gathered, gather};
+use gather::{All, Copy, Gathered, gather_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -69,7 +69,7 @@ pub fn merge_one(programs: &Programs, files: &[PathBuf], mode: FailureMode) -> R
     let All {
         programs: mut gathered,
         warnings,
-    } = gather(programs, files, mode)?;
+    } = gather_files(programs, files, mode)?;
     let (program, gathered) = (&programs.0[0], gathered.swap_remove(0));
     // Then the copies leave no files, and the profile says so.
     let nothing = if gathered.is_empty() {
@@ -83,7 +83,7 @@ pub fn merge_one(programs: &Programs, files: &[PathBuf], mode: FailureMode) -> R
         return Err(Error::profile(&program.manifest, problem, remedy));
     }
     Ok(Merged {
-        profile: finish(program, gathered, mode)?,
+        profile: finish_profile(program, gathered, mode)?,
         warnings: warnings.into_iter().chain(nothing).collect(),
     })
 }
@@ -99,7 +99,7 @@ pub fn merge_programs(
     mode: FailureMode,
     mut each: impl FnMut(&Program, Result<Profile>) -> Result<()>,
 ) -> Result<Vec<String>> {
-    let all = gather(programs, files, mode)?;
+    let all = gather_files(programs, files, mode)?;
     if all.programs.iter().all(Gathered::is_empty) {
         let problem = format!(
             "no raw profile of {} can be used",
@@ -111,13 +111,13 @@ pub fn merge_programs(
     }
     for (program, gathered) in programs.iter().zip(all.programs) {
         if !gathered.is_empty() {
-            each(program, finish(program, gathered, mode))?;
+            each(program, finish_profile(program, gathered, mode))?;
         }
     }
     Ok(all.warnings)
 }
 
-fn finish(program: &Program, gathered: Gathered, mode: FailureMode) -> Result<Profile> {
+fn finish_profile(program: &Program, gathered: Gathered, mode: FailureMode) -> Result<Profile> {
     let manifest = Manifest::read(&program.manifest)?;
     let profile = put_together(&program.manifest, manifest, gathered)?;
     if mode == FailureMode::Any {
@@ -137,7 +137,7 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
     for mut part in gathered.merged {
         add_profile(&mut profile, &part)?;
         if let Measurement::Estimated(estimated) = &mut part.measured {
-            estimates.add_merged(&part.path, digest(&part.sources), estimated);
+            estimates.add_merged(&part.path, digest_sources(&part.sources), estimated);
         }
         violations.extend(part.verdict.violations);
         unlike.extend(part.verdict.unlike);
@@ -180,7 +180,7 @@ fn finish_estimates(
         kind,
         size: profile.manifest.size(),
         canonical: &|copy, f, counts| {
-            let canonical = canonical(profile, f, copy, counts);
+            let canonical = canonical_counts(profile, f, copy, counts);
             canonical.map_err(|problem| {
                 let problem = format!("{}: {problem}", profile.name(f));
                 Error::profile(&profile.path, problem, "run the program again")
@@ -190,7 +190,7 @@ fn finish_estimates(
 }
 
 /// What `copy` counted in `f`, by canonical ids.
-fn canonical(
+fn canonical_counts(
     profile: &Profile,
     f: FuncId,
     copy: CopyId,
@@ -204,7 +204,7 @@ fn canonical(
 }
 
 /// What is unique to so many raw profiles together.
-fn digest(sources: &[[u8; 16]]) -> [u8; 16] {
+fn digest_sources(sources: &[[u8; 16]]) -> [u8; 16] {
     let digest = blake3::hash(sources.as_flattened());
     let mut unique = [0; 16];
     unique.copy_from_slice(&digest.as_bytes()[..16]);
@@ -219,7 +219,7 @@ pub fn empty_profile(path: &Path, manifest: Manifest) -> Profile {
         processes: ti_vec![Processes::default(); manifest.copies as usize],
         sources: Vec::new(),
         verdict: Verdict::default(),
-        measured: Measurement::none(manifest.scheme.strategy().measure, functions),
+        measured: Measurement::empty(manifest.scheme.strategy().measure, functions),
         entries: ti_vec![None; functions],
         forked: AllForked::new(),
         forks: ForkCounts::new(),
@@ -249,7 +249,7 @@ fn fill_profile(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Resul
     check_forks(profile)?;
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
     let violations = combine(profile, &counts)?;
-    if profile.exact().is_ok() {
+    if profile.require_exact().is_ok() {
         profile.threads = by_thread::decode(profile, threads)?;
     }
     Ok(violations)
@@ -289,13 +289,13 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     }
     for (f, n) in sum.functions().zip(&part.entries) {
         if let Some(n) = n {
-            plus(sum.entries[f].get_or_insert(0), *n, f, &part.path)?;
+            add_or_overflow(sum.entries[f].get_or_insert(0), *n, f, &part.path)?;
         }
     }
     for (f, counters) in &part.forks {
         let to = sum.forks.entry(*f).or_default();
         for (counter, n) in counters {
-            plus(to.entry(*counter).or_default(), *n, *f, &part.path)?;
+            add_or_overflow(to.entry(*counter).or_default(), *n, *f, &part.path)?;
         }
     }
     if by_thread::add_rows(&mut sum.threads, &part.threads).is_none() {
@@ -316,14 +316,14 @@ fn add_counts<Id: Clone + Ord>(
     for ((f, to), from) in sum.iter_mut_enumerated().zip(part) {
         let mut ids: BTreeMap<Id, u64> = to.iter().cloned().collect();
         for (id, n) in from {
-            plus(ids.entry(id.clone()).or_default(), *n, f, file)?;
+            add_or_overflow(ids.entry(id.clone()).or_default(), *n, f, file)?;
         }
         *to = ids.into_iter().collect();
     }
     Ok(())
 }
 
-fn plus(to: &mut u64, n: u64, func: FuncId, file: &Path) -> Result<()> {
+fn add_or_overflow(to: &mut u64, n: u64, func: FuncId, file: &Path) -> Result<()> {
     *to = to.checked_add(n).ok_or_else(|| {
         let problem = format!("a count of function {func} overflows");
         Error::profile(file, problem, "merge fewer runs")

@@ -133,13 +133,13 @@ impl Profile {
     }
 
     /// The functions in which something ran.
-    pub fn executed(&self) -> impl Iterator<Item = FuncId> + '_ {
-        let ran = |f: &FuncId| self.measured.distinct(*f) > 0;
+    pub fn executed_functions(&self) -> impl Iterator<Item = FuncId> + '_ {
+        let ran = |f: &FuncId| self.measured.count_known_to_run(*f) > 0;
         self.functions().filter(ran)
     }
 
     /// The functions of which no path is selected, so that nothing is known of them; none if all paths are counted.
-    pub fn unselected(&self) -> impl Iterator<Item = FuncId> + '_ {
+    pub fn unselected_functions(&self) -> impl Iterator<Item = FuncId> + '_ {
         let has_no_path = |f: &FuncId| {
             let entry = self.entry(*f);
             entry.share == ShareEntry::Nothing && !entry.status.is_skipped()
@@ -270,7 +270,7 @@ impl Profile {
             Some(again) if u128::from(again.not_selected) == uncounted => format!(
                 "{} known ({specs}): {} ran again, {} did not run, and whether the {} that {} not \
                  selected ran is not known",
-                number_of(again.all(), "path"),
+                number_of(again.total(), "path"),
                 group_all_digits(again.ran),
                 group_all_digits(again.did_not_run),
                 group_all_digits(again.not_selected),

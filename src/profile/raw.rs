@@ -31,7 +31,7 @@ use crate::runtime::window::{Crc, Window};
 use aside::Aside;
 pub use names::ThreadName;
 pub use started::Started;
-pub(super) use started::hash;
+pub(super) use started::hash_start;
 pub use threads::Threads;
 pub use version::remedy;
 
@@ -166,7 +166,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         let mut header = vec![0; HEADER_SIZE];
         let read = source.read_at(&mut header, 0);
         read.map_err(|_| Problem::TooShort)?;
-        version::complete::<O>(&mut header);
+        version::complete_header::<O>(&mut header);
         // After the header: a file that grows is never shorter than the header said.
         let length = source.length();
         Ok(Reader {
@@ -181,13 +181,13 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         let header = Header::<O>::read_from_bytes(&self.header).expect("of its size");
         let version = header.version.get();
         let header_size = version::header_size(version).ok_or(Problem::Version(version))?;
-        let text = self.text(&header, header_size)?;
+        let text = self.read_text(&header, header_size)?;
         let should = header.file_size.get();
         if self.window.length < should {
             let length = self.window.length;
             return Err(Problem::Cut { length, should });
         }
-        let mut raw = process(&header, &text)?;
+        let mut raw = read_process(&header, &text)?;
         let page = header.page.get();
         if !page.is_power_of_two() || !(4096..=1 << 30).contains(&page) {
             return Err(damaged("page size"));
@@ -197,7 +197,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         if epoch > 0 {
             self.find_aside(first, page, epoch)?;
         }
-        let read = self.blocks(first, page, &mut raw);
+        let read = self.read_blocks(first, page, &mut raw);
         if self.epoch()? != epoch {
             return Ok(None);
         }
@@ -216,7 +216,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// The strings behind the header, once its checksum is right.
-    fn text(&mut self, header: &Header<O>, header_size: usize) -> Result<Vec<u8>, Problem> {
+    fn read_text(&mut self, header: &Header<O>, header_size: usize) -> Result<Vec<u8>, Problem> {
         let wrong = || damaged("the header's checksum is wrong");
         let size = u64::from(header.text_size.get());
         if header.header_size.get() as usize != header_size
@@ -238,12 +238,12 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 
     /// Walks the blocks from `at` on. Pages that were reserved and never became a block begin
     /// with zeros.
-    fn blocks(&mut self, mut at: u64, page: u64, raw: &mut Raw) -> Result<(), Problem> {
+    fn read_blocks(&mut self, mut at: u64, page: u64, raw: &mut Raw) -> Result<(), Problem> {
         while let Some((found, block, mut crc)) = self.next_block(at, page)? {
             let end = found + block.size.get();
             let kind = block.kind.get();
             let records = match kind {
-                format::MODULE => self.records(&block, found, end, &mut crc)?,
+                format::MODULE => self.read_records(&block, found, end, &mut crc)?,
                 format::ARENA
                 | format::STARTED
                 | format::SAMPLE
@@ -258,10 +258,10 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             }
             let inside = found + BLOCK_SIZE as u64;
             match kind {
-                format::MODULE => self.module(&block, &records, found, raw)?,
+                format::MODULE => self.read_module(&block, &records, found, raw)?,
                 format::ARENA => {
-                    let aside = self.aside(&block, found);
-                    self.arena(inside, end, aside, raw)?;
+                    let aside = self.baseline_from(&block, found);
+                    self.read_arena(inside, end, aside, raw)?;
                 }
                 format::PAST => {}
                 format::STARTED => started::read(&mut self.window, inside, end, raw)?,
@@ -303,7 +303,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// The function records of a module, once it is known that they and the counters are inside the block.
-    fn records(
+    fn read_records(
         &mut self,
         block: &Block<O>,
         at: u64,
@@ -334,9 +334,9 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 }
 
 /// What the header and the strings behind it say, without counts.
-fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem> {
+fn read_process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem> {
     // Arguments, folder, host, and nothing behind the last zero.
-    let mut strings = started::strings(text, u64::from(header.arguments.get()) + 2)
+    let mut strings = started::split_strings(text, u64::from(header.arguments.get()) + 2)
         .ok_or_else(|| damaged("the arguments of the process"))?;
     let (host, folder) = (strings.pop(), strings.pop());
     let flags = header.flags.get();
@@ -391,7 +391,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem
         // A pool's file has records of all that counted.
         started: if pooled { Vec::new() } else { vec![first] },
         lost: flags & (format::LOST | format::UNSAVED) != 0,
-        threads: Threads::of(header),
+        threads: Threads::from_header(header),
         functions: BTreeMap::new(),
         shifts: BTreeMap::new(),
         names: BTreeMap::new(),
@@ -417,10 +417,10 @@ fn add_up_shifts(raw: &mut Raw) -> Result<(), Problem> {
     for (func, at_shift) in raw.shifts.values().flatten() {
         let all = raw.functions.entry(*func).or_default();
         for (id, count) in &at_shift.counts {
-            add(&mut all.counts, *id, *count)?;
+            add_count(&mut all.counts, *id, *count)?;
         }
         for (counter, count) in &at_shift.forks {
-            add(&mut all.forks, *counter, *count)?;
+            add_count(&mut all.forks, *counter, *count)?;
         }
         add_if_counted(&mut all.entries, at_shift.entries)?;
         add_if_counted(&mut all.hits, at_shift.hits)?;
@@ -430,19 +430,19 @@ fn add_up_shifts(raw: &mut Raw) -> Result<(), Problem> {
 
 fn add_if_counted(all: &mut Option<u64>, more: Option<u64>) -> Result<(), Problem> {
     if let Some(more) = more {
-        *all = Some(sum(all.unwrap_or(0), more)?);
+        *all = Some(sum_or_overflow(all.unwrap_or(0), more)?);
     }
     Ok(())
 }
 
-fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), Problem> {
+fn add_count(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), Problem> {
     if count != 0 {
         let slot = counts.entry(id).or_default();
-        *slot = sum(*slot, count)?;
+        *slot = sum_or_overflow(*slot, count)?;
     }
     Ok(())
 }
 
-fn sum(a: u64, b: u64) -> Result<u64, Problem> {
+fn sum_or_overflow(a: u64, b: u64) -> Result<u64, Problem> {
     a.checked_add(b).ok_or_else(|| damaged("a count overflows"))
 }

@@ -28,7 +28,7 @@ pub(super) const PAGE: usize = 4096;
 const TEXT: &[u8] = b"./program\0-x y\0/a folder\0host\0";
 
 /// The key of id `next` − 1; none for 0.
-fn key(next: u64) -> u64 {
+fn key_before(next: u64) -> u64 {
     let id = next.checked_sub(1);
     id.map_or(0, |id| Keys::for_ids(1 << 40).key(id))
 }
@@ -79,32 +79,32 @@ pub(super) fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     arena.extend(
         pairs
             .iter()
-            .flat_map(|&(next, c)| [key(next), c].map(u64::to_le_bytes).concat()),
+            .flat_map(|&(next, c)| [key_before(next), c].map(u64::to_le_bytes).concat()),
     );
     arena.resize(PAGE, 0);
     let mut bytes = [header, module, arena].concat();
-    seal(&mut bytes);
+    seal_checksums(&mut bytes);
     bytes
 }
 
 /// Makes the checksums right, so that damage gets past them.
-pub(super) fn seal(bytes: &mut [u8]) {
+pub(super) fn seal_checksums(bytes: &mut [u8]) {
     let (module, arena) = (PAGE, 3 * PAGE);
     let chunk = arena + 2 * raw::BLOCK_SIZE;
     let records = module + raw::BLOCK_SIZE..module + raw::BLOCK_SIZE + 3 * raw::FUNCTION_SIZE;
     let strings = raw::HEADER_SIZE..raw::HEADER_SIZE + TEXT.len();
-    check(bytes, 0..raw::HEADER_CRC_AT, strings, raw::HEADER_CRC_AT);
+    put_checksum(bytes, 0..raw::HEADER_CRC_AT, strings, raw::HEADER_CRC_AT);
     if bytes.len() >= 2 * PAGE {
-        check(bytes, module + 8..module + 48, records, module + 60);
+        put_checksum(bytes, module + 8..module + 48, records, module + 60);
     }
     if bytes.len() >= 4 * PAGE {
-        check(bytes, arena + 8..arena + 48, 0..0, arena + 60);
-        check(bytes, chunk + 8..chunk + 32, 0..0, chunk + 60);
+        put_checksum(bytes, arena + 8..arena + 48, 0..0, arena + 60);
+        put_checksum(bytes, chunk + 8..chunk + 32, 0..0, chunk + 60);
     }
 }
 
 /// Puts the checksum of two parts at `at`, unless the file is shorter than they are.
-pub(super) fn check(bytes: &mut [u8], first: Range<usize>, second: Range<usize>, at: usize) {
+pub(super) fn put_checksum(bytes: &mut [u8], first: Range<usize>, second: Range<usize>, at: usize) {
     let mut crc = crc32fast::Hasher::new();
     if bytes.len() >= first.end.max(second.end) {
         crc.update(&bytes[first]);
@@ -154,14 +154,14 @@ fn holes_are_skipped() {
     bytes[block + 8..block + 16].copy_from_slice(&(HUGE - block as u64).to_le_bytes());
     let slots = block + 2 * raw::BLOCK_SIZE + 16;
     bytes[slots..slots + 8].copy_from_slice(&((HUGE - 4 * PAGE as u64) / 16).to_le_bytes());
-    seal(&mut bytes);
+    seal_checksums(&mut bytes);
     let file = tempfile::tempfile().unwrap();
     file.write_all_at(&bytes, 0).unwrap();
     let error = raw::read(&file).unwrap_err();
     assert!(matches!(error, raw::Problem::Cut { .. }), "{error}");
     file.set_len(HUGE).unwrap();
     assert_eq!(raw::read(&file).unwrap(), good);
-    let slot = [key(8), 3].map(u64::to_le_bytes).concat();
+    let slot = [key_before(8), 3].map(u64::to_le_bytes).concat();
     file.write_all_at(&slot, 1 << 39).unwrap();
     let found = raw::read(&file).unwrap();
     assert_eq!(found.functions[&FuncId(1)].counts[&7], 2 + 3);
@@ -175,13 +175,13 @@ fn overlapping_counts_are_refused() {
     let first = PAGE + raw::BLOCK_SIZE + raw::FUNCTION_SIZE + 16;
     assert_eq!(bytes[first], 3);
     bytes[first] = 2;
-    seal(&mut bytes);
+    seal_checksums(&mut bytes);
     let error = raw::parse(&bytes).unwrap_err().to_string();
     assert!(error.contains("of function 0 overlap"), "{error}");
 }
 
 /// `make fuzz` and longer runs set the number of cases.
-fn cases(normal: u32) -> ProptestConfig {
+fn proptest_config(normal: u32) -> ProptestConfig {
     let wanted = std::env::var("P3_FUZZ_CASES")
         .ok()
         .and_then(|n| n.parse().ok());
@@ -189,7 +189,7 @@ fn cases(normal: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(1000))]
+    #![proptest_config(proptest_config(1000))]
 
     /// Damage is refused, or changes counts, which carry no checksum; nothing panics.
     #[test]
@@ -201,7 +201,7 @@ proptest! {
         bytes[page * PAGE + at] = value;
         bytes.truncate(cut.unwrap_or(usize::MAX));
         if sealed {
-            seal(&mut bytes);
+            seal_checksums(&mut bytes);
         }
         let strings = raw::HEADER_SIZE..raw::HEADER_SIZE + TEXT.len();
         let described = |at: usize| at < raw::HEADER_CRC_AT + 4 || strings.contains(&at);
@@ -283,7 +283,7 @@ fn simulation_equals_interpretation() {
         &[0, 1, 0, 1, 0, 2, 0, 3, 1],
         &[3, 0, 3, 0, 0, 0, 0, 0, 0, 1],
     ];
-    let walks = walks.map(|choices| follow(&structure.cfg, choices));
+    let walks = walks.map(|choices| follow_choices(&structure.cfg, choices));
     assert!(walks.iter().all(|w| w.exit == Some(BlockId(5))));
     for (scheme, k) in [
         (Scheme::Sbl, 1),
@@ -325,7 +325,7 @@ fn simulation_equals_interpretation() {
 }
 
 /// The walk that takes `choices` (successor ordinals) where there is one, to the exit.
-fn follow(cfg: &crate::input::ir::Cfg, choices: &[u32]) -> Walk {
+fn follow_choices(cfg: &crate::input::ir::Cfg, choices: &[u32]) -> Walk {
     let (mut block, mut choices) = (BlockId(0), choices.iter());
     let mut edges = Vec::new();
     while !cfg.block(block).succs.is_empty() {
@@ -341,18 +341,18 @@ fn follow(cfg: &crate::input::ir::Cfg, choices: &[u32]) -> Walk {
 }
 
 /// Replaces one number, string or list of a JSON value, chosen by `choices`.
-fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>) {
+fn mutate_value(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>) {
     use serde_json::Value;
     let mut next = || choices.next().unwrap_or(0);
     match value {
         Value::Array(items) if !items.is_empty() && next() % 8 != 0 => {
             let i = next() as usize % items.len();
-            mutate(&mut items[i], choices);
+            mutate_value(&mut items[i], choices);
         }
         Value::Object(fields) if !fields.is_empty() => {
             let i = next() as usize % fields.len();
             let field = fields.values_mut().nth(i).expect("in range");
-            mutate(field, choices);
+            mutate_value(field, choices);
         }
         Value::Array(items) => match next() % 3 {
             0 => items.clear(),
@@ -453,7 +453,7 @@ pub(crate) fn use_profile(p: &Profile) {
 }
 
 proptest! {
-    #![proptest_config(cases(3000))]
+    #![proptest_config(proptest_config(3000))]
 
     /// A profile with right checksums and any content is refused or can be used.
     #[test]
@@ -483,13 +483,13 @@ proptest! {
         let mut payload = super::file::payload(&p);
         let mut choices = choices.into_iter();
         for _ in 0..edits {
-            mutate(&mut payload, &mut choices);
+            mutate_value(&mut payload, &mut choices);
         }
         let manifest = serde_json::to_vec(&payload["manifest"]).unwrap();
         if let Ok(manifest) = Manifest::parse(&manifest) {
             let _ = simulate(&manifest, &p, None, &[Scheme::P3], &[3]);
         }
-        let bytes = super::file::pack(&serde_json::to_vec(&payload).unwrap());
+        let bytes = super::file::pack_payload(&serde_json::to_vec(&payload).unwrap());
         if let Ok(p) = Profile::parse(&bytes, Path::new("x")) {
             use_profile(&p);
         }

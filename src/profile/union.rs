@@ -99,7 +99,7 @@ pub fn union_with_baseline(
     builds: Builds,
 ) -> Result<Union> {
     // Before anything is added: a raw profile that two of them hold would count twice.
-    let sources = sources(profiles)?;
+    let sources = collect_sources(profiles)?;
     let all: Vec<&Profile> = profiles.iter().chain(baseline).collect();
     let mut joined = UnionInProgress::new(&all, builds);
     let mut verdict = Verdict::default();
@@ -108,7 +108,7 @@ pub fn union_with_baseline(
     let (mut forked, mut forks) = (AllForked::new(), ForkCounts::new());
     let mut under_way = BTreeSet::new();
     for profile in profiles {
-        let to = joined.add(profile)?;
+        let to = joined.add_program(profile)?;
         let name = profile.path.display().to_string();
         // Numbers of copies are those of one program, so each line says of which.
         let said = |lines: &[String]| -> Vec<String> {
@@ -187,7 +187,7 @@ pub fn union_with_baseline(
 }
 
 /// What is unique to every raw profile, ascending.
-fn sources(profiles: &[Profile]) -> Result<Vec<[u8; 16]>> {
+fn collect_sources(profiles: &[Profile]) -> Result<Vec<[u8; 16]>> {
     let mut all: BTreeMap<[u8; 16], &Path> = BTreeMap::new();
     for profile in profiles {
         for source in &profile.sources {
@@ -263,7 +263,7 @@ impl UnionInProgress {
     }
 
     /// Adds a program's functions and counts; where its functions are now.
-    fn add(&mut self, profile: &Profile) -> Result<TiVec<FuncId, FuncId>> {
+    fn add_program(&mut self, profile: &Profile) -> Result<TiVec<FuncId, FuncId>> {
         self.add_unless(profile, |_, _| None)
     }
 
@@ -286,7 +286,7 @@ impl UnionInProgress {
             .manifest
             .modules
             .iter()
-            .map(|m| self.module(m))
+            .map(|m| self.number_of_module(m))
             .collect();
         let known = self.functions.next_key();
         let entries = profile.manifest.functions.iter().map(|entry| {
@@ -310,7 +310,7 @@ impl UnionInProgress {
             to.push(match (there, same) {
                 (Some(there), _) => there,
                 (None, Some(same)) => {
-                    self.join(same, entry);
+                    self.join_function(same, entry);
                     same
                 }
                 (None, None) => self.push(entry),
@@ -318,7 +318,7 @@ impl UnionInProgress {
         }
         let all = profile.functions().zip(&to).zip(is_present);
         for ((f, now), _) in all.filter(|(_, is_present)| !is_present) {
-            self.link(profile.entry(f), *now, &to, *now >= known);
+            self.link_calls(profile.entry(f), *now, &to, *now >= known);
             self.count(profile, f, *now)?;
         }
         Ok(to)
@@ -370,7 +370,7 @@ impl UnionInProgress {
         Some(symbols.iter().map(number).collect())
     }
 
-    fn module(&mut self, module: &ModuleEntry) -> ModuleId {
+    fn number_of_module(&mut self, module: &ModuleEntry) -> ModuleId {
         let next = ModuleId::new(self.modules.len());
         let key = (module.name.clone(), module.hash.clone());
         *self.modules.entry(key).or_insert_with(|| {
@@ -423,7 +423,7 @@ impl UnionInProgress {
         let f = self.functions.next_key();
         self.places.insert(f, &entry);
         self.functions.push(Sum::default());
-        self.manifest.functions.push(whole(entry));
+        self.manifest.functions.push(counted_by_one_copy(entry));
         f
     }
 
@@ -434,11 +434,11 @@ impl UnionInProgress {
     }
 
     /// Joins what another program knows of function `f`.
-    fn join(&mut self, f: FuncId, mut other: FunctionEntry) {
+    fn join_function(&mut self, f: FuncId, mut other: FunctionEntry) {
         self.places.insert_bodies(f, &other);
         let entry = &mut self.manifest.functions[f];
         if entry.status.is_skipped() && !other.status.is_skipped() {
-            let profiled = whole(FunctionEntry {
+            let profiled = counted_by_one_copy(FunctionEntry {
                 // These are of this union already.
                 calls: std::mem::take(&mut entry.calls),
                 unit: entry.unit,
@@ -467,7 +467,7 @@ impl UnionInProgress {
 
     /// Says whom function `now` calls, and which is its unit. Where programs say otherwise, whoever is called may be
     /// called elsewhere.
-    fn link(
+    fn link_calls(
         &mut self,
         entry: &FunctionEntry,
         now: FuncId,
@@ -572,7 +572,7 @@ fn join_calls(
 }
 
 /// A function that one copy profiles whole.
-fn whole(entry: FunctionEntry) -> FunctionEntry {
+fn counted_by_one_copy(entry: FunctionEntry) -> FunctionEntry {
     let share = if entry.status.is_skipped() {
         ShareEntry::Nothing
     } else {

@@ -53,7 +53,7 @@ impl Trust {
     /// # Errors
     /// [`Error::Verdict`], where it does not.
     pub fn check(self, profile: &Profile, path: &Path) -> Result<()> {
-        match (self, profile.said()) {
+        match (self, profile.problem_line()) {
             (Trust::Sound, Some(verdict)) => Err(Error::Verdict {
                 path: path.to_path_buf(),
                 verdict,
@@ -272,7 +272,7 @@ impl Verdict {
 
     /// `ok`, `incomplete` or `violations`.
     pub fn status(&self) -> &'static str {
-        if self.found() {
+        if self.has_contradictions() {
             "violations"
         } else if self.is_ok() {
             "ok"
@@ -283,11 +283,11 @@ impl Verdict {
 
     /// Whether nothing is wrong.
     pub fn is_ok(&self) -> bool {
-        !self.found() && self.missing().next().is_none()
+        !self.has_contradictions() && self.reasons_incomplete().next().is_none()
     }
 
     /// Whether the copies cannot have run alike.
-    pub fn found(&self) -> bool {
+    pub fn has_contradictions(&self) -> bool {
         !self.unlike.is_empty() || !self.violations.is_empty()
     }
 
@@ -307,14 +307,17 @@ impl Verdict {
         let violations = counts.chain(self.unlike.iter().cloned());
         let violations = violations.map(|line| ("violation", line));
         let incomplete = |line: &String| ("incomplete", line.clone());
-        let (threads, others) = (self.threads.iter(), self.missing().skip(self.threads.len()));
+        let (threads, others) = (
+            self.threads.iter(),
+            self.reasons_incomplete().skip(self.threads.len()),
+        );
         let others = violations.chain(others.map(incomplete));
         let notes = self.notes.iter().map(|line| ("note", line.clone()));
         threads.map(incomplete).chain(others).chain(notes).collect()
     }
 
     /// What makes a profile incomplete, [`Verdict::threads`] first.
-    pub fn missing(&self) -> impl Iterator<Item = &String> {
+    pub fn reasons_incomplete(&self) -> impl Iterator<Item = &String> {
         let threads = self.threads.iter();
         threads.chain(&self.gaps).chain(&self.interrupted)
     }
@@ -437,13 +440,13 @@ pub fn copies_named(of: &[CopyId]) -> String {
 
 impl Profile {
     /// The verdict in one line, unless it is ok: what is wrong, and the first functions that show it.
-    pub fn said(&self) -> Option<String> {
+    pub fn problem_line(&self) -> Option<String> {
         let v = &self.verdict;
         let mut items = [&v.threads[..], &v.unlike].concat();
         if !v.violations.is_empty() {
             items.push(self.list_differing(&v.violations));
         }
-        items.extend(v.missing().skip(v.threads.len()).cloned());
+        items.extend(v.reasons_incomplete().skip(v.threads.len()).cloned());
         (!items.is_empty()).then(|| format!("{}: {}", v.status(), items.join("; ")))
     }
 
@@ -492,7 +495,7 @@ impl Profile {
         let names = self.printed_names(false);
         let named = bounds.iter().map(|f| names.name(&self.entry(*f).name));
         let named = first_names(NAMED_FUNCTIONS, named);
-        let n = functions(bounds.len());
+        let n = number_of_functions(bounds.len());
         format!("; some counts of lines are bounds in {n} ({named})")
     }
 
@@ -510,7 +513,7 @@ impl Profile {
         });
         format!(
             "{alike}counts contradict each other in {} ({named}){share}; p3-prof verify says how, and what helps",
-            functions(violations.len())
+            number_of_functions(violations.len())
         )
     }
 
@@ -556,7 +559,7 @@ impl Profile {
 }
 
 /// `1 function`, `2 functions`.
-pub fn functions(n: usize) -> String {
+pub fn number_of_functions(n: usize) -> String {
     number_of(n as u64, "function")
 }
 

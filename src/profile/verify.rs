@@ -21,7 +21,7 @@
 //! ([`UnexplainedEntries`]), and is a violation where it is more than activations under way can explain.
 
 use super::flow::{Flow, flow};
-use super::verdict::{Processes, Violation, copies_needed, functions};
+use super::verdict::{Processes, Violation, copies_needed, number_of_functions};
 use super::{Profile, Structure};
 use crate::base::error::Result;
 use crate::base::index::{FuncId, TiVec, ti_vec};
@@ -83,7 +83,7 @@ impl Findings {
 impl UnexplainedEntries {
     /// In one line, if there are any.
     pub fn describe(&self) -> Option<String> {
-        let n = functions(self.functions);
+        let n = number_of_functions(self.functions);
         let most = self.most;
         (self.functions > 0).then(|| {
             format!(
@@ -112,11 +112,11 @@ struct Checked {
 /// # Errors
 /// A profile of estimates, which need not add up.
 pub fn verify(profile: &Profile) -> Result<Findings> {
-    profile.exact()?;
+    profile.require_exact()?;
     let functions = profile.functions().collect::<Vec<_>>();
     let functions = functions.into_par_iter().map(|f| {
         let checkable = !profile.entry(f).status.is_skipped() && is_checkable(profile, f);
-        match checkable.then(|| check(profile, f)).transpose()? {
+        match checkable.then(|| check_function(profile, f)).transpose()? {
             Some(c) if profile.counted_paths(f, &c.structure)?.are_all() => Ok((Some(c), false)),
             other => Ok((None, other.is_some())),
         }
@@ -154,7 +154,7 @@ pub fn is_checkable(profile: &Profile, f: FuncId) -> bool {
     }
 }
 
-fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
+fn check_function(profile: &Profile, f: FuncId) -> Result<Checked> {
     let structure = profile.structure(f)?;
     let flow = flow(profile, f, &structure)?;
     let may_leave = structure.paths.may_be_left(&structure.cfg);
@@ -313,7 +313,7 @@ fn find_called<'a>(
     comparable: impl Fn(&Checked) -> bool + 'a,
 ) -> impl Iterator<Item = (FuncId, u64, CallCounts)> + 'a {
     let calls = all_calls(profile, functions, &comparable);
-    let members = members(profile);
+    let members = unit_sizes(profile);
     profile
         .functions()
         .zip(functions)
@@ -346,7 +346,7 @@ impl CallCounts {
 }
 
 /// By function: how many share its unit, if it is the unit's first.
-fn members(profile: &Profile) -> TiVec<FuncId, u32> {
+fn unit_sizes(profile: &Profile) -> TiVec<FuncId, u32> {
     let mut members = ti_vec![0; profile.manifest.functions.len()];
     for f in &profile.manifest.functions {
         members[f.unit] += 1;

@@ -27,7 +27,7 @@ pub const UNRELATED: &str = "it knows none of the functions, as they are now";
 ///
 /// # Errors
 /// A profile of estimates, and a damaged one.
-pub fn apply<'a>(
+pub fn apply_measured<'a>(
     profile: &Profile,
     build: &Build,
     functions: impl Iterator<Item = Known<'a>>,
@@ -67,7 +67,7 @@ pub fn apply<'a>(
                 }
             };
             *expected = Expected {
-                weights: shrink(&paths.dag, measured, &expected.weights),
+                weights: shrink_to_static(&paths.dag, measured, &expected.weights),
                 measured: true,
                 ran,
             };
@@ -76,10 +76,10 @@ pub fn apply<'a>(
     Ok(found || !profiled)
 }
 
-/// Like [`apply`] of a profile that has to be of this program.
+/// Like [`apply_measured`] of a profile that has to be of this program.
 ///
 /// # Errors
-/// Those of [`apply`], and that the profile is of another program.
+/// Those of [`apply_measured`], and that the profile is of another program.
 pub fn apply_known<'a>(
     profile: &Profile,
     build: &Build,
@@ -87,7 +87,7 @@ pub fn apply_known<'a>(
     paths: &[Option<Arc<Paths>>],
     expected: &mut [Option<Expected>],
 ) -> Result<()> {
-    if apply(profile, build, functions, paths, expected)? {
+    if apply_measured(profile, build, functions, paths, expected)? {
         return Ok(());
     }
     let remedy = "give a profile of this program, or leave --profile out";
@@ -115,7 +115,7 @@ fn nearly_all(counts: &[(PathId, u64)]) -> Vec<(PathId, u64)> {
 /// What another input is expected to execute: `measured` executions and those of [`STATIC_PATHS`] more by the static
 /// weights. Where control parts, these are pseudo-counts of a Dirichlet distribution around the static probabilities:
 /// the fewer executions were seen, the more the static weights decide. The sum of two flows is a flow.
-fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
+fn shrink_to_static(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
     let paths = |weights: &Weights| -> f64 { dag.out_edges(dag.entry()).map(|e| weights[e]).sum() };
     let part = STATIC_PATHS / paths(fixed).max(f64::MIN_POSITIVE);
     let sum = |(m, s): (f64, &f64)| m + s * part;
@@ -140,7 +140,7 @@ mod tests {
         let other_side = |n: u64| {
             let counts = made::counts(&[(0, n)]);
             let measured = measured_weights(dag, &paths.numbering, &counts);
-            let weights = shrink(dag, measured, &paths.weights);
+            let weights = shrink_to_static(dag, measured, &paths.weights);
             let first = dag.vertex(BlockId(0)).expect("it is the entry");
             let outs: Vec<f64> = dag.out_edges(first).map(|e| weights[e]).collect();
             assert_eq!(outs[0] + outs[1], weights[dag.entry_edge()]);
@@ -184,12 +184,12 @@ mod tests {
             let paths = [Some(Arc::clone(structure.paths.paths()))];
             let mut expected = guess_all(&paths);
             let build = Build::of_manifest(&p.manifest);
-            apply(p, &build, std::iter::once(known), &paths, &mut expected).unwrap();
+            apply_measured(p, &build, std::iter::once(known), &paths, &mut expected).unwrap();
             expected[0].take().expect("still there")
         };
         let ran = flow.dag.iter().map(|&n| n as f64).collect();
         let own = &structure.paths;
-        let expected = shrink(&own.dag, ran, &own.weights);
+        let expected = shrink_to_static(&own.dag, ran, &own.weights);
         for p in [&by_paths, &by_edges] {
             let paths = applied(p);
             assert_eq!((paths.weights, paths.measured), (expected.clone(), true));

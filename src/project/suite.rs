@@ -138,7 +138,8 @@ impl SuiteResult {
     pub fn rounds_differ(&self) -> bool {
         let has_rounds = self.programs.iter().any(|(program, _)| program.copies > 1);
         let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
-        merged.any(|m| m.profile.verdict.found()) && (has_rounds || self.lost_by_threads())
+        merged.any(|m| m.profile.verdict.has_contradictions())
+            && (has_rounds || self.lost_by_threads())
     }
 }
 

@@ -125,7 +125,7 @@ fn process_without_a_file_leaves_a_mark() {
     // The folder of the file was not there, and is made for the mark.
     let marks = ending(dir.path(), "p3absent");
     assert_eq!((marks.len(), profiles(dir.path()).len()), (1, 0));
-    let absent = Absent::named(&marks[0]).unwrap();
+    let absent = Absent::from_mark(&marks[0]).unwrap();
     assert_eq!(
         (absent.copy.0, &absent.program[..4]),
         (1, &[1, 2, 3, 0][..])

@@ -13,7 +13,7 @@ fn looked_at(file: &Path) -> BTreeMap<String, [u64; 3]> {
     let profile = Profile::read(file).unwrap();
     let paths = profile.paths().unwrap();
     let mut functions = BTreeMap::new();
-    for f in profile.executed() {
+    for f in profile.executed_functions() {
         let entry = profile.entry(f);
         let structure = profile.structure(f).unwrap();
         let found = Contradictions::new(entry);

@@ -24,7 +24,7 @@ fn judged(file: &Path) -> BTreeMap<String, [usize; 3]> {
     let own = manifest.functions.iter().map(|f| f.name.clone());
     let own_names: Vec<String> = own.filter(|name| is_known(name)).collect();
     let (mut asked, mut requests) = (Vec::new(), Vec::new());
-    for f in profile.executed() {
+    for f in profile.executed_functions() {
         let entry = profile.entry(f);
         let structure = profile.structure(f).unwrap();
         let decode = |id| {

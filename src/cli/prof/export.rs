@@ -7,7 +7,7 @@ use crate::base::names::parse_function_pattern;
 use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
 use crate::profile::filter::Selection;
-use crate::profile::locate::locate;
+use crate::profile::locate::find_merged_profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
@@ -151,7 +151,7 @@ fn content(format: &Exporter) -> Content {
 
 /// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
 fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
-    let file = &locate(&args.file)?;
+    let file = &find_merged_profile(&args.file)?;
     if trust == Trust::Sound {
         trust.read(file)?;
     }

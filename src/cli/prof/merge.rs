@@ -115,7 +115,7 @@ fn write(
     to.at.write(&profile.to_bytes())?;
     let said = summary(&profile, &to.path.display().to_string());
     outcome.add_written(&to.at, &said);
-    let found = profile.verdict.found() || !profile.verdict.gaps.is_empty();
+    let found = profile.verdict.has_contradictions() || !profile.verdict.gaps.is_empty();
     outcome.found |= found && args.failure_mode == FailureMode::Any;
     outcome.add_verdicts(&[&profile]);
     Ok(())

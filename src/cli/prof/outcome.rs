@@ -48,7 +48,7 @@ impl Outcome {
     /// paths alone.
     pub(super) fn with_verdict_alone(mut self, profile: &Profile) -> Outcome {
         let of = |line: String| format!("{}: {line}", profile.path.display());
-        self.warnings.extend(profile.said().map(of));
+        self.warnings.extend(profile.problem_line().map(of));
         self
     }
 
@@ -56,7 +56,7 @@ impl Outcome {
     pub(super) fn add_verdicts(&mut self, profiles: &[&Profile]) {
         for profile in profiles {
             let of = |line: String| format!("{}: {line}", profile.path.display());
-            self.warnings.extend(profile.said().map(of));
+            self.warnings.extend(profile.problem_line().map(of));
             self.warnings.extend(profile.said_selection().map(of));
         }
     }

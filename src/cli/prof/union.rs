@@ -8,7 +8,7 @@ use crate::cli::ForceArgs;
 use crate::profile::locate::has_never_run;
 use crate::profile::several;
 use crate::profile::union::{Union, union};
-use crate::profile::verdict::{Trust, functions};
+use crate::profile::verdict::{Trust, number_of_functions};
 use crate::profile::{Profile, file};
 use crate::write::output::Destination;
 use clap::Args;
@@ -45,9 +45,9 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
         "{}: joined {}: {}, {} of several; {} ran\n",
         escape_unprintable(&args.output.display().to_string()),
         number_of((profiles.len() - idle.len()) as u64, "profile"),
-        functions(profile.manifest.functions.len()),
+        number_of_functions(profile.manifest.functions.len()),
         group_all_digits(shared as u64),
-        group_all_digits(profile.executed().count() as u64),
+        group_all_digits(profile.executed_functions().count() as u64),
     );
     outcome.add_written(&at, &said);
     let added = |folder: &&PathBuf| {
@@ -59,7 +59,7 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     };
     outcome.warnings.extend(idle.iter().map(added));
     if partly > 0 {
-        let what = functions(partly);
+        let what = number_of_functions(partly);
         outcome.warnings.push(format!(
             "{what} not profiled in every program that has them: counts of the others are there"
         ));

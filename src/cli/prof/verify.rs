@@ -6,8 +6,8 @@ use crate::base::index::FuncId;
 use crate::base::names::{NAMED_FUNCTIONS, escape_unprintable, first_names};
 use crate::base::table::{number_of, times};
 use crate::profile::Profile;
-use crate::profile::merge::runs::{Runs, runs};
-use crate::profile::verdict::{Trust, Verdict, functions};
+use crate::profile::merge::runs::{Runs, compare_runs};
+use crate::profile::verdict::{Trust, Verdict, number_of_functions};
 use crate::profile::verify::{Findings, verify};
 use crate::read::analysis::cause::Causes;
 use clap::Args;
@@ -58,10 +58,10 @@ pub(super) fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
     let findings = verify(&profile)?;
     let mut verdict = profile.verdict.clone();
     verdict.add_violations(findings.violations.clone());
-    let mut found = verdict.found() || trust == Trust::Sound && !verdict.is_ok();
+    let mut found = verdict.has_contradictions() || trust == Trust::Sound && !verdict.is_ok();
     let mut text = text(&profile, &findings, &verdict, args.full)?;
     if !args.runs.is_empty() {
-        let runs = runs(&profile, &args.runs)?;
+        let runs = compare_runs(&profile, &args.runs)?;
         found |= !runs.differing.is_empty();
         text += &by_run(&runs);
     }
@@ -115,12 +115,12 @@ fn text(
         let _ = writeln!(text, "{what}: {}", escape_unprintable(&line));
     }
     if findings.unchecked > 0 {
-        let n = functions(findings.unchecked);
+        let n = number_of_functions(findings.unchecked);
         let why = "several copies profile each, and some are missing, cut short or ran more often";
         let _ = writeln!(text, "{n} not checked: {why}");
     }
     if findings.in_part > 0 {
-        let n = functions(findings.in_part);
+        let n = number_of_functions(findings.in_part);
         let _ = writeln!(text, "{n} not checked: not all of their paths are counted");
     }
     if !findings.calls_compared {
@@ -148,7 +148,7 @@ fn text(
 /// What the checks of a profile without violations prove where one copy counted everything: there is no second one to
 /// compare it with.
 fn describe_checks(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
-    if !profile.has_one_counter() || findings.functions == 0 || verdict.found() {
+    if !profile.has_one_counter() || findings.functions == 0 || verdict.has_contradictions() {
         return String::new();
     }
     let calls = if findings.calls_compared {
@@ -174,7 +174,7 @@ fn list_abandoned(findings: &Findings, name: impl Fn(FuncId) -> String, is_full:
     if abandoned.is_empty() {
         return String::new();
     }
-    let all = functions(abandoned.len());
+    let all = number_of_functions(abandoned.len());
     let named = abandoned
         .iter()
         .map(|(f, n)| format!("{} {}", name(*f), times(*n)));

@@ -59,7 +59,7 @@ pub(crate) fn compare_with_exact(estimated: BurstProfile, exact: PathProfile) ->
             "profile the same input with p3-rewrite -k 1",
         ));
     }
-    let total: f64 = exact.all().map(|(_, n)| n as f64).sum();
+    let total: f64 = exact.all_counts().map(|(_, n)| n as f64).sum();
     let paths: Vec<(FuncId, PathId, f64)> = exact
         .functions()
         .flat_map(|f| exact.counts(f).iter().map(move |&(id, n)| (f, id, n)))

@@ -133,7 +133,7 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
     for said in describe_unsampled(b) {
         let _ = writeln!(out, "{WARN}{said}{WARN:#}");
     }
-    if let Some(said) = of.profile.said() {
+    if let Some(said) = of.profile.problem_line() {
         let _ = writeln!(out, "{WARN}{}{WARN:#}", escape_unprintable(&said));
     }
     out

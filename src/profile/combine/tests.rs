@@ -10,7 +10,7 @@ use crate::profile::verdict::{Processes, Verdict};
 use proptest::prelude::*;
 
 /// What copies count of path `id`.
-fn say(differences: &mut Differences, id: PathId, counts: &[u64]) {
+fn add_differing(differences: &mut Differences, id: PathId, counts: &[u64]) {
     let counts: Vec<(CopyId, u64)> = (0..).map(CopyId).zip(counts.iter().copied()).collect();
     differences.add(id, &counts);
 }
@@ -18,14 +18,14 @@ fn say(differences: &mut Differences, id: PathId, counts: &[u64]) {
 #[test]
 fn the_largest_difference_is_told() {
     let mut found = Differences::default();
-    say(&mut found, PathId(1), &[10]);
-    say(&mut found, PathId(2), &[10, 10, 10]);
+    add_differing(&mut found, PathId(1), &[10]);
+    add_differing(&mut found, PathId(2), &[10, 10, 10]);
     assert_eq!((found.paths, found.off), (0, 0));
-    say(&mut found, PathId(3), &[4, 5, 2]);
+    add_differing(&mut found, PathId(3), &[4, 5, 2]);
     let one = "path 3: copy 0 counted 4, copy 2 2";
     assert_eq!(found.most, Some((2, one.into())));
-    say(&mut found, PathId(4), &[0, 7]);
-    say(&mut found, PathId(5), &[7, 0]);
+    add_differing(&mut found, PathId(4), &[0, 7]);
+    add_differing(&mut found, PathId(5), &[7, 0]);
     let violation = found.violation(FuncId(9)).unwrap();
     assert_eq!((violation.function, violation.off), (FuncId(9), 2 + 7 + 7));
     assert_eq!(
@@ -37,14 +37,14 @@ fn the_largest_difference_is_told() {
 #[test]
 fn a_single_difference_is_told_alone() {
     let mut found = Differences::default();
-    say(&mut found, PathId(3), &[4, 5]);
+    add_differing(&mut found, PathId(3), &[4, 5]);
     let what = found.violation(FuncId(0)).unwrap().what;
     assert_eq!(what, "path 3: copy 0 counted 4, copy 1 5");
     assert_eq!(Differences::default().violation(FuncId(0)), None);
 }
 
 /// What each copy says when all ran alike: `count` of every path that it counts.
-fn alike(
+fn counts_of_equal_runs(
     structure: &Structure,
     share: &Share,
     copies: u32,
@@ -77,8 +77,8 @@ proptest! {
         let count = |id: PathId| id.0 % 3 * 5;
         let paths = crate::paths::numbering::enumerate(dag);
         let all: BTreeMap<PathId, u64> = structure.paths.ids().map(|id| (id, count(id))).filter(|p| p.1 > 0).collect();
-        let said = alike(&structure, &share, copies, count);
-        let (merged, differences) = agree(&profile, &structure, &share, &said).unwrap();
+        let said = counts_of_equal_runs(&structure, &share, copies, count);
+        let (merged, differences) = take_counts_of_owners(&profile, &structure, &share, &said).unwrap();
         prop_assert_eq!(&merged, &all);
         prop_assert_eq!(differences.paths, 0);
 
@@ -88,18 +88,18 @@ proptest! {
         let liar = *owners.last().expect("someone counts it");
         let mut lie = said.clone();
         lie.get_mut(&liar).expect("a copy").insert(id, count(id) + 2);
-        let (merged, differences) = agree(&profile, &structure, &share, &lie).unwrap();
+        let (merged, differences) = take_counts_of_owners(&profile, &structure, &share, &lie).unwrap();
         let believed = if owners.len() == 1 { count(id) + 2 } else { count(id) };
         prop_assert_eq!(merged.get(&id).copied().unwrap_or(0), believed);
         prop_assert_eq!(differences.off, if owners.len() == 1 { 0 } else { 2 });
 
         profile.processes[liar].cut_short = 1;
-        let (_, differences) = agree(&profile, &structure, &share, &lie).unwrap();
+        let (_, differences) = take_counts_of_owners(&profile, &structure, &share, &lie).unwrap();
         prop_assert_eq!(differences.paths, 0);
 
         let mut silent = said.clone();
         silent.remove(&owners[0]);
-        let merged = agree(&profile, &structure, &share, &silent);
+        let merged = take_counts_of_owners(&profile, &structure, &share, &silent);
         if owners.len() > 1 && count(id) > 0 {
             let (merged, _) = merged.unwrap();
             prop_assert_eq!(merged.get(&id), Some(&count(id)));

@@ -19,7 +19,7 @@ fn file(payload: &[u8], unpacked: u64) -> Vec<u8> {
     bytes
 }
 
-fn refused(bytes: &[u8]) -> String {
+fn refusal(bytes: &[u8]) -> String {
     let problem = Profile::parse(bytes, Path::new("x")).unwrap_err();
     problem.to_string()
 }
@@ -31,11 +31,11 @@ fn small_files_do_not_fill_the_memory() {
     packer.write_all(&bomb).unwrap();
     let packed = packer.finish().unwrap();
     assert!(packed.len() < bomb.len() / 100);
-    let honest = refused(&file(&packed, bomb.len() as u64));
+    let honest = refusal(&file(&packed, bomb.len() as u64));
     assert!(honest.contains("cannot unpack to 41943040"), "{honest}");
-    assert!(refused(&file(&packed, u64::MAX)).contains("cannot unpack to"));
+    assert!(refusal(&file(&packed, u64::MAX)).contains("cannot unpack to"));
     // What a header understates is not unpacked further.
-    let lie = refused(&file(&packed, 1 << 20));
+    let lie = refusal(&file(&packed, 1 << 20));
     assert!(lie.contains("does not unpack to 1048576 bytes"), "{lie}");
 }
 
@@ -61,47 +61,47 @@ fn the_ratio_that_readers_take() {
         let most = packed(&json) * MAX_RATIO as usize;
         json.resize(most, b' ');
     }
-    let small = pack(&json);
+    let small = pack_payload(&json);
     assert!(small.len() < json.len() / 40);
-    assert!(unpack(&small).unwrap() == json);
+    assert!(unpack_payload(&small).unwrap() == json);
     json.resize(json.len() + 500, b' ');
-    let large = pack(&json);
+    let large = pack_payload(&json);
     assert!(large.len() > json.len());
-    assert!(unpack(&large).unwrap() == json);
+    assert!(unpack_payload(&large).unwrap() == json);
 }
 
 /// The file of `p` with a change of its payload.
-fn changed(p: &Profile, change: impl FnOnce(&mut Value)) -> Result<Profile, String> {
+fn read_changed(p: &Profile, change: impl FnOnce(&mut Value)) -> Result<Profile, String> {
     let mut payload = payload(p);
     change(&mut payload);
-    let parsed = Profile::parse(&pack(payload.to_string().as_bytes()), &p.path);
+    let parsed = Profile::parse(&pack_payload(payload.to_string().as_bytes()), &p.path);
     parsed.map_err(|problem| problem.to_string())
 }
 
 #[test]
 fn payload_that_no_merge_writes_is_refused() {
     let good = profile(vec![(0, 1)]);
-    let refused = |change: fn(&mut Value)| changed(&good, change).unwrap_err();
-    assert_eq!(changed(&good, |_| {}).unwrap(), good);
+    let refusal = |change: fn(&mut Value)| read_changed(&good, change).unwrap_err();
+    assert_eq!(read_changed(&good, |_| {}).unwrap(), good);
     let range = "damaged: copy or function out of range";
     let violation = |f: u32| json!([{"function": f, "off": 1, "what": "x"}]);
-    assert!(changed(&good, |p| p["verdict"]["violations"] = violation(0)).is_ok());
-    let beyond = changed(&good, |p| p["verdict"]["violations"] = violation(1));
+    assert!(read_changed(&good, |p| p["verdict"]["violations"] = violation(0)).is_ok());
+    let beyond = read_changed(&good, |p| p["verdict"]["violations"] = violation(1));
     assert_eq!(beyond.unwrap_err(), range);
     let fewer = |p: &mut Value| drop(p["processes"].as_array_mut().unwrap().pop());
-    assert_eq!(refused(fewer), range);
+    assert_eq!(refusal(fewer), range);
     for ids in [[[9; 16], [3; 16]].concat(), vec![0; 17]] {
-        let sources = changed(&good, |p| p["sources"] = BASE64.encode(ids).into());
+        let sources = read_changed(&good, |p| p["sources"] = BASE64.encode(ids).into());
         assert_eq!(sources.unwrap_err(), "damaged: sources");
     }
     let order = "damaged: counts out of order";
     for pairs in [&[0, 1, 3][..], &[3, 1, 3, 1], &[4, 1, 3, 1], &[3, 0]] {
-        let pairs = changed(&good, |p| p["counts"] = json!([[0, pairs]]));
+        let pairs = read_changed(&good, |p| p["counts"] = json!([[0, pairs]]));
         assert_eq!(pairs.unwrap_err(), order);
     }
     let function = "damaged: function out of range";
-    assert_eq!(refused(|p| p["counts"] = json!([[1, [0, 1]]])), function);
-    assert_eq!(refused(|p| p["entries"] = json!([[1, 5]])), function);
+    assert_eq!(refusal(|p| p["counts"] = json!([[1, [0, 1]]])), function);
+    assert_eq!(refusal(|p| p["entries"] = json!([[1, 5]])), function);
 }
 
 /// Threads counted no more than all did, and in functions that there are.
@@ -117,21 +117,21 @@ fn counts_of_threads_are_checked() {
     };
     good.threads = vec![thread("a", &[(0, 3)]), thread("b", &[(0, 2), (1, 1)])];
     assert_eq!(Profile::parse(&good.to_bytes(), &good.path).unwrap(), good);
-    let refused = |threads: Vec<Thread>| {
+    let refusal = |threads: Vec<Thread>| {
         let mut bad = good.clone();
         bad.threads = threads;
         let problem = Profile::parse(&bad.to_bytes(), &bad.path).unwrap_err();
         assert_eq!(problem.to_string(), "damaged: counts of threads");
     };
-    refused(vec![thread("a", &[(0, 3)]), thread("b", &[(0, 3)])]);
-    refused(vec![thread("a", &[(0, 0)])]);
-    refused(vec![thread("a", &[(2, 1)])]);
+    refusal(vec![thread("a", &[(0, 3)]), thread("b", &[(0, 3)])]);
+    refusal(vec![thread("a", &[(0, 0)])]);
+    refusal(vec![thread("a", &[(2, 1)])]);
     let mut beyond = thread("a", &[(0, 1)]);
     beyond.entries.insert(FuncId(7), 1);
-    refused(vec![beyond]);
+    refusal(vec![beyond]);
     let mut beyond = thread("a", &[]);
     beyond.counts.insert(FuncId(7), vec![(0, 1)]);
-    refused(vec![beyond]);
+    refusal(vec![beyond]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn counts_of_edges_survive() {
     let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
     p.measured = Measurement::Exact(Exact::Edges(ti_vec![vec![(EdgeId(1), 4), (EdgeId(3), 7)]]));
     assert_eq!(Profile::parse(&p.to_bytes(), &p.path).unwrap(), p);
-    let beyond = changed(&p, |p| p["counts"] = json!([[0, [1u64 << 32, 7]]]));
+    let beyond = read_changed(&p, |p| p["counts"] = json!([[0, [1u64 << 32, 7]]]));
     assert_eq!(beyond.unwrap_err(), "damaged: edge out of range");
 }
 
@@ -148,8 +148,8 @@ fn counts_of_edges_survive() {
 fn other_versions_are_named() {
     let mut bytes = profile(vec![(0, 1)]).to_bytes();
     bytes[7] = 1;
-    assert_eq!(refused(&bytes), "profile version 1 (this build: 9)");
-    assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 9)");
+    assert_eq!(refusal(&bytes), "profile version 1 (this build: 9)");
+    assert_eq!(refusal(&bytes[..8]), "profile version 1 (this build: 9)");
 }
 
 /// A profile of the version before has no processes without counts; nothing else is different.

@@ -114,7 +114,7 @@ const SELF_CONTAINED: &[&str] = &[
 ];
 
 /// What a call of a function outside may do, by its symbol.
-pub(super) fn classify(symbol: &str) -> Outside {
+pub(super) fn classify_symbol(symbol: &str) -> Outside {
     if forks_unnoticed(symbol) {
         Outside::ForksUnnoticed
     } else if FORK.contains(&symbol) || FORKING.contains(&symbol) {

@@ -118,9 +118,9 @@ impl Executed {
         let dag = &structure.paths.dag;
         for path in &completed {
             for &e in &path.edges {
-                self.edges[e] = self.edges[e].minus(path.count);
+                self.edges[e] = self.edges[e].without_known(path.count);
                 if let Some(b) = dag.block(dag.edge(e).dst) {
-                    self.blocks[b] = self.blocks[b].minus(path.count);
+                    self.blocks[b] = self.blocks[b].without_known(path.count);
                 }
             }
         }

@@ -179,7 +179,7 @@ impl Executed {
     }
     /// Of counts of which it is not known how many paths were abandoned: what may have run behind a fork may have run
     /// more often, and what is in front of one may be counted twice. O(V + E).
-    pub(super) fn open(&mut self, structure: &Structure, forked: &Forked) {
+    pub(super) fn open_forked(&mut self, structure: &Structure, forked: &Forked) {
         let dag = &structure.paths.dag;
         let forks = vertices(dag, &forked.blocks);
         let starts = dag.out_edges(dag.entry()).map(|e| (dag.edge(e).dst, 1));

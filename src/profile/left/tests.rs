@@ -8,7 +8,7 @@ use crate::paths::dag::EdgeKind;
 use crate::paths::edges::{counted_edges, propagate};
 use crate::paths::function::Measuring;
 use crate::paths::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
-use crate::profile::flow::blocks;
+use crate::profile::flow::count_blocks;
 use crate::profile::forks::Forked;
 use crate::profile::made;
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn of_paths(s: &Structure, walks: &[Walk]) -> Flow {
 /// What a profile of edges holds of them.
 fn of_edges(s: &Structure, walks: &[Walk], counted: &IdSet<EdgeId>) -> Flow {
     let dag = &s.paths.dag;
-    let (taken, _) = truth(walks);
+    let (taken, _) = count_walks(walks);
     let given = dag.edge_ids().map(|e| match dag.edge(e).kind {
         EdgeKind::Real(c) | EdgeKind::BackEdge(c) => taken.get(&c).copied().unwrap_or(0),
         EdgeKind::Leave => {
@@ -66,7 +66,7 @@ fn flow(s: &Structure, walks: &[Walk], dag: TiVec<EdgeId, u64>) -> Flow {
     Flow {
         entry: walks.len() as u64,
         exits: walks.iter().filter(|w| w.exit.is_some()).count() as u64,
-        blocks: blocks(&s.paths.dag, &dag, s.cfg.len()),
+        blocks: count_blocks(&s.paths.dag, &dag, s.cfg.len()),
         uncertain: 0,
         impossible: false,
         evidence: Evidence::Paths,
@@ -75,7 +75,7 @@ fn flow(s: &Structure, walks: &[Walk], dag: TiVec<EdgeId, u64>) -> Flow {
 }
 
 /// How often each edge was taken, and each block entered.
-fn truth(walks: &[Walk]) -> (BTreeMap<CfgEdge, u64>, impl Fn(&Cfg, BlockId) -> u64) {
+fn count_walks(walks: &[Walk]) -> (BTreeMap<CfgEdge, u64>, impl Fn(&Cfg, BlockId) -> u64) {
     let mut taken: BTreeMap<CfgEdge, u64> = BTreeMap::new();
     for e in walks.iter().flat_map(|w| &w.edges) {
         *taken.entry(*e).or_default() += 1;
@@ -89,8 +89,8 @@ fn truth(walks: &[Walk]) -> (BTreeMap<CfgEdge, u64>, impl Fn(&Cfg, BlockId) -> u
     (taken, entered)
 }
 
-fn check(s: &Structure, executed: &Executed, walks: &[Walk]) -> Result<(), TestCaseError> {
-    let (taken, entered) = truth(walks);
+fn check_bounds(s: &Structure, executed: &Executed, walks: &[Walk]) -> Result<(), TestCaseError> {
+    let (taken, entered) = count_walks(walks);
     let all = executed.edges(s);
     let known = s.cfg.ids().flat_map(|block| {
         let succs = (0..).zip(&s.cfg.block(block).succs);
@@ -125,17 +125,17 @@ proptest! {
         let walks: Vec<Walk> = choices.iter().filter_map(|c| walk(&graph, c)).collect();
         let s = structure(&graph);
         let flow = of_paths(&s, &walks);
-        let mut executed = Executed::exact(&flow);
+        let mut executed = Executed::from_exact(&flow);
         executed.add_left(&s, &flow, Processes::default());
-        check(&s, &executed, &walks)?;
+        check_bounds(&s, &executed, &walks)?;
         let total: u64 = flow.entry - flow.exits;
         prop_assert!(executed.blocks.iter().all(|r| r.count == r.least && r.most - r.least <= total));
 
         let counted = counted_edges(&s.paths.dag, &s.paths.weights, true);
         let flow = of_edges(&s, &walks, &counted);
-        let mut executed = Executed::exact(&flow);
-        executed.loosen(&s, &flow, &counted);
-        check(&s, &executed, &walks)?;
+        let mut executed = Executed::from_exact(&flow);
+        executed.loosen_uncounted(&s, &flow, &counted);
+        check_bounds(&s, &executed, &walks)?;
         prop_assert!(counted.iter().all(|e| executed.edges[e].is_exact()));
     }
 }
@@ -150,11 +150,11 @@ fn diamond(ends: &[u32]) -> Cfg {
 }
 
 /// What is told of the diamond's blocks when it was entered seven times and left as often.
-fn told(ends: &[u32]) -> Vec<(u64, u64)> {
+fn bounds_of_diamond(ends: &[u32]) -> Vec<(u64, u64)> {
     let s = structure(&diamond(ends));
     let mut flow = flow(&s, &[], s.paths.dag.by_edge(0));
     flow.entry = 7;
-    let mut executed = Executed::exact(&flow);
+    let mut executed = Executed::from_exact(&flow);
     executed.add_left(&s, &flow, Processes::default());
     executed.blocks.iter().map(|r| (r.least, r.most)).collect()
 }
@@ -162,16 +162,16 @@ fn told(ends: &[u32]) -> Vec<(u64, u64)> {
 #[test]
 fn what_lies_on_every_way_ran() {
     let (ran, may, not) = ((7, 7), (0, 7), (0, 0));
-    assert_eq!(told(&[4]), [ran, ran, may, may, ran]);
-    assert_eq!(told(&[3]), [ran, ran, not, ran, not]);
-    assert_eq!(told(&[2, 3]), [ran, ran, may, may, not]);
-    assert_eq!(told(&[1]), [ran, ran, not, not, not]);
-    assert_eq!(told(&[0, 3]), [ran, may, not, may, not]);
+    assert_eq!(bounds_of_diamond(&[4]), [ran, ran, may, may, ran]);
+    assert_eq!(bounds_of_diamond(&[3]), [ran, ran, not, ran, not]);
+    assert_eq!(bounds_of_diamond(&[2, 3]), [ran, ran, may, may, not]);
+    assert_eq!(bounds_of_diamond(&[1]), [ran, ran, not, not, not]);
+    assert_eq!(bounds_of_diamond(&[0, 3]), [ran, may, not, may, not]);
 }
 
 /// A loop of one block after the other, each left `left(i)` times and nowhere but in the last block: the least and the
 /// most of that one.
-fn loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
+fn bounds_of_loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
     let succs: Vec<Vec<u32>> = (0..=n).map(|i| vec![i.max(1), i + 1]).collect();
     let mut succs: Vec<&[u32]> = succs.iter().map(|s| &s[..]).collect();
     (succs[0], succs[n as usize]) = (&[1], &[]);
@@ -186,7 +186,7 @@ fn loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
         };
         flow.dag[s.paths.dag.edge_of(back).unwrap()] = left(i);
     }
-    let mut executed = Executed::exact(&flow);
+    let mut executed = Executed::from_exact(&flow);
     executed.add_left(&s, &flow, Processes::default());
     let last = executed.blocks[BlockId::new(n as usize)];
     (last.least, last.most)
@@ -196,9 +196,9 @@ fn loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
 #[test]
 fn more_starts_than_are_looked_at() {
     let each = EACH as u32;
-    assert_eq!(loops(each + 1, |_| 3), (3 * 64, 3 * 64));
-    assert_eq!(loops(each + 4, |_| 3), (3 * 64, 3 * 67));
-    assert_eq!(loops(each + 4, |i| u64::from(i > each)), (3, 3));
+    assert_eq!(bounds_of_loops(each + 1, |_| 3), (3 * 64, 3 * 64));
+    assert_eq!(bounds_of_loops(each + 4, |_| 3), (3 * 64, 3 * 67));
+    assert_eq!(bounds_of_loops(each + 4, |i| u64::from(i > each)), (3, 3));
 }
 
 #[test]
@@ -209,11 +209,11 @@ fn ranges() {
     assert!(range(1, 0, 2).may_have_run());
     assert!(!Range::exact(0).may_have_run() && !range(1, 1, 2).may_have_run());
     let (a, b) = (range(4, 2, 6), range(5, 1, u64::MAX));
-    assert_eq!(a.larger(b), range(5, 2, u64::MAX));
+    assert_eq!(a.larger_bounds(b), range(5, 2, u64::MAX));
     assert_eq!(a.plus(b), range(9, 3, u64::MAX));
     for (other, meets) in [(1, false), (2, true), (6, true), (7, false)] {
         let other = Range::exact(other);
-        assert_eq!((a.meets(other), other.meets(a)), (meets, meets));
+        assert_eq!((a.overlaps(other), other.overlaps(a)), (meets, meets));
     }
 }
 
@@ -308,7 +308,7 @@ proptest! {
         }
         let parents: Vec<Walk> = walks.iter().map(|w| w.parent.clone()).collect();
         let flow = flow(&s, &parents, counts);
-        let mut executed = Executed::exact(&flow);
+        let mut executed = Executed::from_exact(&flow);
         blocks.sort_unstable();
         blocks.dedup();
         let forked = Forked { blocks, most: walks.len() as u64 };

@@ -16,7 +16,7 @@ impl Manifest {
                 manifest: self,
                 entry,
             };
-            check.run().map_err(|what| OutOfRange::Function {
+            check.check_all().map_err(|what| OutOfRange::Function {
                 function: entry.name.clone(),
                 what,
             })
@@ -49,7 +49,7 @@ struct FunctionCheck<'a> {
 }
 
 impl FunctionCheck<'_> {
-    fn run(&self) -> Result<(), &'static str> {
+    fn check_all(&self) -> Result<(), &'static str> {
         // The length of every list by block first: what follows looks blocks up in them.
         self.check_body()?;
         self.check_lists_of_blocks()?;

@@ -127,19 +127,19 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         terminators: blocks.iter().map(|b| b.terminator).collect(),
         succs: blocks.iter().map(|b| b.succs.clone()).collect(),
         instructions: blocks.iter().map(|b| b.instructions).collect(),
-        may_leave: select(&body.cfg, |b| b.may_leave),
-        left_at_end: select(&body.cfg, |b| b.leaves_at_end),
+        may_leave: select_blocks(&body.cfg, |b| b.may_leave),
+        left_at_end: select_blocks(&body.cfg, |b| b.leaves_at_end),
         left_outside: find_left_outside(&body.cfg),
-        returns_twice: select(&body.cfg, |b| b.returns_twice),
-        single: select(&body.cfg, |b| b.single),
-        known_labels: select(&body.cfg, |b| b.known_labels),
-        pressure: pressure(&body.cfg),
-        lines: lines(blocks),
+        returns_twice: select_blocks(&body.cfg, |b| b.returns_twice),
+        single: select_blocks(&body.cfg, |b| b.single),
+        known_labels: select_blocks(&body.cfg, |b| b.known_labels),
+        pressure: block_pressures(&body.cfg),
+        lines: block_spans(blocks),
         choices: choices(&body.cfg),
         branchless: body.branchless.clone(),
         loops: body.loops.clone(),
         split_loops: body.split_loops.clone(),
-        optimised: optimised(parts.program, f, body),
+        optimised: optimised_by(parts.program, f, body),
         calls: calls(&body.cfg),
         outside: symbols.list_outside_calls(&body.cfg),
         cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),
@@ -191,7 +191,7 @@ fn status(skip: Option<SkipReason>, paths: Option<&Measuring>) -> Status {
 }
 
 /// [`FunctionEntry::lines`]: empty if no block has a position.
-fn lines(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Spans> {
+fn block_spans(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Spans> {
     if blocks.iter().all(|b| b.lines.is_empty()) {
         return TiVec::new();
     }
@@ -199,7 +199,7 @@ fn lines(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Spans> {
 }
 
 /// The blocks that are so, ascending.
-fn select(cfg: &Cfg, is_so: impl Fn(&Block) -> bool) -> Vec<BlockId> {
+fn select_blocks(cfg: &Cfg, is_so: impl Fn(&Block) -> bool) -> Vec<BlockId> {
     cfg.ids().filter(|&b| is_so(cfg.block(b))).collect()
 }
 
@@ -219,7 +219,7 @@ fn find_left_outside(cfg: &Cfg) -> Option<Vec<(BlockId, [u32; 2])>> {
 }
 
 /// [`FunctionEntry::pressure`].
-fn pressure(cfg: &Cfg) -> Vec<(BlockId, u32)> {
+fn block_pressures(cfg: &Cfg) -> Vec<(BlockId, u32)> {
     let pressure = cfg.ids().map(|b| (b, cfg.block(b).pressure));
     pressure.filter(|(_, p)| *p > 0).collect()
 }
@@ -247,7 +247,7 @@ fn checksums(files: &[SourceFile]) -> Vec<String> {
 }
 
 /// Whether a function was optimised, by its compiler or before it was rewritten.
-fn optimised(program: &Program, f: &ProgFunction, body: &FunctionBody) -> Optimised {
+fn optimised_by(program: &Program, f: &ProgFunction, body: &FunctionBody) -> Optimised {
     let by_us = program.modules[f.bodies[0].module].optimized.is_some();
     match body.optimised {
         Optimised::No if by_us => Optimised::MayBeInlined,

@@ -72,7 +72,7 @@ impl FunctionEntry {
         self.find_choice(b).is_some_and(|c| c.by.range.is_some())
     }
 
-    fn pressure(&self, b: BlockId) -> u32 {
+    fn pressure_of(&self, b: BlockId) -> u32 {
         let found = self.pressure.binary_search_by_key(&b, |p| p.0);
         found.map_or(0, |i| self.pressure[i].1)
     }
@@ -150,7 +150,7 @@ impl FunctionEntry {
             returns_twice: self.returns_twice.contains(&b),
             single: self.single.binary_search(&b).is_ok(),
             known_labels: self.known_labels.binary_search(&b).is_ok(),
-            pressure: self.pressure(b),
+            pressure: self.pressure_of(b),
             lines: self.spans(b).collect(),
             choice: self.choice(b).map(Box::new),
         });

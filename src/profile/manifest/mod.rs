@@ -108,7 +108,7 @@ impl Manifest {
         }
         let manifest: Result<Manifest, _> = serde_json::from_slice(bytes);
         let mut manifest = manifest.map_err(ManifestProblem::NotOfSchema)?;
-        NotBuilt::refuse(manifest.scheme)?;
+        NotBuilt::refuse_unbuilt(manifest.scheme)?;
         manifest.check()?;
         manifest.normalise_files();
         Ok(manifest)

@@ -38,7 +38,7 @@ impl NotBuilt {
 
     /// # Errors
     /// A scheme that this build does not have.
-    pub(crate) fn refuse(scheme: Scheme) -> Result<(), NotBuilt> {
+    pub(crate) fn refuse_unbuilt(scheme: Scheme) -> Result<(), NotBuilt> {
         scheme.is_built().then_some(()).ok_or(NotBuilt(scheme))
     }
 }

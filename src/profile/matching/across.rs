@@ -1,6 +1,6 @@
 //! Across builds: the functions of a profile, looked for by what is known of a function of another build.
 
-use super::files::{base_name, translate};
+use super::files::{base_name, translate_names};
 use super::{Build, Known};
 use crate::base::index::FuncId;
 use crate::base::names::without_build_hash;
@@ -75,7 +75,7 @@ impl<'a> Index<'a> {
             by_place: HashMap::new(),
             by_name: HashMap::new(),
             by_rust_name: HashMap::new(),
-            files: translate(&old, build, needs_evidence),
+            files: translate_names(&old, build, needs_evidence),
             modules,
         };
         for f in Selection::default().profiled_functions(profile) {
@@ -97,10 +97,10 @@ impl<'a> Index<'a> {
     /// O(blocks + functions of that name).
     pub fn find(&self, known: &Known) -> Match {
         let in_module = self.by_place.get(&(known.module, known.name));
-        match self.choose(in_module, known) {
+        match self.choose_nearest(in_module, known) {
             // One of another line may be nearer in another module.
             found @ Match::Same(f) if self.is_at_line(f, known) => found,
-            _ => match self.choose(self.by_name.get(known.name), known) {
+            _ => match self.choose_nearest(self.by_name.get(known.name), known) {
                 Match::Unknown => self.find_rust_function(known),
                 found => found,
             },
@@ -117,7 +117,7 @@ impl<'a> Index<'a> {
             let known = Known::new(&other.manifest, g, &cfg);
             found.push(self.find(&known));
             if let Match::Same(f) = found[i] {
-                let rank = (self.rank(f, &known), i);
+                let rank = (self.rank_candidate(f, &known), i);
                 let best = nearest.entry(f).or_insert(rank);
                 *best = rank.min(*best);
             }
@@ -137,11 +137,11 @@ impl<'a> Index<'a> {
         let named = name.and_then(|name| self.by_rust_name.get(&name));
         match named {
             Some(all) if all.len() > 1 => Match::Unknown,
-            named => self.choose(named, known),
+            named => self.choose_nearest(named, known),
         }
     }
 
-    fn choose(&self, candidates: Option<&Vec<FuncId>>, known: &Known) -> Match {
+    fn choose_nearest(&self, candidates: Option<&Vec<FuncId>>, known: &Known) -> Match {
         let mut same = Match::Unknown;
         let mut least = None;
         for &f in candidates.into_iter().flatten() {
@@ -156,7 +156,7 @@ impl<'a> Index<'a> {
                 };
                 continue;
             }
-            let rank = self.rank(f, known);
+            let rank = self.rank_candidate(f, known);
             if least.is_none_or(|least| rank < least) {
                 (same, least) = (Match::Same(f), Some(rank));
             }
@@ -184,7 +184,7 @@ impl<'a> Index<'a> {
             is_same
                 || match self.modules {
                     Modules::Names => false,
-                    Modules::Stems => stem(&m.name) == stem(known.module),
+                    Modules::Stems => module_stem(&m.name) == module_stem(known.module),
                     Modules::Alone => true,
                 }
         })
@@ -196,7 +196,7 @@ impl<'a> Index<'a> {
     }
 
     /// How unlike `known` function `f` is among those that match: by its line, its module, and how far its line is off.
-    fn rank(&self, f: FuncId, known: &Known) -> Rank {
+    fn rank_candidate(&self, f: FuncId, known: &Known) -> Rank {
         let entry = self.profile.entry(f);
         let lines = entry.loc.map(|l| l.line).zip(known.begins.map(|b| b.1));
         let mut modules = entry.bodies.iter();
@@ -209,7 +209,7 @@ impl<'a> Index<'a> {
 }
 
 /// The last part of a module's name, without extension.
-fn stem(module: &str) -> &str {
+fn module_stem(module: &str) -> &str {
     let base = base_name(module);
     base.rsplit_once('.').map_or(base, |(stem, _)| stem)
 }

@@ -56,14 +56,14 @@ impl Files {
     }
 
     /// What the files of `other` are called here, if its folder has moved since other programs were built: as of
-    /// [`translate`], with evidence. O(files).
+    /// [`translate_names`], with evidence. O(files).
     pub(in crate::profile) fn rename_moved<'a>(&self, other: &Build<'a>) -> Vec<Cow<'a, str>> {
         let names = self.names.iter().zip(&self.checksums);
         let here = Build {
             files: names.map(|(n, c)| (n.as_str(), c.as_str())).collect(),
             modules: Vec::new(),
         };
-        translate(other, &here, true)
+        translate_names(other, &here, true)
     }
 
     /// Names and hashes by number.
@@ -105,7 +105,7 @@ fn is_same_relative(a: &str, b: &str) -> bool {
 /// not, the folder may have moved: the beginning of names is replaced so that most files of `old` have a name in `new`.
 /// Where nobody says that both are builds of one program (`needs_evidence`), one of these files must have the same
 /// content. Where somebody does, a program of one file has that file, whatever it is called.
-pub(super) fn translate<'a>(
+pub(super) fn translate_names<'a>(
     old: &Build<'a>,
     new: &Build,
     needs_evidence: bool,
@@ -146,13 +146,15 @@ pub(super) fn translate<'a>(
         }
     }
     let hits = |r: &(&str, &str)| {
-        let hit = names().filter(|n| rename(n, r).is_some_and(|n| there.contains(n.as_str())));
+        let hit =
+            names().filter(|n| replace_prefix(n, r).is_some_and(|n| there.contains(n.as_str())));
         hit.count()
     };
     let Some(best) = renamings.iter().max_by_key(|r| hits(r)) else {
         return unchanged();
     };
-    let renamed = |name: &'a str| rename(name, best).map_or(Cow::Borrowed(name), Cow::Owned);
+    let renamed =
+        |name: &'a str| replace_prefix(name, best).map_or(Cow::Borrowed(name), Cow::Owned);
     names().map(renamed).collect()
 }
 
@@ -170,7 +172,7 @@ fn find_beginnings<'n, 'm>(a: &'n str, b: &'m str) -> (&'n str, &'m str) {
 }
 
 /// A name with another beginning.
-fn rename(name: &str, (from, to): &(&str, &str)) -> Option<String> {
+fn replace_prefix(name: &str, (from, to): &(&str, &str)) -> Option<String> {
     let rest = match *from {
         "" => name,
         from => name.strip_prefix(from)?.strip_prefix('/')?,
@@ -213,12 +215,12 @@ mod tests {
         assert_eq!(numbers(&files), [0, 0, 1]);
     }
 
-    fn translated(old: &[(&str, &str)], new: &[(&str, &str)], evidence: bool) -> Vec<String> {
+    fn translated_names(old: &[(&str, &str)], new: &[(&str, &str)], evidence: bool) -> Vec<String> {
         let of = |files| Build {
             files,
             modules: Vec::new(),
         };
-        let names = translate(&of(old.to_vec()), &of(new.to_vec()), evidence);
+        let names = translate_names(&of(old.to_vec()), &of(new.to_vec()), evidence);
         names.into_iter().map(Cow::into_owned).collect()
     }
 
@@ -236,25 +238,28 @@ mod tests {
         ];
         let moved = ["/b/q/x.c", "/b/q/lib/y.c", "/usr/include/h.h"];
         for evidence in [false, true] {
-            assert_eq!(translated(&old, &new, evidence), moved);
+            assert_eq!(translated_names(&old, &new, evidence), moved);
         }
         let edited = [("/b/q/x.c", "4"), ("/b/q/lib/y.c", "5")];
-        assert_eq!(translated(&old, &edited, false)[..2], moved[..2]);
-        assert_eq!(translated(&old, &edited, true)[0], "/a/p/x.c");
+        assert_eq!(translated_names(&old, &edited, false)[..2], moved[..2]);
+        assert_eq!(translated_names(&old, &edited, true)[0], "/a/p/x.c");
         // A file of one name: nothing has moved.
         let beside = [("/a/q/x.c", "1"), ("/a/p/lib/y.c", "2")];
-        assert_eq!(translated(&old, &beside, true)[0], "/a/p/x.c");
+        assert_eq!(translated_names(&old, &beside, true)[0], "/a/p/x.c");
         // To names without a folder, and back.
         let bare = [("x.c", "1"), ("lib/y.c", "2")];
-        assert_eq!(translated(&old, &bare, true)[..2], ["x.c", "lib/y.c"]);
-        assert_eq!(translated(&bare, &new, true), ["/b/q/x.c", "/b/q/lib/y.c"]);
+        assert_eq!(translated_names(&old, &bare, true)[..2], ["x.c", "lib/y.c"]);
+        assert_eq!(
+            translated_names(&bare, &new, true),
+            ["/b/q/x.c", "/b/q/lib/y.c"]
+        );
         // The one file of a program.
         let one = |name| [(name, ""), ("/usr/include/h.h", "")];
         let (old, new) = (one("/p/demo.c"), one("/p/faster.c"));
         assert_eq!(
-            translated(&old, &new, false),
+            translated_names(&old, &new, false),
             ["/p/faster.c", "/usr/include/h.h"]
         );
-        assert_eq!(translated(&old, &new, true)[0], "/p/demo.c");
+        assert_eq!(translated_names(&old, &new, true)[0], "/p/demo.c");
     }
 }

@@ -42,7 +42,7 @@ impl ArgumentCounts {
     pub(super) fn add(&mut self, arguments: &[Vec<u8>], runs: u64) {
         let form = comparable_form(arguments);
         let text: Vec<u8> = form.join(&0);
-        let hash = raw::hash(&text, &[(form.len() as u32).to_le_bytes()]);
+        let hash = raw::hash_start(&text, &[(form.len() as u32).to_le_bytes()]);
         self.digest = self.digest.wrapping_add(hash.wrapping_mul(runs));
         if let Some(known) = self.runs.get_mut(&form) {
             known.runs = known.runs.saturating_add(runs);
@@ -107,11 +107,11 @@ fn add_comparable(piece: &[u8], form: &mut Vec<u8>) {
     let is_temporary = below > 0 || piece.starts_with(b"tmp");
     for (i, name) in piece[below..].split_inclusive(|b| *b == b'/').enumerate() {
         if name.starts_with(b"copy-") && name[5..].iter().any(u8::is_ascii_digit) {
-            add_replaced(name, &numbers(name, 1), form);
+            add_replaced(name, &find_numbers(name, 1), form);
         } else if is_temporary && i == 0 {
             add_replaced(name, &new_names(name), form);
         } else {
-            add_replaced(name, &numbers(name, 3), form);
+            add_replaced(name, &find_numbers(name, 3), form);
         }
     }
 }
@@ -137,7 +137,7 @@ fn new_names(name: &[u8]) -> Vec<Range<usize>> {
         if word.len() >= SHORTEST {
             return vec![word];
         }
-        let inside = numbers(&name[word.clone()], 3).into_iter();
+        let inside = find_numbers(&name[word.clone()], 3).into_iter();
         inside
             .map(|n| word.start + n.start..word.start + n.end)
             .collect()
@@ -146,7 +146,7 @@ fn new_names(name: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Where numbers of at least so many digits are.
-fn numbers(name: &[u8], digits: usize) -> Vec<Range<usize>> {
+fn find_numbers(name: &[u8], digits: usize) -> Vec<Range<usize>> {
     let mut all = runs_of(name, u8::is_ascii_digit);
     all.retain(|run| run.len() >= digits);
     all

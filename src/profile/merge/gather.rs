@@ -3,7 +3,7 @@
 
 use super::arguments::ArgumentCounts;
 use super::programs::{Program, Programs, refuse_foreign_file};
-use super::{FailureMode, plus};
+use super::{FailureMode, add_or_overflow};
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, FuncId};
 use crate::estimates::data;
@@ -51,7 +51,7 @@ impl Default for Copy {
 impl Copy {
     /// Where all files are there that a process filled one after the other, they are one run: it begins with the first
     /// and ends with the last.
-    fn join(&mut self) {
+    fn join_process_files(&mut self) {
         for files in std::mem::take(&mut self.series).into_values() {
             let last = files.len() as u32 - 1;
             if last == 0 || !files.contains_key(&0) || !files.contains_key(&last) {
@@ -89,13 +89,17 @@ pub(super) struct All {
 }
 
 /// Reads all files.
-pub(super) fn gather(programs: &Programs, files: &[PathBuf], mode: FailureMode) -> Result<All> {
+pub(super) fn gather_files(
+    programs: &Programs,
+    files: &[PathBuf],
+    mode: FailureMode,
+) -> Result<All> {
     let mut all = All {
         programs: programs.0.iter().map(|_| Gathered::default()).collect(),
         warnings: Vec::new(),
     };
     each_file(files, |file| {
-        match all.take(file, programs, files) {
+        match all.take_file(file, programs, files) {
             Err(e) if mode != FailureMode::Any => all.warnings.push(e.to_string()),
             result => result?,
         }
@@ -111,13 +115,13 @@ pub(super) fn gather(programs: &Programs, files: &[PathBuf], mode: FailureMode) 
     })?;
     let programs = all.programs.iter_mut();
     for copy in programs.flat_map(|p| p.by_copy.values_mut()) {
-        copy.join();
+        copy.join_process_files();
     }
     Ok(all)
 }
 
 impl All {
-    fn take(&mut self, file: &Path, programs: &Programs, files: &[PathBuf]) -> Result<()> {
+    fn take_file(&mut self, file: &Path, programs: &Programs, files: &[PathBuf]) -> Result<()> {
         if file::is_one(file) {
             let part = Profile::read(file)?;
             let program = programs.find_index(part.manifest.program_bytes(), file)?;
@@ -129,11 +133,11 @@ impl All {
         }
         let mut raw = read(file)?;
         let program = programs.find_index(raw.program, file)?;
-        check(&raw, &programs.0[program], file)?;
+        check_raw(&raw, &programs.0[program], file)?;
         let gathered = &mut self.programs[program];
         gathered.seen.refuse_repeated(&[raw.unique], file, files)?;
         add_estimates(&mut gathered.estimates, &mut raw, file)?;
-        add(gathered.by_copy.entry(raw.copy).or_default(), raw, file)
+        add_raw(gathered.by_copy.entry(raw.copy).or_default(), raw, file)
     }
 }
 
@@ -146,7 +150,7 @@ impl All {
         programs: &Programs,
         noted: &mut HashSet<[u8; 16]>,
     ) -> Result<()> {
-        let absent = Absent::named(mark)?;
+        let absent = Absent::from_mark(mark)?;
         let program = programs.find_index(absent.program, mark)?;
         if absent.copy.0 >= programs.0[program].copies {
             let problem = format!("it is of copy {}", absent.copy);
@@ -290,7 +294,7 @@ pub(crate) fn read(file: &Path) -> Result<Raw> {
 }
 
 /// Whether `raw` can be of this program, and is whole.
-pub(crate) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
+pub(crate) fn check_raw(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
     if raw.copies != program.copies || raw.copy.0 >= raw.copies {
         let problem = format!("it is of copy {} of {}", raw.copy, raw.copies);
         return Err(refuse_foreign_file(file, problem));
@@ -317,7 +321,7 @@ pub(super) fn add_estimates(to: &mut data::Gathered, raw: &mut Raw, file: &Path)
     added.map_err(|problem| Error::profile(file, problem, "run this copy again"))
 }
 
-pub(super) fn add(copy: &mut Copy, mut raw: Raw, file: &Path) -> Result<()> {
+pub(super) fn add_raw(copy: &mut Copy, mut raw: Raw, file: &Path) -> Result<()> {
     // Several copies run several times, and their threads are not the same.
     if raw.copies == 1 && by_thread::take_counts(&mut raw, &mut copy.threads).is_none() {
         let problem = "a count of a thread overflows";
@@ -353,14 +357,14 @@ pub(super) fn add(copy: &mut Copy, mut raw: Raw, file: &Path) -> Result<()> {
     for (func, f) in raw.functions {
         let ids = copy.counts.entry(func).or_default();
         for (id, count) in f.counts {
-            plus(ids.entry(id).or_default(), count, func, file)?;
+            add_or_overflow(ids.entry(id).or_default(), count, func, file)?;
         }
         for (counter, count) in f.forks {
             let forks = copy.forks.entry(func).or_default();
-            plus(forks.entry(counter).or_default(), count, func, file)?;
+            add_or_overflow(forks.entry(counter).or_default(), count, func, file)?;
         }
         if let Some(n) = f.entries {
-            plus(copy.entries.entry(func).or_default(), n, func, file)?;
+            add_or_overflow(copy.entries.entry(func).or_default(), n, func, file)?;
         }
     }
     Ok(())

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::profile::raw::Started;
 
-    fn started(words: &[&str], runs: u64) -> Started {
+    fn start_record(words: &[&str], runs: u64) -> Started {
         Started {
             arguments: words.iter().map(|w| w.as_bytes().to_vec()).collect(),
             runs,
@@ -170,7 +170,7 @@ mod tests {
     fn arguments_are_told_where_those_of_all_processes_are_known() {
         let mut raw = Raw {
             runs: 3,
-            started: vec![started(&["p", "b"], 2), started(&["p", "a"], 1)],
+            started: vec![start_record(&["p", "b"], 2), start_record(&["p", "a"], 1)],
             ..Raw::default()
         };
         let told = |raw: &Raw| arguments_of(raw, &mut BTreeMap::new());

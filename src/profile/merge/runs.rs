@@ -1,7 +1,7 @@
 //! `p3-prof verify --runs`: the runs by themselves, so that those of which copies differ have names.
 
 use super::arguments::{Arguments, comparable_form, shell_words};
-use super::gather::{Gathered, SeenSources, add, check, each_file, read};
+use super::gather::{Gathered, SeenSources, add_raw, check_raw, each_file, read};
 use super::{Programs, put_together};
 use crate::base::error::Result;
 use crate::base::index::{CopyId, TiVec};
@@ -45,15 +45,15 @@ struct Group {
 ///
 /// # Errors
 /// Files that are foreign, damaged or named twice.
-pub fn runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
-    let groups = groups(profile, files)?;
+pub fn compare_runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
+    let groups = group_by_arguments(profile, files)?;
     let mut runs = Runs {
         all: groups.len(),
         shared: groups.values().filter(|g| g.shared).count(),
         ..Runs::default()
     };
     for group in groups.values() {
-        let differences = group.differences(profile)?;
+        let differences = group.find_differences(profile)?;
         if !differences.is_empty() {
             let arguments = shell_words(&group.example);
             runs.differing.push(Run {
@@ -66,13 +66,13 @@ pub fn runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
 }
 
 /// The files by arguments in comparable form: folders and temporary names differ between copies.
-fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Arguments, Group>> {
+fn group_by_arguments(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Arguments, Group>> {
     let programs = Programs::of_one(&profile.manifest, &profile.path);
     let mut seen = SeenSources::default();
     let mut groups: BTreeMap<Arguments, Group> = BTreeMap::new();
     each_file(files, |file| {
         let raw = read(file)?;
-        check(&raw, programs.find_program(raw.program, file)?, file)?;
+        check_raw(&raw, programs.find_program(raw.program, file)?, file)?;
         seen.refuse_repeated(&[raw.unique], file, files)?;
         let shared = raw.started.len() != 1;
         for started in &raw.started {
@@ -97,7 +97,7 @@ fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Arguments, Gr
 }
 
 impl Group {
-    fn differences(&self, profile: &Profile) -> Result<Vec<String>> {
+    fn find_differences(&self, profile: &Profile) -> Result<Vec<String>> {
         let verdict = if self.shared {
             let copies = (0..profile.manifest.copies).map(CopyId);
             let processes = copies.map(|c| self.processes.get(&c).copied().unwrap_or_default());
@@ -121,7 +121,7 @@ impl Group {
         let mut gathered = Gathered::default();
         for file in &self.files {
             let raw = read(file)?;
-            add(gathered.by_copy.entry(raw.copy).or_default(), raw, file)?;
+            add_raw(gathered.by_copy.entry(raw.copy).or_default(), raw, file)?;
         }
         put_together(&profile.path, profile.manifest.clone(), gathered)
     }

@@ -1,7 +1,7 @@
 //! What a program that may still be running has counted so far. Nothing is checked that holds only at its end: flow
 //! between functions, and counts of several copies, which are not equally far.
 
-use super::gather::{Copy, add, add_estimates, check};
+use super::gather::{Copy, add_estimates, add_raw, check_raw};
 use super::programs::refuse_foreign_file;
 use super::programs::{Program, Programs};
 use super::{check_forks, combine, empty_profile, finish_estimates};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// A program of which raw profiles are read again and again.
 pub struct Snapshot {
     program: Program,
-    /// What was counted, by [`Snapshot::fill`].
+    /// What was counted, by [`Snapshot::replace_counts`].
     pub profile: Profile,
 }
 
@@ -41,8 +41,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// Raw profiles of other programs, and those that are not what the program writes.
-    pub fn fill(&mut self, raws: Vec<(PathBuf, Raw)>) -> Result<()> {
-        self.forget();
+    pub fn replace_counts(&mut self, raws: Vec<(PathBuf, Raw)>) -> Result<()> {
+        self.clear_counts();
         let mut by_copy: BTreeMap<CopyId, Copy> = BTreeMap::new();
         let mut estimates = data::Gathered::default();
         for (file, mut raw) in raws {
@@ -50,22 +50,22 @@ impl Snapshot {
                 let problem = "it is of another program, or of another rewriting of it";
                 return Err(refuse_foreign_file(&file, problem));
             }
-            check(&raw, &self.program, &file)?;
+            check_raw(&raw, &self.program, &file)?;
             self.profile.sources.push(raw.unique);
             add_estimates(&mut estimates, &mut raw, &file)?;
-            add(by_copy.entry(raw.copy).or_default(), raw, &file)?;
+            add_raw(by_copy.entry(raw.copy).or_default(), raw, &file)?;
         }
         self.profile.sources.sort_unstable();
         self.add_counts(by_copy, estimates)
     }
 
-    fn forget(&mut self) {
+    fn clear_counts(&mut self) {
         let profile = &mut self.profile;
         let functions = profile.manifest.functions.len();
         let measure = profile.manifest.scheme.strategy().measure;
         profile.processes.fill(Processes::default());
         profile.sources.clear();
-        profile.measured = Measurement::none(measure, functions);
+        profile.measured = Measurement::empty(measure, functions);
         profile.entries.fill(None);
         profile.forks.clear();
     }

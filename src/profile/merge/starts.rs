@@ -1,7 +1,7 @@
 //! How often each copy of a program was started, and with which arguments: whether rounds of a test suite ran alike.
 
 use super::arguments::ArgumentCounts;
-use super::gather::{Copy, add, check, each_file, read};
+use super::gather::{Copy, add_raw, check_raw, each_file, read};
 use super::programs::Programs;
 use crate::base::error::Result;
 use crate::base::index::CopyId;
@@ -71,11 +71,11 @@ pub fn count_starts(manifest: &Path, raw: &Path) -> Result<BTreeMap<CopyId, Star
     let mut copies: BTreeMap<CopyId, Copy> = BTreeMap::new();
     each_file(&[PathBuf::from(raw)], |file| {
         let raw = read(file).and_then(|raw| {
-            check(&raw, programs.find_program(raw.program, file)?, file)?;
+            check_raw(&raw, programs.find_program(raw.program, file)?, file)?;
             Ok(raw)
         });
         raw.map_or(Ok(()), |raw| {
-            add(copies.entry(raw.copy).or_default(), raw, file)
+            add_raw(copies.entry(raw.copy).or_default(), raw, file)
         })
     })?;
     Ok(copies

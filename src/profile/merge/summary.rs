@@ -18,8 +18,8 @@ pub fn summary(profile: &Profile, name: &str) -> String {
             "raw profiles",
             group_all_digits(profile.sources.len() as u64),
         ),
-        ("copies", copies(profile)),
-        ("runs", runs(profile)),
+        ("copies", describe_copies(profile)),
+        ("runs", describe_runs(profile)),
         describe_what_ran(profile),
     ];
     // Most profiles have no findings, and to name functions means to read all of their code.
@@ -45,7 +45,7 @@ pub fn summary(profile: &Profile, name: &str) -> String {
     text
 }
 
-fn copies(profile: &Profile) -> String {
+fn describe_copies(profile: &Profile) -> String {
     let present = profile.processes.iter().filter(|c| c.total() > 0);
     let present = format!("{} of {}", present.count(), profile.manifest.copies);
     let idle = idle_copies(&profile.manifest);
@@ -64,7 +64,7 @@ fn copies(profile: &Profile) -> String {
 }
 
 /// How often copies were started, of those that were.
-fn runs(profile: &Profile) -> String {
+fn describe_runs(profile: &Profile) -> String {
     let of_each = if profile.manifest.copies == 1 {
         ""
     } else {
@@ -94,11 +94,14 @@ fn describe_what_ran(profile: &Profile) -> (&'static str, String) {
 
 fn functions_that_ran(profile: &Profile) -> String {
     let all = &profile.manifest.functions;
-    let (ran, of) = (profile.executed().count() as u64, all.len() as u64);
+    let (ran, of) = (
+        profile.executed_functions().count() as u64,
+        all.len() as u64,
+    );
     let (ran, of) = (group_all_digits(ran), group_all_digits(of));
     let mut text = format!("{ran} of {of} ran");
     let skipped = all.iter().filter(|f| f.status.is_skipped()).count();
-    let without_paths = profile.unselected().count();
+    let without_paths = profile.unselected_functions().count();
     for (n, why) in [
         (skipped, "skipped"),
         (without_paths, "without selected paths"),

@@ -21,7 +21,7 @@ pub(super) fn diamonds() -> Profile {
 }
 
 /// The profile of a run of [`diamonds`] with these counts of the first function's paths; `source` tells runs apart.
-fn run(source: u8, counts: &[(u64, u64)]) -> Profile {
+fn profile_of_run(source: u8, counts: &[(u64, u64)]) -> Profile {
     let mut p = diamonds();
     p.sources = vec![[source; 16]];
     made::path_counts(&mut p)[FuncId(0)] = made::counts(counts);
@@ -43,24 +43,27 @@ fn folder(profiles: &[Profile]) -> (TempDir, PathBuf, Vec<PathBuf>) {
 }
 
 /// Merges these; the error's text.
-fn merged(profiles: &[Profile], mode: FailureMode) -> Result<Merged, String> {
+fn merge_profiles(profiles: &[Profile], mode: FailureMode) -> Result<Merged, String> {
     let (_dir, manifest, files) = folder(profiles);
     merge(&manifest, &files, mode).map_err(|e| e.to_string())
 }
 
-fn refused(profiles: &[Profile], mode: FailureMode) -> String {
-    merged(profiles, mode).err().expect("refused")
+fn merge_error(profiles: &[Profile], mode: FailureMode) -> String {
+    merge_profiles(profiles, mode).err().expect("refused")
 }
 
 #[test]
 fn profiles_add_up() {
-    let (mut a, mut b) = (run(9, &[(0, 5), (1, 2)]), run(4, &[(1, 3)]));
+    let (mut a, mut b) = (
+        profile_of_run(9, &[(0, 5), (1, 2)]),
+        profile_of_run(4, &[(1, 3)]),
+    );
     a.entries[FuncId(1)] = Some(0);
     b.entries[FuncId(1)] = Some(0);
     made::path_counts(&mut b)[FuncId(1)] = made::counts(&[(0, 1)]);
     b.entries[FuncId(1)] = Some(7);
     b.processes[CopyId(1)].cut_short = 1;
-    let m = merged(&[a, b], FailureMode::Any).unwrap();
+    let m = merge_profiles(&[a, b], FailureMode::Any).unwrap();
     let counts = vec![made::counts(&[(0, 5), (1, 5)]), made::counts(&[(0, 1)])];
     assert_eq!(
         m.profile.measured,
@@ -102,7 +105,7 @@ fn a_copy_with_nothing_to_profile_is_told() {
 /// What verification finds in the sum, and what earlier merges found.
 #[test]
 fn the_verdict_is_of_all_parts() {
-    let (mut a, mut b) = (run(1, &[]), run(2, &[]));
+    let (mut a, mut b) = (profile_of_run(1, &[]), profile_of_run(2, &[]));
     // No activation that was never begun ends.
     made::path_counts(&mut b)[FuncId(1)] = made::counts(&[(0, 5)]);
     b.entries[FuncId(1)] = Some(2);
@@ -113,7 +116,10 @@ fn the_verdict_is_of_all_parts() {
         off: 1,
         what: "earlier".into(),
     }];
-    let verdict = merged(&[a, b], FailureMode::Any).unwrap().profile.verdict;
+    let verdict = merge_profiles(&[a, b], FailureMode::Any)
+        .unwrap()
+        .profile
+        .verdict;
     assert_eq!(verdict.unlike, ["copy 1 ran otherwise"]);
     let found = verdict.violations.iter().map(|v| (v.function.0, v.off));
     assert_eq!(found.collect::<Vec<_>>(), [(1, 3), (0, 1)]);
@@ -122,7 +128,7 @@ fn the_verdict_is_of_all_parts() {
 
 #[test]
 fn nothing_counts_twice() {
-    let twice = [run(1, &[(0, 5)]), run(1, &[(0, 5)])];
+    let twice = [profile_of_run(1, &[(0, 5)]), profile_of_run(1, &[(0, 5)])];
     let (_dir, manifest, files) = folder(&twice);
     let error = merge(&manifest, &files, FailureMode::Any).err().unwrap();
     let problem = format!("its counts were read before, from {}", files[0].display());
@@ -140,7 +146,7 @@ fn nothing_counts_twice() {
 
 #[test]
 fn other_files_are_refused_or_left_out() {
-    let (dir, manifest, mut files) = folder(&[run(1, &[(0, 5)])]);
+    let (dir, manifest, mut files) = folder(&[profile_of_run(1, &[(0, 5)])]);
     let other = dir.path().join("notes");
     std::fs::write(&other, "no counts").unwrap();
     let line = format!(
@@ -161,9 +167,9 @@ fn other_files_are_refused_or_left_out() {
 #[test]
 fn nothing_to_merge() {
     for mode in [FailureMode::Any, FailureMode::All] {
-        assert!(refused(&[], mode).contains("no raw profile of it can be used"));
+        assert!(merge_error(&[], mode).contains("no raw profile of it can be used"));
     }
-    let m = merged(&[], FailureMode::Warn).unwrap();
+    let m = merge_profiles(&[], FailureMode::Warn).unwrap();
     assert_eq!(
         m.profile.verdict.gaps,
         ["nothing of copies 0, 1 was merged"]
@@ -174,23 +180,23 @@ fn nothing_to_merge() {
 
 #[test]
 fn copies_that_are_missing() {
-    let mut p = run(1, &[(0, 5)]);
+    let mut p = profile_of_run(1, &[(0, 5)]);
     p.processes[CopyId(1)] = Processes::default();
     let one = std::slice::from_ref(&p);
-    assert!(refused(one, FailureMode::Any).contains("no raw profile of copy 1; run it"));
-    let gaps = |mode| merged(one, mode).unwrap().profile.verdict.gaps;
+    assert!(merge_error(one, FailureMode::Any).contains("no raw profile of copy 1; run it"));
+    let gaps = |mode| merge_profiles(one, mode).unwrap().profile.verdict.gaps;
     for mode in [FailureMode::All, FailureMode::Warn] {
         assert_eq!(gaps(mode), ["nothing of copy 1 was merged"]);
     }
     p.processes[CopyId(1)].absent = 1;
-    let could_not = refused(std::slice::from_ref(&p), FailureMode::Any);
+    let could_not = merge_error(std::slice::from_ref(&p), FailureMode::Any);
     assert!(
         could_not.contains("copy 1 could not write a raw profile; see its stderr"),
         "{could_not}"
     );
     // A child of a fork is a raw profile of its copy.
     p.processes[CopyId(1)].children = 1;
-    let m = merged(&[p], FailureMode::Any).unwrap();
+    let m = merge_profiles(&[p], FailureMode::Any).unwrap();
     let said = summary(&m.profile, "x");
     assert!(
         said.contains("  runs          0 to 1 of each copy\n"),
@@ -200,15 +206,15 @@ fn copies_that_are_missing() {
 
 #[test]
 fn foreign_and_incomplete_profiles_are_refused() {
-    let mut p = run(1, &[(0, 5)]);
+    let mut p = profile_of_run(1, &[(0, 5)]);
     p.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
-    let error = refused(std::slice::from_ref(&p), FailureMode::Any);
+    let error = merge_error(std::slice::from_ref(&p), FailureMode::Any);
     assert!(
         error.contains("it is incomplete: nothing of copy 1 was merged"),
         "{error}"
     );
     p.manifest.program = "f".repeat(p.manifest.program.len());
-    let error = refused(&[p], FailureMode::Any);
+    let error = merge_error(&[p], FailureMode::Any);
     assert!(error.contains("it is of another program"), "{error}");
 }
 
@@ -224,15 +230,21 @@ fn counts_of_paths_and_of_edges_do_not_add_up() {
 
 #[test]
 fn sums_that_overflow() {
-    let most = [run(1, &[(0, u64::MAX)]), run(2, &[(0, 1)])];
-    let error = refused(&most, FailureMode::Any);
+    let most = [
+        profile_of_run(1, &[(0, u64::MAX)]),
+        profile_of_run(2, &[(0, 1)]),
+    ];
+    let error = merge_error(&most, FailureMode::Any);
     assert!(
         error.contains("a count of function 0 overflows; merge fewer runs"),
         "{error}"
     );
     assert!(
-        merged(
-            &[run(1, &[(0, u64::MAX - 1)]), run(2, &[(0, 1)])],
+        merge_profiles(
+            &[
+                profile_of_run(1, &[(0, u64::MAX - 1)]),
+                profile_of_run(2, &[(0, 1)])
+            ],
             FailureMode::Any
         )
         .is_ok()

@@ -26,7 +26,7 @@ impl Absent {
     ///
     /// # Errors
     /// It is none.
-    pub fn named(mark: &Path) -> Result<Absent> {
+    pub fn from_mark(mark: &Path) -> Result<Absent> {
         let name = mark.file_stem().and_then(|n| n.to_str());
         name.and_then(Absent::parse).ok_or_else(|| {
             let problem = "its name is not one that a process without a raw profile leaves";
@@ -41,15 +41,15 @@ impl Absent {
         };
         let plain = copy.bytes().all(|b| b.is_ascii_digit());
         Some(Absent {
-            program: bytes(program)?,
+            program: parse_hex(program)?,
             copy: CopyId(copy.parse().ok().filter(|_| plain)?),
-            unique: bytes(unique)?,
+            unique: parse_hex(unique)?,
         })
     }
 }
 
 /// 16 bytes in hexadecimal digits.
-fn bytes(digits: &str) -> Option<[u8; 16]> {
+fn parse_hex(digits: &str) -> Option<[u8; 16]> {
     let plain = digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit());
     let number = plain.then(|| u128::from_str_radix(digits, 16).ok());
     number.flatten().map(u128::to_be_bytes)
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn names_of_marks_are_told_from_others() {
         let id = "0123456789abcdef0123456789abcdef";
-        let mark = |name: String| Absent::named(Path::new(&format!("raw/{name}.p3absent")));
+        let mark = |name: String| Absent::from_mark(Path::new(&format!("raw/{name}.p3absent")));
         let absent = mark(format!("3-{id}-{id}")).unwrap();
         assert_eq!((absent.copy, absent.program[1]), (CopyId(3), 0x23));
         let (short, sign) = (&id[1..], format!("+{}", &id[1..]));

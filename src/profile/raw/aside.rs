@@ -47,7 +47,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// What a block like this one held from `first` on.
-    pub(super) fn aside(&self, block: &Block<O>, first: u64) -> Aside<'a, O> {
+    pub(super) fn baseline_from(&self, block: &Block<O>, first: u64) -> Aside<'a, O> {
         let key = (block.kind.get(), block.module.get(), block.shift.get());
         let area = self.aside.get(&key).copied();
         let window = || self.window.again();
@@ -60,7 +60,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 
 impl<O: ByteOrder> Aside<'_, O> {
     /// What a counter at `at` counted since, that holds `count` now.
-    pub(super) fn rest(&mut self, at: u64, count: u64) -> Result<u64, Problem> {
+    pub(super) fn count_since_baseline(&mut self, at: u64, count: u64) -> Result<u64, Problem> {
         let Some((area, window)) = &mut self.then else {
             return Ok(count);
         };

@@ -1,6 +1,9 @@
 //! Counters of modules, and hash tables in arenas.
 
-use super::{Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add, damaged, sum, with_shift};
+use super::{
+    Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add_count, damaged, sum_or_overflow,
+    with_shift,
+};
 use crate::base::index::FuncId;
 use crate::copies::plan::keys::Keys;
 use crate::runtime::abi;
@@ -10,7 +13,7 @@ use zerocopy::FromBytes;
 use zerocopy::byteorder::{ByteOrder, LE};
 
 impl<O: ByteOrder> Reader<'_, O> {
-    pub(super) fn module(
+    pub(super) fn read_module(
         &mut self,
         block: &Block<O>,
         records: &[Function<O>],
@@ -18,7 +21,7 @@ impl<O: ByteOrder> Reader<'_, O> {
         raw: &mut Raw,
     ) -> Result<(), Problem> {
         let counters = at + block.counters_offset.get();
-        let mut aside = self.aside(block, counters);
+        let mut aside = self.baseline_from(block, counters);
         let functions = raw.shifts.entry(block.shift.get()).or_default();
         // In order and disjoint: no counter is read twice.
         let mut free = 0;
@@ -35,13 +38,13 @@ impl<O: ByteOrder> Reader<'_, O> {
                 let problem = "overlap, or lie outside its block";
                 return Err(damaged(format!("the counts of function {func} {problem}")));
             }
-            self.function(record, counters, &mut aside, function)?;
+            self.read_function(record, counters, &mut aside, function)?;
             free = first + record.size.get();
         }
         Ok(())
     }
 
-    fn function(
+    fn read_function(
         &mut self,
         record: &Function<O>,
         counters: u64,
@@ -56,12 +59,12 @@ impl<O: ByteOrder> Reader<'_, O> {
             _ => {}
         }
         while let Some((found, count)) = self.window.find(at, end, 8)? {
-            let count = aside.rest(found, count)?;
+            let count = aside.count_since_baseline(found, count)?;
             match record.kind.get() {
-                abi::ARRAY => add(&mut to.counts, (found - first) / 8, count)?,
-                abi::ENTRIES => to.entries = Some(sum(to.entries.unwrap_or(0), count)?),
-                abi::FORKS => add(&mut to.forks, (found - first) / 8, count)?,
-                _ => to.hits = Some(sum(to.hits.unwrap_or(0), count)?),
+                abi::ARRAY => add_count(&mut to.counts, (found - first) / 8, count)?,
+                abi::ENTRIES => to.entries = Some(sum_or_overflow(to.entries.unwrap_or(0), count)?),
+                abi::FORKS => add_count(&mut to.forks, (found - first) / 8, count)?,
+                _ => to.hits = Some(sum_or_overflow(to.hits.unwrap_or(0), count)?),
             }
             at = found + 8;
         }
@@ -69,7 +72,7 @@ impl<O: ByteOrder> Reader<'_, O> {
     }
 
     /// Walks the chunks of an arena; between them, what was reserved and never used is zero.
-    pub(super) fn arena(
+    pub(super) fn read_arena(
         &mut self,
         mut at: u64,
         end: u64,
@@ -97,7 +100,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             };
             let functions = raw.shifts.entry(chunk.shift.get()).or_default();
             let counts = &mut functions.entry(func).or_default().counts;
-            self.slots(first, first + size, &mut aside, counts, chunk.size.get())
+            self.read_slots(first, first + size, &mut aside, counts, chunk.size.get())
                 .map_err(|problem| locate_in_function(problem, func))?;
             at = (first + size).next_multiple_of(UNIT);
         }
@@ -105,7 +108,7 @@ impl<O: ByteOrder> Reader<'_, O> {
     }
 
     /// The slots of a table whose ids are below `ids`.
-    fn slots(
+    fn read_slots(
         &mut self,
         mut at: u64,
         end: u64,
@@ -121,7 +124,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             // A key without count: the process ended between the two.
             let slot = Slot::<O>::read_from_bytes(self.window.bytes(found, SIZE as usize)?);
             let count = slot.expect("of its size").count.get();
-            add(counts, id, aside.rest(found + 8, count)?)?;
+            add_count(counts, id, aside.count_since_baseline(found + 8, count)?)?;
             at = found + SIZE;
         }
         Ok(())

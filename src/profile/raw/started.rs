@@ -27,7 +27,7 @@ pub struct Started {
 }
 
 /// The `n` strings of `text`, each ended by a zero; `None` if it is otherwise.
-pub(super) fn strings(text: &[u8], n: u64) -> Option<Vec<Vec<u8>>> {
+pub(super) fn split_strings(text: &[u8], n: u64) -> Option<Vec<Vec<u8>>> {
     let mut strings: Vec<Vec<u8>> = text.split(|&b| b == 0).map(<[u8]>::to_vec).collect();
     (strings.pop() == Some(Vec::new()) && strings.len() as u64 == n).then_some(strings)
 }
@@ -52,18 +52,18 @@ pub(super) fn read<O: ByteOrder>(
         }
         let checked = [record.arguments, record.text_size, record.process];
         let text = window.bytes(at + SIZE as u64, size as usize)?.to_vec();
-        if record.key.get() != hash(&text, &checked.map(|w| w.to_bytes())) {
+        if record.key.get() != hash_start(&text, &checked.map(|w| w.to_bytes())) {
             return Err(wrong());
         }
-        let started = started(&record, &text).ok_or_else(wrong)?;
+        let started = parse_start(&record, &text).ok_or_else(wrong)?;
         raw.started.push(started);
         at = (at + SIZE as u64 + size).next_multiple_of(8);
     }
     Ok(())
 }
 
-fn started<O: ByteOrder>(record: &Record<O>, text: &[u8]) -> Option<Started> {
-    let mut arguments = strings(text, u64::from(record.arguments.get()) + 1)?;
+fn parse_start<O: ByteOrder>(record: &Record<O>, text: &[u8]) -> Option<Started> {
+    let mut arguments = split_strings(text, u64::from(record.arguments.get()) + 1)?;
     let folder = arguments.pop()?;
     Some(Started {
         arguments,
@@ -76,7 +76,7 @@ fn started<O: ByteOrder>(record: &Record<O>, text: &[u8]) -> Option<Started> {
 }
 
 /// FNV-1a, never 0.
-pub(in crate::profile) fn hash(text: &[u8], fields: &[[u8; 4]]) -> u64 {
+pub(in crate::profile) fn hash_start(text: &[u8], fields: &[[u8; 4]]) -> u64 {
     let bytes = text.iter().chain(fields.as_flattened());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, b| {
         (hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3)

@@ -2,7 +2,7 @@
 
 use super::version::OLDEST;
 use super::*;
-use crate::profile::tests::{PAGE, check, raw_profile, seal};
+use crate::profile::tests::{PAGE, put_checksum, raw_profile, seal_checksums};
 use crate::runtime::window::WINDOW;
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -45,32 +45,32 @@ impl Source for Watched {
     }
 }
 
-fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+fn write_bytes(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
 /// A profile without tables: an array with these counts, and the entries, 77, right behind it.
-fn array(counts: &[u64]) -> Vec<u8> {
+fn file_with_array(counts: &[u64]) -> Vec<u8> {
     let mut bytes = raw_profile(&[], &[]);
     bytes.truncate(2 * PAGE);
     let n = counts.len() as u64;
     let length = (2 * PAGE + 8 * counts.len() + 8).next_multiple_of(PAGE);
-    put(&mut bytes, 128, &(length as u64).to_le_bytes());
+    write_bytes(&mut bytes, 128, &(length as u64).to_le_bytes());
     let block = (length - PAGE) as u64;
-    put(&mut bytes, PAGE + 8, &block.to_le_bytes());
-    put(&mut bytes, PAGE + 40, &(n + 1).to_le_bytes());
+    write_bytes(&mut bytes, PAGE + 8, &block.to_le_bytes());
+    write_bytes(&mut bytes, PAGE + 40, &(n + 1).to_le_bytes());
     let records = PAGE + BLOCK_SIZE;
-    put(&mut bytes, records + 8, &n.to_le_bytes());
-    put(&mut bytes, records + FUNCTION_SIZE + 16, &n.to_le_bytes());
-    seal(&mut bytes);
+    write_bytes(&mut bytes, records + 8, &n.to_le_bytes());
+    write_bytes(&mut bytes, records + FUNCTION_SIZE + 16, &n.to_le_bytes());
+    seal_checksums(&mut bytes);
     bytes.extend(counts.iter().chain(&[77]).flat_map(|c| c.to_le_bytes()));
     bytes.resize(length, 0);
     bytes
 }
 
 /// What is found in the array of such a file, which is longer than a window.
-fn found(counts: &[u64]) -> (BTreeMap<u64, u64>, Watched) {
-    let file = Watched::new(array(counts));
+fn read_array(counts: &[u64]) -> (BTreeMap<u64, u64>, Watched) {
+    let file = Watched::new(file_with_array(counts));
     assert!(file.length > 2 * WINDOW);
     let mut raw = parse_source(&file).unwrap();
     let function = raw.functions.remove(&FuncId(0)).unwrap();
@@ -81,7 +81,7 @@ fn found(counts: &[u64]) -> (BTreeMap<u64, u64>, Watched) {
 #[test]
 fn everything_is_read_once() {
     let counts: Vec<u64> = (1..=20_000).collect();
-    let (all, file) = found(&counts);
+    let (all, file) = read_array(&counts);
     assert!(all.into_iter().eq((0..).zip(counts)));
     assert!(file.read.get() <= file.length);
     assert!(file.sought.get() <= file.length.div_ceil(WINDOW));
@@ -91,9 +91,9 @@ fn everything_is_read_once() {
 #[test]
 fn holes_end_anywhere() {
     let mut counts = vec![0; 20_000];
-    assert_eq!(found(&counts).0, BTreeMap::new());
+    assert_eq!(read_array(&counts).0, BTreeMap::new());
     counts[19_999] = 5;
-    assert_eq!(found(&counts).0, BTreeMap::from([(19_999, 5)]));
+    assert_eq!(read_array(&counts).0, BTreeMap::from([(19_999, 5)]));
 }
 
 #[test]
@@ -113,16 +113,16 @@ fn a_file_of_the_version_before_is_read() {
     let strings: Vec<u8> = good[HEADER_SIZE..HEADER_SIZE + 200].to_vec();
     let text = u32::from_le_bytes(good[88..92].try_into().unwrap()) as usize;
     let mut older = good.clone();
-    put(&mut older, 8, &OLDEST.to_le_bytes());
-    put(&mut older, 12, &192u32.to_le_bytes());
-    put(&mut older, 192, &strings);
-    check(&mut older, 0..HEADER_CRC_AT, 192..192 + text, HEADER_CRC_AT);
+    write_bytes(&mut older, 8, &OLDEST.to_le_bytes());
+    write_bytes(&mut older, 12, &192u32.to_le_bytes());
+    write_bytes(&mut older, 192, &strings);
+    put_checksum(&mut older, 0..HEADER_CRC_AT, 192..192 + text, HEADER_CRC_AT);
     // Nor did it look for threads.
     let mut expected = parse(&good).unwrap();
     expected.threads = Threads::Unseen;
     assert_eq!(parse(&older).unwrap(), expected);
     assert_eq!(expected.absent, 0);
-    put(&mut older, 8, &(OLDEST - 1).to_le_bytes());
+    write_bytes(&mut older, 8, &(OLDEST - 1).to_le_bytes());
     let error = parse(&older).unwrap_err();
     assert_eq!(error.to_string(), "raw format version 7 (this build: 11)");
 }
@@ -151,16 +151,16 @@ fn what_a_file_says_of_threads() {
             (offset_of!(Header<LE>, update), atomic),
             (offset_of!(Header<LE>, flags), flags),
         ] {
-            put(&mut bytes, at, &value.to_le_bytes());
+            write_bytes(&mut bytes, at, &value.to_le_bytes());
         }
-        seal(&mut bytes);
+        seal_checksums(&mut bytes);
         if version != VERSION {
             let size = version::header_size(version).unwrap();
             let strings = bytes[HEADER_SIZE..HEADER_SIZE + 200].to_vec();
             let text = u32::from_le_bytes(bytes[88..92].try_into().unwrap()) as usize;
-            put(&mut bytes, 12, &(size as u32).to_le_bytes());
-            put(&mut bytes, size, &strings);
-            check(
+            write_bytes(&mut bytes, 12, &(size as u32).to_le_bytes());
+            write_bytes(&mut bytes, size, &strings);
+            put_checksum(
                 &mut bytes,
                 0..HEADER_CRC_AT,
                 size..size + text,
@@ -186,8 +186,8 @@ fn what_is_refused() {
     ];
     for (at, value, size, problem) in cases {
         let mut bytes = raw_profile(&[1, 2], &[(3, 4)]);
-        put(&mut bytes, at, &value.to_le_bytes()[..size]);
-        seal(&mut bytes);
+        write_bytes(&mut bytes, at, &value.to_le_bytes()[..size]);
+        seal_checksums(&mut bytes);
         let error = parse(&bytes).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
@@ -212,10 +212,10 @@ fn long_arguments() {
         bytes.resize(text.end.next_multiple_of(PAGE), 0);
         bytes.extend(&good[PAGE..]);
         let length = bytes.len() as u64;
-        put(&mut bytes, 128, &length.to_le_bytes());
-        put(&mut bytes, 84, &1u32.to_le_bytes());
-        put(&mut bytes, 88, &(size as u32).to_le_bytes());
-        check(&mut bytes, 0..HEADER_CRC_AT, text, HEADER_CRC_AT);
+        write_bytes(&mut bytes, 128, &length.to_le_bytes());
+        write_bytes(&mut bytes, 84, &1u32.to_le_bytes());
+        write_bytes(&mut bytes, 88, &(size as u32).to_le_bytes());
+        put_checksum(&mut bytes, 0..HEADER_CRC_AT, text, HEADER_CRC_AT);
         parse(&bytes)
     };
     let raw = with(MOST_TEXT).unwrap();

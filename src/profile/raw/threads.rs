@@ -24,7 +24,7 @@ pub enum Threads {
 }
 
 impl Threads {
-    pub(super) fn of<O: ByteOrder>(header: &Header<O>) -> Threads {
+    pub(super) fn from_header<O: ByteOrder>(header: &Header<O>) -> Threads {
         let has = |flag| header.flags.get() & flag != 0;
         if header.update.get() == format::UPDATE_ATOMIC {
             Threads::None

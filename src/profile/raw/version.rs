@@ -25,7 +25,7 @@ pub(super) fn header_size(version: u32) -> Option<usize> {
 }
 
 /// Makes `header`, of [`HEADER_SIZE`] bytes, one of the present version, as far as what is in it goes.
-pub(super) fn complete<O: ByteOrder>(header: &mut [u8]) {
+pub(super) fn complete_header<O: ByteOrder>(header: &mut [u8]) {
     let at = offset_of!(Header<O>, version);
     let version = U32::<O>::from_bytes(header[at..at + 4].try_into().expect("4 bytes"));
     if let Some(size) = header_size(version.get()) {
@@ -37,7 +37,7 @@ pub(super) fn complete<O: ByteOrder>(header: &mut [u8]) {
 pub fn remedy(file: &File) -> &'static str {
     let mut start = [0; 12];
     let read = Source::read_at(file, &mut start, 0).ok();
-    let is = read.and_then(|()| version(&start));
+    let is = read.and_then(|()| read_version(&start));
     // What is read is not refused for its age.
     let is = is.filter(|v| header_size(*v).is_none()).unwrap_or(VERSION);
     let older = "its copy was made by an older p3-rewrite: run p3-rewrite on the input again, then the copies";
@@ -45,7 +45,7 @@ pub fn remedy(file: &File) -> &'static str {
 }
 
 /// The version of a raw profile that begins so.
-fn version(start: &[u8; 12]) -> Option<u32> {
+fn read_version(start: &[u8; 12]) -> Option<u32> {
     let (magic, version) = start.split_at(8);
     let (magic, version) = (magic.try_into().ok()?, version.try_into().ok()?);
     let is_magic = |word: u64| word >> 8 == MAGIC >> 8;

@@ -52,7 +52,7 @@ fn damage_of(good: &raw::Raw, bytes: &[u8]) -> Damage {
 }
 
 /// All that comes of flipping the bits of these bytes, one at a time.
-fn damage(good: &[u8], range: Range<usize>) -> BTreeSet<Damage> {
+fn collect_damage(good: &[u8], range: Range<usize>) -> BTreeSet<Damage> {
     let parsed = raw::parse(good).unwrap();
     let mut bytes = good.to_vec();
     let mut found = BTreeSet::new();
@@ -116,7 +116,7 @@ fn every_flipped_bit() {
     ];
     for (what, range, expected) in regions {
         let expected: BTreeSet<Damage> = expected.iter().copied().collect();
-        assert_eq!(damage(&bytes, range), expected, "{what}");
+        assert_eq!(collect_damage(&bytes, range), expected, "{what}");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_flipped_counter_is_off_by_its_bit() {
 }
 
 /// Reverses the bytes of numbers that follow one another from `at` on, so many bytes each.
-fn reverse(bytes: &mut [u8], mut at: usize, widths: &[usize]) {
+fn reverse_numbers(bytes: &mut [u8], mut at: usize, widths: &[usize]) {
     for &width in widths {
         bytes[at..at + width].reverse();
         at += width;
@@ -151,23 +151,23 @@ fn reverse(bytes: &mut [u8], mut at: usize, widths: &[usize]) {
 fn of_another_byte_order(mut bytes: Vec<u8>) -> Vec<u8> {
     let (module, arena) = (PAGE, 3 * PAGE);
     let chunk = arena + 2 * raw::BLOCK_SIZE;
-    reverse(&mut bytes, 0, &[8, 4, 4]);
-    reverse(&mut bytes, 48, &[4, 4, 8, 8, 8, 4, 4, 4, 4]);
-    reverse(&mut bytes, 112, &[4, 4, 4, 4, 8, 8, 8, 8]);
-    reverse(&mut bytes, module, &[8, 8, 4, 4, 8, 8, 8]);
+    reverse_numbers(&mut bytes, 0, &[8, 4, 4]);
+    reverse_numbers(&mut bytes, 48, &[4, 4, 8, 8, 8, 4, 4, 4, 4]);
+    reverse_numbers(&mut bytes, 112, &[4, 4, 4, 4, 8, 8, 8, 8]);
+    reverse_numbers(&mut bytes, module, &[8, 8, 4, 4, 8, 8, 8]);
     for record in 0..3 {
         let at = module + raw::BLOCK_SIZE + record * raw::FUNCTION_SIZE;
-        reverse(&mut bytes, at, &[4, 4, 8, 8]);
+        reverse_numbers(&mut bytes, at, &[4, 4, 8, 8]);
     }
-    reverse(&mut bytes, 2 * PAGE, &[8; PAGE / 8]);
-    reverse(&mut bytes, arena, &[8, 8, 4]);
-    reverse(&mut bytes, chunk, &[8, 4, 4, 8, 8]);
-    reverse(&mut bytes, chunk + raw::BLOCK_SIZE, &[8; 8]);
-    seal(&mut bytes);
-    reverse(&mut bytes, raw::HEADER_CRC_AT, &[4]);
-    reverse(&mut bytes, module + 60, &[4]);
-    reverse(&mut bytes, arena + 60, &[4]);
-    reverse(&mut bytes, chunk + 60, &[4]);
+    reverse_numbers(&mut bytes, 2 * PAGE, &[8; PAGE / 8]);
+    reverse_numbers(&mut bytes, arena, &[8, 8, 4]);
+    reverse_numbers(&mut bytes, chunk, &[8, 4, 4, 8, 8]);
+    reverse_numbers(&mut bytes, chunk + raw::BLOCK_SIZE, &[8; 8]);
+    seal_checksums(&mut bytes);
+    reverse_numbers(&mut bytes, raw::HEADER_CRC_AT, &[4]);
+    reverse_numbers(&mut bytes, module + 60, &[4]);
+    reverse_numbers(&mut bytes, arena + 60, &[4]);
+    reverse_numbers(&mut bytes, chunk + 60, &[4]);
     bytes
 }
 
@@ -192,7 +192,7 @@ fn flags_are_told_apart() {
         assert_eq!(raw::parse(&bytes).unwrap().lost, lost, "{flags}");
     }
     bytes[92] = 1;
-    seal(&mut bytes);
+    seal_checksums(&mut bytes);
     assert!(raw::parse(&bytes).unwrap().started[0].cut);
 }
 
@@ -220,7 +220,7 @@ fn descriptions_that_cannot_be_are_refused() {
     let with = |at: usize, value: u64| {
         let mut bytes = good.clone();
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-        seal(&mut bytes);
+        seal_checksums(&mut bytes);
         raw::parse(&bytes)
     };
     let (page, module) = (72, PAGE);
@@ -263,7 +263,7 @@ fn kinds_of_records_are_told_apart() {
         let mut bytes = raw_profile(&[1], &[]);
         bytes[kind] = kind_value;
         bytes[counter] = count;
-        seal(&mut bytes);
+        seal_checksums(&mut bytes);
         let raw = raw::parse(&bytes).ok()?;
         let function = &raw.functions[&FuncId(0)];
         Some((function.entries, function.hits))

@@ -145,7 +145,7 @@ pub(crate) fn profile() -> Profile {
 }
 
 /// [`profile`] as it was later: counts, a name and the control flow of two functions have changed.
-fn later() -> Profile {
+fn later_profile() -> Profile {
     let mut p = profile();
     let counts = made::path_counts(&mut p);
     counts[FuncId(0)] = made::counts(&[(1, 3), (2, 2), (3, 1), (4, 1), (5, 2)]);
@@ -159,7 +159,7 @@ fn later() -> Profile {
     p
 }
 
-fn only(p: &Profile, function: &str, top: Option<usize>) -> Selection {
+fn select_function(p: &Profile, function: &str, top: Option<usize>) -> Selection {
     let function = Regex::new(function).unwrap();
     Selection::new(Some(&function), top, &[p]).unwrap()
 }
@@ -191,11 +191,11 @@ fn paths_and_edges() {
         Report::new(p.paths().unwrap(), &selection).unwrap()
     };
     assert_eq!(
-        exported(&p, "csv", Weigh::Paths),
+        export_text(&p, "csv", Weigh::Paths),
         csv::render(&report(None))
     );
     assert_eq!(
-        exported(&p, "json", Weigh::Paths),
+        export_text(&p, "json", Weigh::Paths),
         json::render(&report(None))
     );
     let counts = edges::collect(&p, &Selection::default()).unwrap();
@@ -216,7 +216,7 @@ fn paths_and_edges() {
 
 #[test]
 fn analyses() {
-    let (p, later) = (profile(), later());
+    let (p, later) = (profile(), later_profile());
     let paths = p.paths().unwrap();
     let top = |top| Selection {
         top,
@@ -260,7 +260,7 @@ fn analyses() {
         (
             "coverage of one function of two",
             coverage::text(
-                &covered(&only(&p, "^(main|_Z4workv)$", Some(1))),
+                &covered(&select_function(&p, "^(main|_Z4workv)$", Some(1))),
                 &Sources::without_files(),
                 LAYOUT,
             ),
@@ -286,7 +286,7 @@ fn analyses() {
 }
 
 /// `p` in the format with this name.
-fn exported(p: &Profile, name: &str, weigh: Weigh) -> String {
+fn export_text(p: &Profile, name: &str, weigh: Weigh) -> String {
     let exporter = EXPORTERS.iter().find(|e| e.name == name).unwrap();
     let Writer::Profile(write) = exporter.writer else {
         panic!("{name} is not made from profiles alone");
@@ -306,7 +306,7 @@ fn exported(p: &Profile, name: &str, weigh: Weigh) -> String {
 #[test]
 fn exports() {
     let p = profile();
-    let text = |name, weigh| (name, exported(&p, name, weigh));
+    let text = |name, weigh| (name, export_text(&p, name, weigh));
     let views = [
         text("lcov", Weigh::Paths),
         text("lcov-1", Weigh::Paths),

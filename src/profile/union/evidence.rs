@@ -51,7 +51,7 @@ impl Partial {
 
     /// Whether each path that it did not count has been seen elsewhere, so that it counted all that are left: a
     /// residual run whose earlier profiles are here.
-    fn complements(&self, seen: &BTreeMap<PathId, u64>) -> bool {
+    fn completes_seen(&self, seen: &BTreeMap<PathId, u64>) -> bool {
         self.known.len() as u64 == self.uncounted
             && self.known.iter().all(|id| seen.contains_key(id))
     }
@@ -71,7 +71,7 @@ impl Evidence {
 
     /// Writes into `entry` which of the `seen` paths ran at least as often as counted, and of which others it is
     /// known that they did not run. Whether anything is not known.
-    pub(super) fn settle(
+    pub(super) fn settle_counts(
         &self,
         entry: &mut FunctionEntry,
         seen: &BTreeMap<PathId, u64>,
@@ -87,7 +87,7 @@ impl Evidence {
             self.partial.iter().all(exact)
         };
         entry.at_least = seen.keys().filter(|id| !is_exact(id)).copied().collect();
-        let mut open = self.partial.iter().filter(|p| !p.complements(seen));
+        let mut open = self.partial.iter().filter(|p| !p.completes_seen(seen));
         let open: Vec<&Partial> = open.by_ref().filter(|p| !p.counted.are_all()).collect();
         let sets: Vec<&IdSet<_>> = open
             .iter()
@@ -127,7 +127,7 @@ impl UnionInProgress {
     pub(super) fn settle_evidence(&mut self) -> Result<()> {
         let mut is_partial = false;
         for (entry, sum) in self.manifest.functions.iter_mut().zip(&self.functions) {
-            let settled = sum.evidence.settle(entry, &sum.counts);
+            let settled = sum.evidence.settle_counts(entry, &sum.counts);
             is_partial |= settled.map_err(|problem| {
                 Error::Usage(format!(
                     "{}: {problem}; merge the raw profiles again",

@@ -45,7 +45,7 @@ fn program_without_lines(name: u8, of: &[Made]) -> Profile {
 }
 
 /// Name and counts of all functions, in order.
-fn counted(union: &Union) -> Vec<(&str, Vec<(u64, u64)>)> {
+fn counts_by_function(union: &Union) -> Vec<(&str, Vec<(u64, u64)>)> {
     let profile = &union.profile;
     profile.manifest.check().unwrap();
     let counts = |f: FuncId| {
@@ -57,7 +57,7 @@ fn counted(union: &Union) -> Vec<(&str, Vec<(u64, u64)>)> {
         .collect()
 }
 
-fn joined(profiles: &[Profile]) -> Union {
+fn join_profiles(profiles: &[Profile]) -> Union {
     union(profiles).unwrap()
 }
 
@@ -75,14 +75,14 @@ fn counts_of_shared_functions_add_up() {
             ("main", DIAMOND, &[]),
         ],
     );
-    let both = joined(&[a.clone(), b.clone()]);
+    let both = join_profiles(&[a.clone(), b.clone()]);
     let expected = [
         ("main", vec![(0, 1)]),
         ("f", vec![(0, 5), (1, 5)]),
         ("g", vec![(0, 4)]),
         ("main", vec![]),
     ];
-    assert_eq!(counted(&both), expected);
+    assert_eq!(counts_by_function(&both), expected);
     assert_eq!((both.shared, both.partly), (1, 0));
     assert_eq!(both.profile.sources, [[1; 16], [2; 16]]);
     assert_eq!(both.profile.processes.len(), 1);
@@ -102,17 +102,17 @@ fn counts_of_shared_functions_add_up() {
     let mut c = a.clone();
     (c.manifest.scheme, c.sources) = (Scheme::Sbl, vec![[9; 16]]);
     let of_unions = [both.profile.clone(), c];
-    let mut schemes = joined(&of_unions).profile.manifest.united;
+    let mut schemes = join_profiles(&of_unions).profile.manifest.united;
     schemes.sort_by_key(Scheme::to_string);
     assert_eq!(schemes, [Scheme::Pbl, Scheme::Sbl]);
     // In another order, the same counts.
-    let other = joined(&[b, a]);
+    let other = join_profiles(&[b, a]);
     assert_eq!(
         other.profile.manifest.program,
         both.profile.manifest.program
     );
     let sorted = |u: &Union| {
-        let mut all: Vec<_> = counted(u)
+        let mut all: Vec<_> = counts_by_function(u)
             .into_iter()
             .map(|(n, c)| (n.to_string(), c))
             .collect();
@@ -130,10 +130,13 @@ fn local_functions_are_of_their_modules() {
         p.manifest.modules[ModuleId(0)].name = module.into();
         p
     };
-    let apart = joined(&[local(1, "a.o", 1), local(2, "b.o", 2)]);
-    assert_eq!(counted(&apart), [("f", vec![(0, 1)]), ("f", vec![(0, 2)])]);
-    let one = joined(&[local(1, "a.o", 1), local(2, "a.o", 2)]);
-    assert_eq!(counted(&one), [("f", vec![(0, 3)])]);
+    let apart = join_profiles(&[local(1, "a.o", 1), local(2, "b.o", 2)]);
+    assert_eq!(
+        counts_by_function(&apart),
+        [("f", vec![(0, 1)]), ("f", vec![(0, 2)])]
+    );
+    let one = join_profiles(&[local(1, "a.o", 1), local(2, "a.o", 2)]);
+    assert_eq!(counts_by_function(&one), [("f", vec![(0, 3)])]);
 }
 
 /// Without debug information nobody knows that two modules are of one source.
@@ -146,15 +149,15 @@ fn functions_without_lines_are_of_their_modules() {
         p
     };
     let apart = [("main", vec![(0, 1)]), ("main", vec![(0, 1)])];
-    let both = joined(&[of(1, "t1.o", "1"), of(2, "t2.o", "2")]);
-    assert_eq!(counted(&both), apart);
+    let both = join_profiles(&[of(1, "t1.o", "1"), of(2, "t2.o", "2")]);
+    assert_eq!(counts_by_function(&both), apart);
     // Two folders' main.o, and two modules from standard input.
     for name in ["main.o", "-"] {
-        let both = joined(&[of(1, name, "1"), of(2, name, "2")]);
-        assert_eq!(counted(&both), apart);
+        let both = join_profiles(&[of(1, name, "1"), of(2, name, "2")]);
+        assert_eq!(counts_by_function(&both), apart);
     }
-    let one = joined(&[of(1, "lib.a/f.o", "1"), of(2, "lib.a/f.o", "1")]);
-    assert_eq!(counted(&one), [("main", vec![(0, 2)])]);
+    let one = join_profiles(&[of(1, "lib.a/f.o", "1"), of(2, "lib.a/f.o", "1")]);
+    assert_eq!(counts_by_function(&one), [("main", vec![(0, 2)])]);
 }
 
 /// `main` of two sources, a method of a class that two sources define, and a function of one name in two lines of a
@@ -174,7 +177,7 @@ fn functions_of_other_sources_stay_apart() {
             (f.loc, f.linkage) = (Some(Loc { file: 0, line }), linkage);
             p
         };
-        let number = |a, b| joined(&[a, b]).profile.manifest.functions.len();
+        let number = |a, b| join_profiles(&[a, b]).profile.manifest.functions.len();
         let first = || at(1, "/p/a.cpp", 3, "1");
         assert_eq!(number(first(), at(2, "/p/b.cpp", 3, "1")), 2);
         assert_eq!(number(first(), at(2, "/p/a.cpp", 4, "1")), 2);
@@ -183,8 +186,8 @@ fn functions_of_other_sources_stay_apart() {
             2,
             "another text"
         );
-        let same = joined(&[first(), at(2, "/p/a.cpp", 3, "")]);
-        assert_eq!(counted(&same), [(name, vec![(0, 3)])]);
+        let same = join_profiles(&[first(), at(2, "/p/a.cpp", 3, "")]);
+        assert_eq!(counts_by_function(&same), [(name, vec![(0, 3)])]);
         assert_eq!(same.profile.manifest.checksums, ["1"]);
     }
 }
@@ -230,19 +233,19 @@ fn static_functions_of_a_header_find_those_of_their_modules() {
         }
         p
     };
-    let both = joined(&[
+    let both = join_profiles(&[
         program(1, &[("lib.o", 1)]),
         program(2, &[("own.o", 10), ("lib.o", 100)]),
     ]);
     assert_eq!(
-        counted(&both),
+        counts_by_function(&both),
         [("f", vec![(0, 101)]), ("f", vec![(0, 10)])]
     );
     let places: Vec<Vec<FuncId>> = both.places.iter().map(|p| p.raw.clone()).collect();
     assert_eq!(places, [vec![FuncId(0)], vec![FuncId(1), FuncId(0)]]);
     // Modules that only one has are of one source all the same.
-    let both = joined(&[program(1, &[("a.o", 1)]), program(2, &[("b.o", 10)])]);
-    assert_eq!(counted(&both), [("f", vec![(0, 11)])]);
+    let both = join_profiles(&[program(1, &[("a.o", 1)]), program(2, &[("b.o", 10)])]);
+    assert_eq!(counts_by_function(&both), [("f", vec![(0, 11)])]);
 }
 
 #[test]
@@ -256,17 +259,23 @@ fn local_functions_of_one_source_are_one_in_two_programs() {
         p.manifest.modules[ModuleId(0)].name = module.into();
         p
     };
-    let one = joined(&[local(1, "a.o", 7), local(2, ".libs/a.o", 7)]);
-    assert_eq!(counted(&one), [("f", vec![(0, 2)])]);
-    let apart = joined(&[local(1, "a.o", 7), local(2, ".libs/a.o", 9)]);
-    assert_eq!(counted(&apart), [("f", vec![(0, 1)]), ("f", vec![(0, 1)])]);
+    let one = join_profiles(&[local(1, "a.o", 7), local(2, ".libs/a.o", 7)]);
+    assert_eq!(counts_by_function(&one), [("f", vec![(0, 2)])]);
+    let apart = join_profiles(&[local(1, "a.o", 7), local(2, ".libs/a.o", 9)]);
+    assert_eq!(
+        counts_by_function(&apart),
+        [("f", vec![(0, 1)]), ("f", vec![(0, 1)])]
+    );
 }
 
 #[test]
 fn functions_of_one_program_stay_apart() {
     let twice = [("f", DIAMOND, &[(0, 1)][..]), ("f", DIAMOND, &[(0, 2)])];
-    let both = joined(&[program(1, &twice), program(2, &twice)]);
-    assert_eq!(counted(&both), [("f", vec![(0, 2)]), ("f", vec![(0, 4)])]);
+    let both = join_profiles(&[program(1, &twice), program(2, &twice)]);
+    assert_eq!(
+        counts_by_function(&both),
+        [("f", vec![(0, 2)]), ("f", vec![(0, 4)])]
+    );
 }
 
 #[test]
@@ -276,8 +285,8 @@ fn what_one_program_skips_is_told() {
     skipped.manifest.functions[FuncId(0)].status = Status::Skipped(SkipReason::Excluded);
     skipped.manifest.functions[FuncId(0)].share = ShareEntry::Nothing;
     for profiles in [[skipped.clone(), program(2, &f)], [program(2, &f), skipped]] {
-        let both = joined(&profiles);
-        assert_eq!(counted(&both), [("f", vec![(0, 2)])]);
+        let both = join_profiles(&profiles);
+        assert_eq!(counts_by_function(&both), [("f", vec![(0, 2)])]);
         assert_eq!(both.partly, 1);
         assert!(
             !both.profile.manifest.functions[FuncId(0)]
@@ -293,13 +302,13 @@ fn entries_of_one_program_and_paths_of_another() {
     let mut left = f(1);
     left.manifest.functions[FuncId(0)].may_leave = vec![BlockId(1)];
     left.entries = ti_vec![Some(7)];
-    let both = joined(&[left, f(2)]);
+    let both = join_profiles(&[left, f(2)]);
     assert_eq!(both.profile.entries.raw, [Some(9)]);
     assert_eq!(
         both.profile.manifest.functions[FuncId(0)].may_leave,
         [BlockId(1)]
     );
-    let neither = joined(&[f(1), f(2)]);
+    let neither = join_profiles(&[f(1), f(2)]);
     assert_eq!(neither.profile.entries.raw, [None]);
 }
 
@@ -315,11 +324,11 @@ fn callees_of_both_programs() {
         all.map(|f| f.address_taken).collect()
     };
     assert_eq!(
-        taken(&joined(&[call(1, "g"), call(2, "g")])),
+        taken(&join_profiles(&[call(1, "g"), call(2, "g")])),
         [false, false]
     );
     assert_eq!(
-        taken(&joined(&[call(1, "g"), call(2, "h")])),
+        taken(&join_profiles(&[call(1, "g"), call(2, "h")])),
         [false, true, true]
     );
 }
@@ -334,7 +343,7 @@ fn verdicts_are_kept_with_their_programs() {
         off: 3,
         what: "path 0: 1 against 4".into(),
     }];
-    let both = joined(&[a, b]).profile.verdict;
+    let both = join_profiles(&[a, b]).profile.verdict;
     assert_eq!(both.gaps, ["program-2: nothing of copy 1 was merged"]);
     assert_eq!(both.violations[0].function, FuncId(1));
 }
@@ -368,7 +377,7 @@ fn bodies_are_sorted() {
             ordinal: 4,
         },
     );
-    let bodies = joined(&[a, b]).profile.manifest.functions[FuncId(0)]
+    let bodies = join_profiles(&[a, b]).profile.manifest.functions[FuncId(0)]
         .bodies
         .clone();
     assert!(
@@ -400,12 +409,12 @@ fn baseline_leaves_out_functions_that_programs_have() {
     };
     let both = union_with_baseline(&[a], &[source(2), source(3)], Builds::One).unwrap();
     let expected = [("f", vec![(0, 1)]), ("h", vec![]), ("g", vec![])];
-    assert_eq!(counted(&both), expected);
+    assert_eq!(counts_by_function(&both), expected);
     assert_eq!((both.shared, both.partly), (0, 0));
     // Another function of that name, of other lines, is one more.
     let a = at(program(1, &of_program), &[Some(4), Some(9)]);
     let both = union_with_baseline(&[a], &[source(2)], Builds::One).unwrap();
-    let names: Vec<&str> = counted(&both).iter().map(|(n, _)| *n).collect();
+    let names: Vec<&str> = counts_by_function(&both).iter().map(|(n, _)| *n).collect();
     assert_eq!(names, ["f", "h", "f", "g"]);
     // Compiled twice without debug info, and a source of another name.
     let named = |name: u8, module: &str| {
@@ -416,11 +425,11 @@ fn baseline_leaves_out_functions_that_programs_have() {
     for (module, number) in [("src/h.c", 1), ("src/g.c", 2)] {
         let linked = named(1, ".libs/libp_la-h.o");
         let both = union_with_baseline(&[linked], &[named(2, module)], Builds::One).unwrap();
-        assert_eq!(counted(&both).len(), number);
+        assert_eq!(counts_by_function(&both).len(), number);
     }
     // A folder may hold nothing else.
     let alone = union_with_baseline(&[], &[source(2)], Builds::One).unwrap();
-    assert_eq!(counted(&alone).len(), 3);
+    assert_eq!(counts_by_function(&alone).len(), 3);
 }
 
 /// A path that one program counted and another did not ran at least so often; what both counted is exact.
@@ -434,8 +443,8 @@ fn path_that_not_every_program_counted_ran_at_least_as_often() {
     set.extend(structure.paths.decode(PathId(1)).unwrap());
     some.manifest.functions[f].share = ShareEntry::Split(vec![(CopyId(0), encode_set(&set))]);
     some.manifest.paths = vec!["ids=f#1".into()];
-    let both = joined(&[whole.clone(), some]);
-    assert_eq!(counted(&both), [("f", vec![(0, 5), (1, 3)])]);
+    let both = join_profiles(&[whole.clone(), some]);
+    assert_eq!(counts_by_function(&both), [("f", vec![(0, 5), (1, 3)])]);
     assert!(both.profile.runs_at_least(f, PathId(0)));
     assert!(!both.profile.runs_at_least(f, PathId(1)));
     assert_eq!(both.profile.manifest.paths, ["ids=f#1"]);
@@ -454,14 +463,14 @@ fn residual_run_beside_the_earlier_one_leaves_nothing_unknown() {
     residual.manifest.functions[f].share = ShareEntry::Nothing;
     residual.manifest.functions[f].known = vec![PathId(0), PathId(1)];
     residual.manifest.paths = vec!["new:p".into()];
-    let both = joined(&[whole, residual.clone()]);
+    let both = join_profiles(&[whole, residual.clone()]);
     let structure = both.profile.structure(f).unwrap();
     let paths = both.profile.counted_paths(f, &structure).unwrap();
     assert!(paths.are_all());
     assert!(both.profile.runs_at_least(f, PathId(0)));
     // Beside a run that has not seen one of them, nothing is claimed.
     let other = program(3, &[("f", DIAMOND, &[(0, 5)])]);
-    let both = joined(&[other, residual]);
+    let both = join_profiles(&[other, residual]);
     let paths = both.profile.counted_paths(f, &structure).unwrap();
     assert!(paths.are_none());
 }
@@ -479,16 +488,16 @@ fn union_of_residual_runs_knows_what_was_known_before_the_first() {
     };
     let first = residual(1, &[], &[(0, 5)]);
     let second = residual(2, &[0], &[(0, 2)]);
-    let known = |profiles: &[Profile]| joined(profiles).profile.entry(f).known.clone();
+    let known = |profiles: &[Profile]| join_profiles(profiles).profile.entry(f).known.clone();
     assert_eq!(known(&[first.clone(), second.clone()]), []);
     let third = residual(3, &[0], &[(0, 2), (1, 1)]);
     assert_eq!(known(&[second.clone(), third]), [PathId(0)]);
     // All paths are counted, and a stored union still says that its runs were against others.
-    let both = joined(&[first.clone(), second]);
+    let both = join_profiles(&[first.clone(), second]);
     assert!(!both.profile.is_partial() && is_residual(&both.profile.manifest));
     // Runs of all paths do not say what was known.
     let whole = program(4, &[("f", DIAMOND, &[(1, 5)])]);
-    let both = joined(&[first, whole]);
+    let both = join_profiles(&[first, whole]);
     assert_eq!(both.profile.entry(f).known, []);
     assert!(!both.profile.is_selective());
 }

@@ -29,7 +29,7 @@ const NONE: [&str; 0] = [];
 #[test]
 fn copies_that_ran_equally_often() {
     let v = verdict(&[(2, 0, 0); 3]);
-    assert!(v.is_ok() && !v.found());
+    assert!(v.is_ok() && !v.has_contradictions());
     assert_eq!(v.status(), "ok");
 }
 
@@ -41,7 +41,7 @@ fn gaps() {
         (&["nothing of copy 1 was merged".to_string()][..], &[][..])
     );
     assert_eq!(
-        (v.status(), v.is_ok(), v.found()),
+        (v.status(), v.is_ok(), v.has_contradictions()),
         ("incomplete", false, false)
     );
     let v = verdict(&[(1, 0, 0), (2, 0, 0), (1, 0, 0)]);
@@ -231,7 +231,7 @@ fn the_worst_violation_of_each_function_is_kept() {
     v.add_violations([violation(0, 7)]);
     assert_eq!(v.violations[1], violation(0, 7));
     assert_eq!(
-        (v.status(), v.found(), v.is_ok()),
+        (v.status(), v.has_contradictions(), v.is_ok()),
         ("violations", true, false)
     );
 }
@@ -242,13 +242,13 @@ fn a_profile_says_what_is_wrong() {
     let mut counts = vec![Vec::new(); 7];
     counts[0] = made::counts(&[(0, 900), (1, 100)]);
     p.measured = Measurement::Exact(Exact::Paths(counts.into()));
-    assert_eq!(p.said(), None);
+    assert_eq!(p.problem_line(), None);
     let path = Path::new("x");
     assert!(Trust::strict(true).check(&p, path).is_ok());
     p.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
     p.verdict.interrupted = vec!["one was killed".into()];
     assert_eq!(
-        p.said().unwrap(),
+        p.problem_line().unwrap(),
         "incomplete: nothing of copy 1 was merged; one was killed"
     );
     p.verdict.unlike = vec!["copy 2 ran otherwise".into()];
@@ -266,21 +266,21 @@ fn a_profile_says_what_is_wrong() {
             "violations: copy 2 ran otherwise; {differ}; nothing of copy 1 was merged; one was killed"
         )
     };
-    assert_eq!(p.said().unwrap(), line("1 function (f4), by 0.10%"));
+    assert_eq!(p.problem_line().unwrap(), line("1 function (f4), by 0.10%"));
     p.verdict.add_violations((0..4).map(|f| violation(f, 9)));
     assert_eq!(
-        p.said().unwrap(),
+        p.problem_line().unwrap(),
         line("5 functions (f0, f1, f2 and 2 more), by 3.70%")
     );
     p.verdict.add_violations((5..7).map(|f| violation(f, 9)));
     assert_eq!(
-        p.said().unwrap(),
+        p.problem_line().unwrap(),
         line("7 functions (f0, f1, f2 and 4 more), by 5.50%")
     );
     let error = Trust::strict(true).check(&p, path).unwrap_err();
     assert_eq!(
         (error.status(), error.to_string()),
-        (1, format!("x: {}", p.said().unwrap()))
+        (1, format!("x: {}", p.problem_line().unwrap()))
     );
     assert!(Trust::strict(false).check(&p, path).is_ok());
 }
@@ -292,7 +292,7 @@ fn violations_of_one_copy_blame_no_copies() {
     let mut p = made::profile(&made::program(one), Scheme::Sbl, 1);
     p.verdict.add_violations([violation(0, 1)]);
     assert_eq!(
-        p.said().unwrap(),
+        p.problem_line().unwrap(),
         "violations: counts contradict each other in 1 function (f0); p3-prof verify says how, and what helps"
     );
 }

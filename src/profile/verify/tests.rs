@@ -32,7 +32,7 @@ fn function(unit: u32, succs: &[&[u32]]) -> Function {
 }
 
 /// A function with these successors that can only be called from its module.
-fn local(unit: u32, succs: &[&[u32]]) -> Function {
+fn local_function(unit: u32, succs: &[&[u32]]) -> Function {
     Function {
         linkage: Linkage::Local,
         ..function(unit, succs)
@@ -40,7 +40,7 @@ fn local(unit: u32, succs: &[&[u32]]) -> Function {
 }
 
 impl Function {
-    fn calls(mut self, block: usize, callee: u32) -> Self {
+    fn with_call(mut self, block: usize, callee: u32) -> Self {
         let callee = Callee::Function(FuncId(callee));
         self.cfg.blocks[BlockId::new(block)].calls.push(Call {
             callee,
@@ -113,7 +113,7 @@ fn count(p: &mut Profile, f: u32, start: PathStart, blocks: &[u32], back: Option
 }
 
 /// What is wrong, as function and text.
-fn violations(p: &Profile) -> Vec<String> {
+fn violation_texts(p: &Profile) -> Vec<String> {
     let found = verify(p).unwrap().violations;
     let line = |v: &Violation| format!("{}: {} ({})", v.function, v.what, v.off);
     found.iter().map(line).collect()
@@ -123,7 +123,7 @@ fn violations(p: &Profile) -> Vec<String> {
 const LOOP: &[&[u32]] = &[&[1], &[2, 3], &[1], &[]];
 
 /// Entered by `entered` activations that all go round the loop once, `left` of which return.
-fn looped(function: Function, entered: u64, left: u64) -> Profile {
+fn profile_of_loop(function: Function, entered: u64, left: u64) -> Profile {
     let mut p = profile(&[function]);
     count(&mut p, 0, PathStart::Entry, &[0, 1, 2], Some(1), entered);
     count(&mut p, 0, PathStart::Loop, &[1, 3], None, left);
@@ -132,7 +132,7 @@ fn looped(function: Function, entered: u64, left: u64) -> Profile {
 
 #[test]
 fn what_holds_is_no_violation() {
-    let report = verify(&looped(function(0, LOOP), 5, 5)).unwrap();
+    let report = verify(&profile_of_loop(function(0, LOOP), 5, 5)).unwrap();
     let clean = Findings {
         functions: 1,
         calls_compared: true,
@@ -147,7 +147,10 @@ fn paths_begun_are_not_completed() {
         "0: 5 back edges lead to block 1, 3 completed paths begin there (2)",
         "0: entered 5 times, left 3 times (2)",
     ];
-    assert_eq!(violations(&looped(function(0, LOOP), 5, 3)), expected);
+    assert_eq!(
+        violation_texts(&profile_of_loop(function(0, LOOP), 5, 3)),
+        expected
+    );
 }
 
 #[test]
@@ -156,17 +159,20 @@ fn paths_completed_were_not_begun() {
         "0: 3 back edges lead to block 1, 5 completed paths begin there (2)",
         "0: entered 3 times, left 5 times (2)",
     ];
-    assert_eq!(violations(&looped(function(0, LOOP), 3, 5)), expected);
+    assert_eq!(
+        violation_texts(&profile_of_loop(function(0, LOOP), 3, 5)),
+        expected
+    );
     // Where control may leave fewer may come out, not more.
     assert_eq!(
-        violations(&looped(function(0, LOOP).may_leave(2), 3, 5)),
+        violation_texts(&profile_of_loop(function(0, LOOP).may_leave(2), 3, 5)),
         expected
     );
 }
 
 #[test]
 fn paths_may_be_abandoned_where_control_may_leave() {
-    let report = verify(&looped(function(0, LOOP).may_leave(2), 5, 3)).unwrap();
+    let report = verify(&profile_of_loop(function(0, LOOP).may_leave(2), 5, 3)).unwrap();
     assert_eq!(report.violations, []);
     assert_eq!(report.abandoned, [(FuncId(0), 2)]);
 }
@@ -175,8 +181,8 @@ fn paths_may_be_abandoned_where_control_may_leave() {
 #[test]
 fn paths_repeat_where_calls_return_twice() {
     for (entered, left) in [(5, 3), (3, 5)] {
-        let p = looped(function(0, LOOP).returns_twice(2), entered, left);
-        assert_eq!(violations(&p), [] as [&str; 0]);
+        let p = profile_of_loop(function(0, LOOP).returns_twice(2), entered, left);
+        assert_eq!(violation_texts(&p), [] as [&str; 0]);
     }
 }
 
@@ -192,16 +198,16 @@ fn every_header_is_checked() {
         "0: 5 back edges lead to block 1, 4 completed paths begin there (1)",
         "0: 2 back edges lead to block 2, 3 completed paths begin there (1)",
     ];
-    assert_eq!(violations(&p), expected);
+    assert_eq!(violation_texts(&p), expected);
 }
 
 /// Entries are counted beside the paths.
 #[test]
 fn entries_contradict_paths() {
     let with_entries = |function: Function, entries| {
-        let mut p = looped(function, 5, 5);
+        let mut p = profile_of_loop(function, 5, 5);
         p.entries[FuncId(0)] = Some(entries);
-        violations(&p)
+        violation_texts(&p)
     };
     let many = [
         "0: 4 activations enter block 0, 5 completed paths begin there (1)",
@@ -223,14 +229,14 @@ fn entries_contradict_paths() {
 #[test]
 fn processes_in_flight_are_excused() {
     let in_flight = |entered, left, children, cut_short| {
-        let mut p = looped(function(0, LOOP), entered, left);
+        let mut p = profile_of_loop(function(0, LOOP), entered, left);
         p.processes[CopyId(0)] = Processes {
             runs: 1,
             children,
             cut_short,
             ..Processes::default()
         };
-        violations(&p).len()
+        violation_texts(&p).len()
     };
     assert_eq!(in_flight(5, 3, 0, 1), 0);
     assert_eq!(in_flight(3, 5, 0, 1), 2);
@@ -262,17 +268,17 @@ fn edge_profile(exits: u64, arm: u64, entries: u64) -> Profile {
 
 #[test]
 fn edges_do_not_add_up() {
-    assert_eq!(violations(&edge_profile(5, 2, 5)), [] as [&str; 0]);
+    assert_eq!(violation_texts(&edge_profile(5, 2, 5)), [] as [&str; 0]);
     let expected =
         ["0: counts of edges do not add up, although every activation reached an exit (0)"];
-    assert_eq!(violations(&edge_profile(2, 5, 2)), expected);
+    assert_eq!(violation_texts(&edge_profile(2, 5, 2)), expected);
     // Three activations were left on their way to an exit.
     let report = verify(&edge_profile(2, 5, 5)).unwrap();
     assert_eq!((report.violations, report.uncertain), (Vec::new(), 1));
     assert_eq!(report.abandoned, [(FuncId(0), 3)]);
     let mut killed = edge_profile(2, 5, 2);
     killed.processes[CopyId(0)].cut_short = 1;
-    assert_eq!(violations(&killed), [] as [&str; 0]);
+    assert_eq!(violation_texts(&killed), [] as [&str; 0]);
 }
 
 #[test]
@@ -293,8 +299,8 @@ fn sums_that_overflow_are_refused() {
 }
 
 /// `caller` runs its only block `calls` times and calls function 1 there; that is entered `entered` times.
-fn called(caller: Function, callee: Function, calls: u64, entered: u64) -> Profile {
-    let mut p = profile(&[caller.calls(0, 1), callee]);
+fn profile_of_call(caller: Function, callee: Function, calls: u64, entered: u64) -> Profile {
+    let mut p = profile(&[caller.with_call(0, 1), callee]);
     count(&mut p, 0, PathStart::Entry, &[0], None, calls);
     count(&mut p, 1, PathStart::Entry, &[0], None, entered);
     p
@@ -304,26 +310,38 @@ const BLOCK: &[&[u32]] = &[&[]];
 
 #[test]
 fn calls_contradict_entries() {
-    let p = |calls, entered| called(function(0, BLOCK), local(1, BLOCK), calls, entered);
-    assert_eq!(violations(&p(5, 5)), [] as [&str; 0]);
+    let p = |calls, entered| {
+        profile_of_call(function(0, BLOCK), local_function(1, BLOCK), calls, entered)
+    };
+    assert_eq!(violation_texts(&p(5, 5)), [] as [&str; 0]);
     for (calls, entered) in [(5, 3), (3, 5)] {
         let expected = format!(
             "1: called {calls} times by completed paths (and at most 0 by others), entered {entered} times (2)"
         );
-        assert_eq!(violations(&p(calls, entered)), [expected]);
+        assert_eq!(violation_texts(&p(calls, entered)), [expected]);
     }
     // One call site more, and it is called twice as often.
-    let twice = called(function(0, BLOCK).calls(0, 1), local(1, BLOCK), 3, 6);
-    assert_eq!(violations(&twice), [] as [&str; 0]);
+    let twice = profile_of_call(
+        function(0, BLOCK).with_call(0, 1),
+        local_function(1, BLOCK),
+        3,
+        6,
+    );
+    assert_eq!(violation_texts(&twice), [] as [&str; 0]);
 }
 
 /// Abandoned paths may have called or not.
 #[test]
 fn abandoned_callers_leave_a_range() {
     let entered = |entered| {
-        let mut p = called(function(0, BLOCK).may_leave(0), local(1, BLOCK), 5, entered);
+        let mut p = profile_of_call(
+            function(0, BLOCK).may_leave(0),
+            local_function(1, BLOCK),
+            5,
+            entered,
+        );
         p.entries[FuncId(0)] = Some(7);
-        violations(&p)
+        violation_texts(&p)
     };
     for n in 5..=7 {
         assert_eq!(entered(n), [] as [&str; 0]);
@@ -342,19 +360,24 @@ fn abandoned_callers_leave_a_range() {
 fn calls_that_say_nothing_are_not_compared() {
     let pointed_to = Function {
         address_taken: true,
-        ..local(1, BLOCK)
+        ..local_function(1, BLOCK)
     };
-    for callee in [function(1, BLOCK), pointed_to, local(0, BLOCK)] {
-        let p = called(function(0, BLOCK), callee, 5, 3);
-        assert_eq!(violations(&p), [] as [&str; 0]);
+    for callee in [function(1, BLOCK), pointed_to, local_function(0, BLOCK)] {
+        let p = profile_of_call(function(0, BLOCK), callee, 5, 3);
+        assert_eq!(violation_texts(&p), [] as [&str; 0]);
     }
-    let again = called(function(0, BLOCK).returns_twice(0), local(1, BLOCK), 5, 3);
-    assert_eq!(violations(&again), [] as [&str; 0]);
+    let again = profile_of_call(
+        function(0, BLOCK).returns_twice(0),
+        local_function(1, BLOCK),
+        5,
+        3,
+    );
+    assert_eq!(violation_texts(&again), [] as [&str; 0]);
     let skipped = Function {
         skip: Some(SkipReason::Naked),
         ..function(0, BLOCK)
     };
-    let mut p = profile(&[skipped.calls(0, 1), local(1, BLOCK)]);
+    let mut p = profile(&[skipped.with_call(0, 1), local_function(1, BLOCK)]);
     count(&mut p, 1, PathStart::Entry, &[0], None, 3);
     let report = verify(&p).unwrap();
     assert_eq!((report.violations, report.functions), (Vec::new(), 1));
@@ -365,8 +388,8 @@ fn calls_that_say_nothing_are_not_compared() {
 fn uncertain_callers_are_not_compared() {
     let functions = || {
         [
-            function(0, DIAMOND).may_leave(1).calls(3, 1),
-            local(1, BLOCK),
+            function(0, DIAMOND).may_leave(1).with_call(3, 1),
+            local_function(1, BLOCK),
         ]
     };
     let p = |entries| {
@@ -378,7 +401,7 @@ fn uncertain_callers_are_not_compared() {
         });
         p.measured = Measurement::Exact(Exact::Edges(Vec::from(counted).into()));
         p.entries[FuncId(0)] = Some(entries);
-        violations(&p)
+        violation_texts(&p)
     };
     assert_eq!(
         p(5),
@@ -391,7 +414,7 @@ fn uncertain_callers_are_not_compared() {
 #[test]
 fn copies_that_did_not_run_through_are_excused() {
     let p = || {
-        let functions = [function(0, BLOCK).calls(0, 1), local(1, BLOCK)];
+        let functions = [function(0, BLOCK).with_call(0, 1), local_function(1, BLOCK)];
         let mut p = profile_under(Scheme::Pbl, 2, &functions);
         for (f, copy) in p.manifest.functions.iter_mut().zip([CopyId(0), CopyId(1)]) {
             f.share = ShareEntry::Whole(copy);
@@ -400,7 +423,7 @@ fn copies_that_did_not_run_through_are_excused() {
         count(&mut p, 1, PathStart::Entry, &[0], None, 3);
         p
     };
-    assert_eq!(violations(&p()).len(), 1);
+    assert_eq!(violation_texts(&p()).len(), 1);
     for copy in 0..2 {
         let mut killed = p();
         killed.processes[CopyId(copy)].cut_short = 1;
@@ -447,9 +470,9 @@ fn copies_that_did_not_run_through_are_excused() {
 #[test]
 fn functions_that_copies_agree_on_are_counted() {
     let functions = [
-        function(0, BLOCK).calls(0, 1).calls(0, 2),
-        local(1, BLOCK),
-        local(2, BLOCK),
+        function(0, BLOCK).with_call(0, 1).with_call(0, 2),
+        local_function(1, BLOCK),
+        local_function(2, BLOCK),
         function(3, BLOCK),
     ];
     let agreeing = |entered: u64, copies: [u32; 4]| {

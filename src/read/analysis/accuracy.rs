@@ -65,12 +65,12 @@ pub fn accuracy(
     selection: &Selection,
 ) -> Result<(Vec<FunctionAccuracy>, Accuracy)> {
     let functions: Vec<FuncId> = profile
-        .executed()
+        .executed_functions()
         .filter(|f| selection.admits(&profile, *f))
         .collect();
     let rows = functions.par_iter().map(|&f| {
         let structure = profile.structure(f)?;
-        let paths = profile.ran(f, &structure)?;
+        let paths = profile.executed_paths(f, &structure)?;
         Ok(FunctionAccuracy {
             module: profile.module(f).to_string(),
             name: profile.entry(f).name.clone(),

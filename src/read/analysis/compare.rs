@@ -34,7 +34,7 @@ pub enum Finding {
 /// A profile of estimates, which need not be equal.
 pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> Result<impl Iterator<Item = Finding> + 'a> {
     for profile in [a, b] {
-        profile.exact()?;
+        profile.require_exact()?;
     }
     let (left, right) = (functions(a), functions(b));
     let keys: BTreeSet<FunctionKey> = left.keys().chain(right.keys()).copied().collect();
@@ -103,7 +103,7 @@ fn compare_paths(
     for (id, n, m) in both.filter(|(_, n, m)| n != m) {
         let ranges = [known[0].range(id, n), known[1].range(id, m)];
         let is_silent = |r: &Range| r.may_have_run();
-        if !ranges[0].meets(ranges[1]) {
+        if !ranges[0].overlaps(ranges[1]) {
             let [n, m] = ranges.map(print_range);
             let line = format!("{name}, path {id}: {n} against {m}");
             findings.push(Finding::Differs(line));
@@ -147,10 +147,10 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
     let old = Executed::new(a, f, &left, &flow_of_old);
     let new = Executed::new(b, g, &right, &flow_of_new);
     let entered = [
-        old.entered(&left, &flow_of_old),
-        new.entered(&right, &flow_of_new),
+        old.entry_range(&left, &flow_of_old),
+        new.entry_range(&right, &flow_of_new),
     ];
-    if !entered[0].meets(entered[1]) {
+    if !entered[0].overlaps(entered[1]) {
         let [n, m] = entered.map(print_range);
         findings.extend(report_difference(format!(
             "{name}, entries: {n} against {m}"
@@ -158,7 +158,7 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
     }
     let mut within = 0;
     for ((x, n), (_, m)) in old.edges(&left).iter().zip(new.edges(&right)) {
-        if !n.meets(m) {
+        if !n.overlaps(m) {
             let (edge, n, m) = (x.edge, n.count, m.count);
             findings.extend(report_difference(format!(
                 "{name}, edge {edge}: {n} against {m}"

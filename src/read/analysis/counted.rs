@@ -77,7 +77,7 @@ impl<'a> CountedFunction<'a> {
             entry: profile.entry(f),
             clauses: find_clauses(profile, profile.entry(f)),
             manifest: &profile.manifest,
-            passed: executed.passed(&structure),
+            passed: executed.block_ranges(&structure),
             edges: executed.edges(&structure),
             structure,
             flow,

@@ -6,7 +6,7 @@ use crate::base::index::{CopyId, TiVec, ti_vec};
 use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::profile::merge::Programs;
-use crate::profile::merge::gather::{SeenSources, check, each_file, read};
+use crate::profile::merge::gather::{SeenSources, check_raw, each_file, read};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let programs = Programs::find(&[manifest_path.to_path_buf()])?;
     each_file(files, |file| {
         let raw = read(file)?;
-        check(&raw, programs.find_program(raw.program, file)?, file)?;
+        check_raw(&raw, programs.find_program(raw.program, file)?, file)?;
         seen.refuse_repeated(&[raw.unique], file, files)?;
         let sum = &mut probe_hits[raw.copy];
         for f in raw.functions.values() {

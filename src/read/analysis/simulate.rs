@@ -181,7 +181,7 @@ fn read_function(profile: &Profile, f: FuncId) -> Result<OneFunction> {
     }
     let mut structure = profile.structure(f)?;
     let ran = match profile.measured {
-        Measurement::Exact(Exact::Paths(_)) => profile.paths()?.ran(f, &structure)?,
+        Measurement::Exact(Exact::Paths(_)) => profile.paths()?.executed_paths(f, &structure)?,
         Measurement::Exact(Exact::Edges(_)) => {
             // What each version of a block would have run does not follow from counts of edges.
             structure.paths = structure.paths.with_apart(Vec::new());
@@ -189,7 +189,7 @@ fn read_function(profile: &Profile, f: FuncId) -> Result<OneFunction> {
         }
         Measurement::Estimated(_) => return Err(profile.only_estimates()),
     };
-    let executed = profile.measured.distinct(f) > 0;
+    let executed = profile.measured.count_known_to_run(f) > 0;
     let flow = executed.then(|| flow(profile, f, &structure));
     Ok(OneFunction {
         flow: flow.transpose()?.map_or(TiVec::new(), |flow| flow.dag),
@@ -300,7 +300,11 @@ mod tests {
         let rows = simulate(&p.manifest, &p, None, &[Scheme::Sbl], &[1]).unwrap();
         let structure = p.structure(FuncId(0)).unwrap();
         let labels = &structure.paths.numbering.labels;
-        let ran = p.paths().unwrap().ran(FuncId(0), &structure).unwrap();
+        let ran = p
+            .paths()
+            .unwrap()
+            .executed_paths(FuncId(0), &structure)
+            .unwrap();
         let labelled = |r: &Ran| r.edges.iter().filter(|e| labels[**e] != 0).count() as u64;
         let hits: u64 = ran.iter().map(|r| r.count * labelled(r)).sum();
         assert_eq!(rows[0].label_hits.raw, [hits]);

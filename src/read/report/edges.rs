@@ -131,7 +131,7 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
             .map(|(e, range)| edge(profile, entry, e, *range))
             .collect(),
         blocks: executed.blocks.iter().map(|r| r.count).collect(),
-        entered: executed.entered(&structure, &flow),
+        entered: executed.entry_range(&structure, &flow),
         instructions: work.sum(),
         begins: entry.find_start(),
         places: entry

@@ -255,7 +255,7 @@ pub fn profile_json(profile: &Profile) -> About<'_> {
         copies: profile.manifest.copies,
         united: &profile.manifest.united,
         verdict: verdict.status(),
-        incomplete: verdict.missing().map(String::as_str).collect(),
+        incomplete: verdict.reasons_incomplete().map(String::as_str).collect(),
         notes: &verdict.notes,
         unlike: &verdict.unlike,
         violations: verdict.violations.iter().map(violation).collect(),

@@ -164,7 +164,7 @@ impl<'a> Report<'a> {
     pub fn new(paths: PathProfile<'a>, selection: &Selection) -> Result<Report<'a>> {
         let profile = paths.profile();
         let functions = selection.functions(profile);
-        let ran: Vec<FuncId> = profile.executed().collect();
+        let ran: Vec<FuncId> = profile.executed_functions().collect();
         let totals = ran.par_iter().map(|&f| totals(paths, f));
         let totals: Vec<(Totals, Option<outside::Calls>)> = totals.collect::<Result<_>>()?;
         let (totals, calls): (Vec<Totals>, Vec<_>) = totals.into_iter().unzip();
@@ -195,7 +195,7 @@ impl<'a> Report<'a> {
             functions,
             are_asked_for: selection.function.is_some(),
             distinct,
-            total_distinct: paths.all().count(),
+            total_distinct: paths.all_counts().count(),
             total_paths: totals.iter().map(|t| t.paths).sum(),
             total_instructions: totals.iter().map(|t| t.instructions).sum(),
         })

@@ -16,7 +16,7 @@ pub fn text(parts: &[Part], layout: Layout) -> Result<String> {
     let mut rows = Vec::new();
     for Part { profile, .. } in parts {
         let paths = profile.paths()?;
-        let executed: u128 = paths.all().map(|(_, n)| u128::from(n)).sum();
+        let executed: u128 = paths.all_counts().map(|(_, n)| u128::from(n)).sum();
         let is_program = profile.path.ends_with(MERGED);
         let folder = profile.path.parent().filter(|_| is_program);
         let name = folder.unwrap_or(&profile.path).display().to_string();

@@ -107,7 +107,7 @@ pub fn collect(paths: PathProfile) -> Result<Vec<ThreadRow>> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let executed: Vec<FuncId> = profile.executed().collect();
+    let executed: Vec<FuncId> = profile.executed_functions().collect();
     let empty = || rows.iter().map(|_| Sum::default()).collect::<Vec<_>>();
     let of_each = executed
         .par_iter()

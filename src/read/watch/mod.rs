@@ -115,7 +115,7 @@ impl Watch {
             name += &format!(", process {}", raws[0].1.pid);
         }
         let snapshot = self.snapshot.as_mut().expect("made with the first profile");
-        snapshot.fill(raws)?;
+        snapshot.replace_counts(raws)?;
         let profile = &snapshot.profile;
         let kind = RowKind::kind_of(profile)?;
         let mut counts = self.rows.counts(profile)?;

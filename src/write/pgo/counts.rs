@@ -96,7 +96,7 @@ pub(super) fn join(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
     let mut joined = Joined {
         counts: Vec::new(),
         verdict: profile
-            .said()
+            .problem_line()
             .map(|said| format!("{}: {said}", profile.path.display())),
         changed: Vec::new(),
         uncertain: Vec::new(),

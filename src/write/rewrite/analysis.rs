@@ -110,7 +110,8 @@ impl Analysis {
             let (build, paths) = (Build::of_program(&program), &paths.raw);
             let expected = &mut expected;
             if options.weights.accept_unrelated {
-                is_related = profile::weights::apply(profile, &build, functions, paths, expected)?;
+                is_related =
+                    profile::weights::apply_measured(profile, &build, functions, paths, expected)?;
             } else {
                 profile::weights::apply_known(profile, &build, functions, paths, expected)?;
             }

@@ -153,7 +153,9 @@ fn measured(
         WeightsFrom::Estimates => Ok(None),
         WeightsFrom::Profile(file) => {
             let profile = options.weights.trust.read(file)?;
-            let warning = profile.said().map(|v| format!("{}: {v}", file.display()));
+            let warning = profile
+                .problem_line()
+                .map(|v| format!("{}: {v}", file.display()));
             Ok(Some(Measured { profile, warning }))
         }
         WeightsFrom::Training(training) => {

@@ -67,7 +67,7 @@ pub(super) fn train(
     let end = run.run()?;
     let seconds = begin.elapsed().as_secs_f64();
     let profile = run.profile(end)?;
-    let ran = profile.executed().count();
+    let ran = profile.executed_functions().count();
     let all = number_of(profile.manifest.functions.len() as u64, "function");
     let ended = match end {
         End::Itself => "it ended",
@@ -131,7 +131,7 @@ fn warning(profile: &Profile, end: End, weights: &Path) -> Option<String> {
              --profile {} gives these copies again",
             weights.display()
         )),
-        End::Itself => profile.said().map(|v| format!("--train: {v}")),
+        End::Itself => profile.problem_line().map(|v| format!("--train: {v}")),
     }
 }
 

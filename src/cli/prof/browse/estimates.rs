@@ -57,7 +57,7 @@ fn tell_bursts<'a>(bursts: BurstProfile<'a>, steps: &Steps) -> Result<Told<'a>> 
     let profile = bursts.profile;
     let expected = bursts.bursts.expected_counts();
     let mut functions = Vec::new();
-    for f in profile.executed() {
+    for f in profile.executed_functions() {
         let all: Vec<_> = expected[f].iter().map(|&(id, n)| (f, id, n)).collect();
         let weights = lines(profile, &all)?;
         functions.push(BrowsedFunction {

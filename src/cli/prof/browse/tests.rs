@@ -178,7 +178,7 @@ fn rows_of_paths_show_where_they_differ() {
     let sources = sources(&profile, dir.path());
     let tour = plan_tour(&profile, &sources).unwrap();
     let mut shortened = 0;
-    for f in profile.executed() {
+    for f in profile.executed_functions() {
         let mut paths = tour.paths(f).unwrap();
         paths.sort_by(Sort::Name).unwrap();
         let number = paths.len();
@@ -211,7 +211,7 @@ fn lit_lines() {
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
     let tour = plan_tour(&profile, &sources).unwrap();
-    for f in profile.executed() {
+    for f in profile.executed_functions() {
         let mut paths = tour.paths(f).unwrap();
         for i in 0..paths.len() {
             let lit = paths.find_source_text(i).unwrap();

@@ -102,7 +102,7 @@ fn summary(report: &Report) -> String {
             number_of(long, "sample")
         );
     }
-    if let Some(said) = profile.said() {
+    if let Some(said) = profile.problem_line() {
         let _ = writeln!(out, "{WARN}{}{WARN:#}", escape_unprintable(&said));
     }
     out

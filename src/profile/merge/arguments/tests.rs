@@ -14,7 +14,7 @@ fn counts(runs: &[&[&str]]) -> ArgumentCounts {
     counts
 }
 
-fn form(word: &str) -> String {
+fn form_of_word(word: &str) -> String {
     let form = comparable_form(&arguments(&[word]));
     String::from_utf8(form.concat()).unwrap()
 }
@@ -31,7 +31,7 @@ fn names_that_are_new_every_time_are_replaced() {
         ("out/in31415.txt", "out/in*.txt"),
         ("/a/run/copy-12/work/in", "/a/run/copy-*/work/in"),
     ] {
-        assert_eq!(form(word), expected, "{word}");
+        assert_eq!(form_of_word(word), expected, "{word}");
     }
 }
 
@@ -49,7 +49,7 @@ fn numbers_and_options_stay_as_they_are() {
         "s/abcdefgh/ijklmnop/",
         "",
     ] {
-        assert_eq!(form(word), word);
+        assert_eq!(form_of_word(word), word);
     }
 }
 

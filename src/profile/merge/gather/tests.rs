@@ -10,25 +10,25 @@ use crate::profile::merge::fill_profile;
 use crate::profile::raw::{RawFunction, Started};
 
 /// A raw profile of one run of copy 0.
-fn raw() -> Raw {
+fn raw_profile() -> Raw {
     let manifest = diamonds().manifest;
     Raw {
         program: manifest.program_bytes(),
         copies: 2,
         runs: 1,
         ended: 1,
-        started: vec![started(&["./x"], 1)],
+        started: vec![start_record(&["./x"], 1)],
         ..Raw::default()
     }
 }
 
 /// What is said of a raw profile, where this manifest alone was named.
-fn checked(raw: &Raw, manifest: &Manifest) -> Result<()> {
+fn check_against(raw: &Raw, manifest: &Manifest) -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("manifest.json");
     std::fs::write(&file, serde_json::to_vec(manifest).unwrap()).unwrap();
     let programs = Programs::find(&[file]).unwrap();
-    check(
+    check_raw(
         raw,
         programs.find_program(raw.program, Path::new("x"))?,
         Path::new("x"),
@@ -39,9 +39,9 @@ fn checked(raw: &Raw, manifest: &Manifest) -> Result<()> {
 fn foreign_and_lossy_raw_profiles_are_refused() {
     let manifest = diamonds().manifest;
     let problem = |change: fn(&mut Raw)| {
-        let mut raw = raw();
+        let mut raw = raw_profile();
         change(&mut raw);
-        let checked = checked(&raw, &manifest);
+        let checked = check_against(&raw, &manifest);
         checked.err().map(|e| e.to_string())
     };
     assert_eq!(problem(|_| {}), None);
@@ -62,13 +62,13 @@ fn foreign_and_lossy_raw_profiles_are_refused() {
         let problem = problem(change).expect("refused");
         assert!(problem.contains(expected), "{problem}");
     }
-    let mut last = raw();
+    let mut last = raw_profile();
     last.functions.insert(FuncId(1), RawFunction::default());
-    assert!(checked(&last, &manifest).is_ok());
+    assert!(check_against(&last, &manifest).is_ok());
 }
 
 /// How so many processes were started.
-fn started(arguments: &[&str], runs: u64) -> Started {
+fn start_record(arguments: &[&str], runs: u64) -> Started {
     Started {
         arguments: arguments.iter().map(|a| a.as_bytes().to_vec()).collect(),
         runs,
@@ -95,11 +95,11 @@ fn files_of_pools_add_up() {
         children: 20,
         ended: 1003,
         pooled: true,
-        started: listed.iter().map(|(a, n)| started(a, *n)).collect(),
-        ..raw()
+        started: listed.iter().map(|(a, n)| start_record(a, *n)).collect(),
+        ..raw_profile()
     };
     let mut copy = Copy::default();
-    add(
+    add_raw(
         &mut copy,
         pool(&[(&["./x", "a"], 999), (&["./x"], 1)]),
         file,
@@ -116,7 +116,7 @@ fn files_of_pools_add_up() {
     assert_eq!(copy.arguments, arguments(&[(&["a"], 999), (&[], 1)]));
     assert!(copy.all_told);
     // One run has no record.
-    add(&mut copy, pool(&[(&["./x", "a"], 999)]), file).unwrap();
+    add_raw(&mut copy, pool(&[(&["./x", "a"], 999)]), file).unwrap();
     assert!(!copy.all_told);
 }
 
@@ -130,24 +130,27 @@ fn processes_of_a_copy_add_up() {
             ..RawFunction::default()
         };
         let functions = [(FuncId(1), f)].into();
-        Raw { functions, ..raw() }
+        Raw {
+            functions,
+            ..raw_profile()
+        }
     };
     let file = Path::new("x");
-    add(&mut copy, counted(&[(0, 2), (5, 1)], Some(4)), file).unwrap();
+    add_raw(&mut copy, counted(&[(0, 2), (5, 1)], Some(4)), file).unwrap();
     let child = Raw {
         runs: 0,
         children: 1,
         ended: 0,
-        started: vec![started(&["./x", "of the parent"], 0)],
+        started: vec![start_record(&["./x", "of the parent"], 0)],
         ..counted(&[(5, 6)], None)
     };
-    add(&mut copy, child, file).unwrap();
+    add_raw(&mut copy, child, file).unwrap();
     let second = Raw {
         absent: 2,
-        started: vec![started(&["./x", "-v"], 1)],
+        started: vec![start_record(&["./x", "-v"], 1)],
         ..counted(&[], Some(3))
     };
-    add(&mut copy, second, file).unwrap();
+    add_raw(&mut copy, second, file).unwrap();
     assert_eq!(copy.counts, [(FuncId(1), [(0, 2), (5, 7)].into())].into());
     assert_eq!(copy.entries, [(FuncId(1), 7)].into());
     let processes = Processes {
@@ -165,14 +168,14 @@ fn processes_of_a_copy_add_up() {
     let silent = |runs: u64| Raw {
         runs,
         children: 1 - runs,
-        started: vec![started(&[], runs)],
-        ..raw()
+        started: vec![start_record(&[], runs)],
+        ..raw_profile()
     };
-    add(&mut copy, silent(0), file).unwrap();
+    add_raw(&mut copy, silent(0), file).unwrap();
     assert!(copy.all_told, "a child's arguments are not asked for");
-    add(&mut copy, silent(1), file).unwrap();
+    add_raw(&mut copy, silent(1), file).unwrap();
     assert!(!copy.all_told);
-    let over = add(&mut copy, counted(&[(5, u64::MAX)], None), file);
+    let over = add_raw(&mut copy, counted(&[(5, u64::MAX)], None), file);
     assert!(
         over.unwrap_err()
             .to_string()
@@ -181,7 +184,7 @@ fn processes_of_a_copy_add_up() {
 }
 
 /// Copies and the arguments of their runs; what is said of them.
-fn unlike(copies: &[(u32, &[&[&str]])]) -> Vec<String> {
+fn differing_arguments(copies: &[(u32, &[&[&str]])]) -> Vec<String> {
     let mut gathered = Gathered::default();
     for (copy, runs) in copies {
         let copy = gathered.by_copy.entry(CopyId(*copy)).or_default();
@@ -198,13 +201,13 @@ fn unlike(copies: &[(u32, &[&[&str]])]) -> Vec<String> {
 #[test]
 fn copies_with_other_arguments_are_named() {
     let none: [&str; 0] = [];
-    assert_eq!(unlike(&[]), none);
+    assert_eq!(differing_arguments(&[]), none);
     assert_eq!(
-        unlike(&[(0, &[&["a"], &["b"]]), (1, &[&["b"], &["a"]])]),
+        differing_arguments(&[(0, &[&["a"], &["b"]]), (1, &[&["b"], &["a"]])]),
         none
     );
     // Copy 0's are not known; 3 and 4 differ from 1 alike, 5 has fewer runs.
-    let found = unlike(&[
+    let found = differing_arguments(&[
         (0, &[]),
         (1, &[&["-n", "3"], &["z"]]),
         (2, &[&["-n", "3"], &["z"]]),
@@ -324,7 +327,7 @@ fn processes_that_left_a_mark_are_noted() {
     // Nobody knows who wrote this.
     std::fs::write(everybodys.join("x.p3raw"), &raw).unwrap();
     let folder = [dir.path().to_path_buf()];
-    let mut all = gather(&programs, &folder, FailureMode::Any).unwrap();
+    let mut all = gather_files(&programs, &folder, FailureMode::Any).unwrap();
     let of = |all: &All, copy| all.programs[0].by_copy[&CopyId(copy)].processes.absent;
     assert_eq!((of(&all, 0), of(&all, 1)), (1, 2));
     // As if it had been read.
@@ -333,8 +336,10 @@ fn processes_that_left_a_mark_are_noted() {
     all.note_absent(&wrote, &programs, &mut noted).unwrap();
     assert_eq!((of(&all, 0), noted.len()), (1, 0));
     mark(dir.path(), 2, [7; 16]);
-    let error = gather(&programs, &folder, FailureMode::Any).err().unwrap();
+    let error = gather_files(&programs, &folder, FailureMode::Any)
+        .err()
+        .unwrap();
     assert!(error.to_string().contains("it is of copy 2"), "{error}");
-    let all = gather(&programs, &folder, FailureMode::All).unwrap();
+    let all = gather_files(&programs, &folder, FailureMode::All).unwrap();
     assert_eq!((all.warnings.len(), of(&all, 1)), (1, 2));
 }

@@ -253,7 +253,7 @@ pub(super) fn inlined_code(
             }
             let within = again.saturating_add(onward);
             code.entered = code.entered.saturating_add(count.saturating_sub(within));
-            code.most = code.most.larger(range.minus(again));
+            code.most = code.most.larger_bounds(range.without_known(again));
         }
         let left = |s: &&Span| markers.is_shown(s.loc.file, s.loc.line);
         for span in blocks[b].lines.iter().filter(left) {

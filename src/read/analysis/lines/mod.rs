@@ -180,7 +180,7 @@ impl LineEvidence<'_> {
             }
             for key in keys(span.loc, span.inlined) {
                 let most = lines.entry((key, span.loc.line, span.inlined)).or_default();
-                *most = most.larger(range);
+                *most = most.larger_bounds(range);
             }
         };
         let spans = f.spans(self.returns);

@@ -60,7 +60,7 @@ fn add_first_lines<'a>(
         };
         let lines = &mut found.entry(f.f).or_default().lines;
         let first = lines.entry(begins.line).or_default();
-        let entered = f.executed.entered(&f.structure, &f.flow);
+        let entered = f.executed.entry_range(&f.structure, &f.flow);
         if first.count < entered.count || first.may_have_run() || entered.may_have_run() {
             *first = entered;
         }

@@ -96,7 +96,7 @@ pub(super) fn cover(
         f,
         entry,
         structure,
-        executed: profile.ran(f, structure)?,
+        executed: profile.executed_paths(f, structure)?,
         through: Through::paths_inside(dag, blocks, excluded, counted.edges_inside(dag)),
         counted,
         is_everything,

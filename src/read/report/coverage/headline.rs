@@ -313,7 +313,7 @@ pub(super) fn verdict_note(profile: &Profile) -> String {
     if verdict.is_ok() {
         return String::new();
     }
-    let reasons: Vec<&str> = verdict.missing().map(String::as_str).collect();
+    let reasons: Vec<&str> = verdict.reasons_incomplete().map(String::as_str).collect();
     let reasons = match reasons[..] {
         [] => "p3-prof verify names them".into(),
         _ => reasons.join("; "),

@@ -194,7 +194,7 @@ pub fn judged_coverage<'a>(
     let mut wanted = selected.clone();
     scope.retain_admitted(profile, &mut wanted);
     let out_of_scope = scope.count_left_out(profile, &selected);
-    let without_paths: HashSet<FuncId> = profile.unselected().collect();
+    let without_paths: HashSet<FuncId> = profile.unselected_functions().collect();
     let unselected = wanted.iter().filter(|f| without_paths.contains(f)).count();
     wanted.retain(|f| !without_paths.contains(f) || scope.keeps_left_out);
     let touched = scope.touched.as_ref();

@@ -532,7 +532,7 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
         incomplete: coverage
             .profile
             .verdict
-            .missing()
+            .reasons_incomplete()
             .map(String::as_str)
             .collect(),
         excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),

@@ -271,13 +271,13 @@ fn totals(profiles: [PathProfile; 2], pairs: &[(FuncId, FuncId)]) -> Result<[u12
     let mut sums = [0u128; 2];
     if profiles.iter().all(|p| !p.is_selective()) {
         for (sum, profile) in sums.iter_mut().zip(profiles) {
-            *sum = profile.all().map(|(_, n)| u128::from(n)).sum();
+            *sum = profile.all_counts().map(|(_, n)| u128::from(n)).sum();
         }
     } else {
         for &pair in pairs {
             let counted = known_paths(profiles, pair)?;
             for ((sum, profile), f) in sums.iter_mut().zip(profiles).zip([pair.0, pair.1]) {
-                let both = |id: &PathId| counted.iter().all(|c| c.contains(*id));
+                let both = |id: &PathId| counted.iter().all(|c| c.is_counted(*id));
                 let shared = profile.counts(f).iter().filter(|(id, _)| both(id));
                 *sum += shared.map(|(_, n)| u128::from(*n)).sum::<u128>();
             }

@@ -97,7 +97,7 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
     ];
     let body = Dot::with_attr_getters(&graph, &without, &edge, &node);
     let name = dot_escaped(&printed_name(&f.entry.name));
-    let entered = match f.executed.entered(&f.structure, &f.flow) {
+    let entered = match f.executed.entry_range(&f.structure, &f.flow) {
         exact if exact.is_exact() => group_digits(exact.count),
         range => format!("≥ {}", group_digits(range.least)),
     };

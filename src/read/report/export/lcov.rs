@@ -51,7 +51,7 @@ fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
     // A comment: how `export -o` knows its own files.
     let mut out = "# p3-prof\n".to_string();
     let verdict = &counts.profile.verdict;
-    for reason in verdict.missing() {
+    for reason in verdict.reasons_incomplete() {
         let _ = writeln!(
             out,
             "# {}: {}",

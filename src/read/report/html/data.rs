@@ -361,7 +361,7 @@ impl Maker<'_> {
         let flow = flow(profile, f, &structure)?;
         let executed = Executed::new(profile, f, &structure, &flow);
         (data.entered, data.left) = (flow.entry, executed.left);
-        data.open = !executed.entered(&structure, &flow).is_exact();
+        data.open = !executed.entry_range(&structure, &flow).is_exact();
         let has_none = || profile.counted_paths(f, &structure).map(|c| c.are_none());
         data.unselected = profile.is_selective() && self.paths.counts(f).is_empty() && has_none()?;
         data.blocks = self.blocks(f, &structure, &executed);

@@ -30,7 +30,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
     }
     let [exact, cut, skipped] = by_status;
     let functions = report.functions.iter();
-    let ran = functions.filter(|f| profile.measured.distinct(**f) > 0);
+    let ran = functions.filter(|f| profile.measured.count_known_to_run(**f) > 0);
     let (paths, _) = report.sum_selected();
     let is_least = |f: &FuncId| !profile.entry(*f).at_least.is_empty();
     let bound = if report.functions.iter().any(is_least) {
@@ -54,7 +54,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
         String::new()
     } else if cut + skipped == 0 {
         let verdict = &profile.verdict;
-        let how = match (verdict.found(), verdict.is_ok()) {
+        let how = match (verdict.has_contradictions(), verdict.is_ok()) {
             (true, _) => "not exact",
             (_, true) => "all exact",
             _ => "incomplete",
@@ -68,7 +68,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
             .collect();
         format!(": {}", some.join(", "))
     };
-    let unselected = profile.unselected();
+    let unselected = profile.unselected_functions();
     let unselected = unselected.filter(|f| report.functions.binary_search(f).is_ok());
     let (all, known) = match unselected.count() {
         0 => (report.functions.len(), ""),
@@ -96,7 +96,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
     );
     warnings.extend(
         profile
-            .said()
+            .problem_line()
             .map(|said| escape_unprintable(&said).into_owned()),
     );
     for warning in warnings {
