@@ -57,12 +57,12 @@ fn rewrite(args: Args) -> Result<()> {
 /// Answers until standard input ends.
 fn judge() -> Result<()> {
     let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
-    Ok(crate::write::judge::answer(input, output)?)
+    Ok(crate::write::judge::answer_requests(input, output)?)
 }
 
 fn annotate(args: &AnnotateArgs) -> Result<()> {
     let profile = Trust::strict(args.strict).read(&args.profile)?;
-    let done = pgo::annotate(&args.inputs, &profile, &args.out, args.force.force)?;
+    let done = pgo::write_annotated(&args.inputs, &profile, &args.out, args.force.force)?;
     let out = args.out.display();
     let all = number_of(done.functions as u64, "function");
     print_done(
@@ -77,7 +77,7 @@ fn proftext(args: &ProftextArgs) -> Result<()> {
     let profile = Trust::strict(args.strict).read(&args.profile)?;
     let at = Destination::new(&args.out, pgo::PROFTEXT, args.force.force);
     let inputs = args.inputs.iter().map(PathBuf::as_path);
-    at.check(inputs.chain([profile.path.as_path()]))?;
+    at.check_before_work(inputs.chain([profile.path.as_path()]))?;
     let (text, done) = pgo::proftext(&args.inputs, &profile)?;
     at.write(text.as_bytes())?;
     let next = format!("{}: next: llvm-profdata merge", args.out.display());

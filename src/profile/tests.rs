@@ -250,7 +250,7 @@ fn empty_profile() -> Profile {
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new(""), None).unwrap();
     let inputs: Vec<_> = inputs.into_iter().map(Admitted::admit_unverified).collect();
-    let program = crate::write::emit::load(&inputs, None, &LoadOptions::default()).unwrap();
+    let program = crate::write::emit::load_program(&inputs, None, &LoadOptions::default()).unwrap();
     Profile {
         sources: vec![[3; 16], [9; 16]],
         entries: ti_vec![Some(12)],

@@ -61,7 +61,7 @@ pub(crate) fn dag_dot(name: &str, paths: &Measuring) -> String {
         let kind = dag.edge(EdgeId::new(e)).kind;
         matches!(kind, EdgeKind::LoopStart | EdgeKind::BackEdge(_))
     };
-    render(name, &graph, &|e| {
+    render_dot(name, &graph, &|e| {
         if phony(e) {
             "style=dashed".into()
         } else {
@@ -109,10 +109,10 @@ fn kind_name(dag: &Dag, e: EdgeId) -> String {
 }
 
 fn dot(name: &str, graph: &Graph<String, String>) -> String {
-    render(name, graph, &|_| String::new())
+    render_dot(name, graph, &|_| String::new())
 }
 
-fn render(
+fn render_dot(
     name: &str,
     graph: &Graph<String, String>,
     attributes: &dyn Fn(usize) -> String,

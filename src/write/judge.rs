@@ -20,7 +20,7 @@ struct Read {
 ///
 /// # Errors
 /// What reading and writing fail by.
-pub fn answer(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+pub fn answer_requests(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     emit::set_up();
     let mut last: Option<Read> = None;
     for line in input.lines() {
@@ -40,13 +40,13 @@ fn answer_one(last: &mut Option<Read>, request: &Request) -> Result<Vec<Judgemen
     let is_same = |r: &&Read| (&r.path, &r.hash) == (&request.module, &request.hash);
     if last.as_ref().filter(is_same).is_none() {
         *last = None;
-        *last = Some(read(request)?);
+        *last = Some(read_module(request)?);
     }
     let read = last.as_ref().expect("read above");
     judge_all(&read.parsed, request)
 }
 
-fn read(request: &Request) -> Result<Read, String> {
+fn read_module(request: &Request) -> Result<Read, String> {
     let path = &request.module;
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     let hash = hash_module(&bytes);
@@ -62,7 +62,7 @@ fn read(request: &Request) -> Result<Read, String> {
         bytes,
         hash: hash.clone(),
     };
-    let parsed = emit::parse(&Source::new(&input, CopyId(0)), Names::Kept);
+    let parsed = emit::parse_module(&Source::new(&input, CopyId(0)), Names::Kept);
     let parsed = parsed.map_err(|e| e.to_string())?;
     Ok(Read {
         path: path.clone(),
@@ -82,7 +82,7 @@ fn judge_all(parsed: &Parsed, request: &Request) -> Result<Vec<Judgement>, Strin
     let function = function.ok_or("it has no such function")?;
     let mut analyses = Analyses::default();
     let judged = request.paths.iter().map(|path| {
-        if !fits(&reader, function, path) {
+        if !has_path(&reader, function, path) {
             return Err("it has no such path".to_string());
         }
         Ok(judge(
@@ -102,7 +102,7 @@ fn judge_all(parsed: &Parsed, request: &Request) -> Result<Vec<Judgement>, Strin
 }
 
 /// Whether a function has a path.
-fn fits(reader: &CodeReader, function: usize, path: &AskedPath) -> bool {
+fn has_path(reader: &CodeReader, function: usize, path: &AskedPath) -> bool {
     let blocks = &reader.code().functions[function].blocks;
     let step = |i: usize| {
         let block = blocks.get(path.blocks[i] as usize)?;

@@ -159,13 +159,13 @@ impl Folder {
     ///
     /// # Errors
     /// Something else is there.
-    pub(crate) fn check(path: &Path) -> Result<()> {
+    pub(crate) fn check_path(path: &Path) -> Result<()> {
         if let Some(file) = file_on_the_way(path) {
             let (path, file) = (path.display(), file.display());
             let message = format!("{path}: {file} is not a folder; name another folder with -o");
             return Err(Error::Usage(message));
         }
-        if list::read(path).is_some() || Manifest::is_one(&path.join(MANIFEST)) {
+        if list::read_names(path).is_some() || Manifest::is_one(&path.join(MANIFEST)) {
             return Ok(());
         }
         let mut entries = match std::fs::read_dir(path) {
@@ -185,25 +185,28 @@ impl Folder {
     /// `copies` tell what make will write there.
     ///
     /// # Errors
-    /// As [`Folder::check`]; another process is at work in the folder.
+    /// As [`Folder::check_path`]; another process is at work in the folder.
     pub(crate) fn begin(path: &Path, copies: u32, linking: &Linking) -> Result<Folder> {
-        Self::check(path)?;
+        Self::check_path(path)?;
         std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
-        let lock = lock(path)?;
+        let lock = lock_folder(path)?;
         // Meanwhile another process may have written here.
-        Self::check(path)?;
-        let old = list::read(path).unwrap_or_default();
+        Self::check_path(path)?;
+        let old = list::read_names(path).unwrap_or_default();
         let old = [vec![MANIFEST.into()], old].concat();
         let ours: BTreeSet<&str> = old.iter().map(String::as_str).collect();
-        let mut will_be = expected(copies, linking).into_iter();
-        if let Some(other) = will_be.find(|n| !ours.contains(n.as_str()) && exists(path, n)) {
+        let mut will_be = expected_names(copies, linking).into_iter();
+        if let Some(other) = will_be.find(|n| !ours.contains(n.as_str()) && name_exists(path, n)) {
             return Err(not_ours(path, &other));
         }
-        list::delete(path, &old[..1])?;
-        list::delete(path, &old)?;
+        list::delete_files(path, &old[..1])?;
+        list::delete_files(path, &old)?;
         Ok(Folder {
             path: path.to_path_buf(),
-            list: Mutex::new(List::begin(path, results(copies, linking).into_iter())?),
+            list: Mutex::new(List::begin(
+                path,
+                names_by_make(copies, linking).into_iter(),
+            )?),
             _lock: lock,
         })
     }
@@ -232,11 +235,11 @@ impl Folder {
         name: &str,
         fill: impl FnOnce(&mut File) -> std::io::Result<()>,
     ) -> Result<()> {
-        write_by_rename(&self.enter(name)?, fill, &mut part(name))
+        write_by_rename(&self.add_to_list(name)?, fill, &mut listed_temporary(name))
     }
 
     /// Enters a file that is going to be written in the list; its path.
-    fn enter(&self, name: &str) -> Result<PathBuf> {
+    fn add_to_list(&self, name: &str) -> Result<PathBuf> {
         if let Some(link) = list::link_on_the_way(&self.path, name) {
             let link = self.path.join(link);
             let problem = "is a symbolic link, and may lead out of the output folder";
@@ -246,7 +249,7 @@ impl Folder {
         let path = self.path.join(name);
         let mut list = self.list.lock().expect("nothing panics while it is held");
         // Whatever was ours has been deleted.
-        if !list.has(name) && exists(&self.path, name) {
+        if !list.has_name(name) && name_exists(&self.path, name) {
             return Err(not_ours(&self.path, name));
         }
         list.add(name).map_err(|e| Error::write(&path, e))?;
@@ -259,15 +262,15 @@ impl Folder {
         for (_, name, text) in RUNTIME {
             self.write(&format!("runtime/{name}"), text.as_bytes())?;
         }
-        self.write("Makefile", runner(manifest, linking).as_bytes())?;
+        self.write("Makefile", render_runner(manifest, linking).as_bytes())?;
         let fill = |file: &mut File| {
             let mut file = BufWriter::new(file);
             serde_json::to_writer(&mut file, manifest)?;
             file.write_all(b"\n")?;
             file.flush()
         };
-        let path = self.enter(MANIFEST)?;
-        stage(&path, fill, &mut part(MANIFEST)).map(StagedManifest)
+        let path = self.add_to_list(MANIFEST)?;
+        stage_file(&path, fill, &mut listed_temporary(MANIFEST)).map(StagedManifest)
     }
 
     /// Writes the sorted list and, last of all, the manifest.
@@ -276,7 +279,7 @@ impl Folder {
         let text = list.text();
         drop(list);
         write_whole(&self.path.join(list::NAME), text.as_bytes())?;
-        persist(manifest, &self.path.join(MANIFEST))
+        persist_file(manifest, &self.path.join(MANIFEST))
     }
 }
 
@@ -284,7 +287,7 @@ impl Folder {
 pub(crate) struct StagedManifest(NamedTempFile);
 
 /// Whether something has this name in the folder, a link that leads nowhere too.
-fn exists(folder: &Path, name: &str) -> bool {
+fn name_exists(folder: &Path, name: &str) -> bool {
     std::fs::symlink_metadata(folder.join(name)).is_ok()
 }
 
@@ -296,7 +299,7 @@ fn not_ours(folder: &Path, name: &str) -> Error {
 }
 
 /// The files that will be written, as far as their names are known before.
-fn expected(copies: u32, linking: &Linking) -> Vec<String> {
+fn expected_names(copies: u32, linking: &Linking) -> Vec<String> {
     let mut names: Vec<String> = vec!["Makefile".into()];
     names.extend(RUNTIME.iter().map(|(_, name, _)| format!("runtime/{name}")));
     names.extend(linking.inputs.iter().map(|m| format!("native/{m}")));
@@ -314,10 +317,10 @@ fn file_on_the_way(path: &Path) -> Option<&Path> {
 }
 
 /// The lock that whoever writes to the folder holds, by flock(2): it ends with the process. The file stays.
-fn lock(folder: &Path) -> Result<File> {
+fn lock_folder(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK);
     if std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_symlink()) {
-        list::delete(folder, &[LOCK.into()])?;
+        list::delete_files(folder, &[LOCK.into()])?;
     }
     let file = File::options().create(true).append(true).open(&path);
     let file = file.map_err(|e| Error::write(&path, e))?;
@@ -336,7 +339,7 @@ fn lock(folder: &Path) -> Result<File> {
 }
 
 /// What make writes in the folder, in the terms of the list.
-fn results(copies: u32, linking: &Linking) -> Vec<String> {
+fn names_by_make(copies: u32, linking: &Linking) -> Vec<String> {
     let mut names: Vec<String> = [
         "profile.p3prof",
         "obj/.lock",
@@ -372,18 +375,18 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
         return std::fs::write(path, bytes).map_err(|e| Error::write(path, e));
     }
     let fill = |file: &mut File| file.write_all(bytes);
-    write_by_rename(path, fill, &mut temporary())
+    write_by_rename(path, fill, &mut unlisted_temporary())
 }
 
 /// The temporary name of a file that is on no list.
-fn temporary() -> tempfile::Builder<'static, 'static> {
+fn unlisted_temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".p3-");
     builder
 }
 
 /// The temporary name of a file of the list, by which it is deleted after a crash.
-fn part(name: &str) -> tempfile::Builder<'_, 'static> {
+fn listed_temporary(name: &str) -> tempfile::Builder<'_, 'static> {
     let file = name.rsplit('/').next().unwrap_or(name);
     let mut builder = tempfile::Builder::new();
     builder.prefix(file).suffix(list::PART).rand_bytes(0);
@@ -397,11 +400,11 @@ fn write_by_rename(
 ) -> Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    persist(stage(path, fill, temporary)?, path)
+    persist_file(stage_file(path, fill, temporary)?, path)
 }
 
 /// Gives a staged file its name.
-fn persist(file: NamedTempFile, path: &Path) -> Result<()> {
+fn persist_file(file: NamedTempFile, path: &Path) -> Result<()> {
     let persisted = file.persist(path).map(drop);
     persisted.map_err(|e| Error::write(path, without_path(e.error)))
 }
@@ -414,7 +417,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes a file beside the place that it is for, in a folder that exists. It is gone when it is dropped, unless it is
 /// persisted.
-fn stage(
+fn stage_file(
     path: &Path,
     fill: impl FnOnce(&mut File) -> std::io::Result<()>,
     temporary: &mut tempfile::Builder,
@@ -451,7 +454,7 @@ pub(crate) fn runtime_objects(scheme: Scheme) -> impl Iterator<Item = &'static s
 pub(crate) const WRAPPED: [&str; 2] = ["pthread_create", "thrd_create"];
 
 /// The Makefile: variables, then the rules.
-fn runner(manifest: &Manifest, linking: &Linking) -> String {
+fn render_runner(manifest: &Manifest, linking: &Linking) -> String {
     let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
     let runtime: Vec<&str> = runtime_objects(manifest.scheme).collect();
     // LLVM optimises the modules once more: it would join counts at the ends of blocks that lead to one block, which

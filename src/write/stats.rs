@@ -11,7 +11,7 @@ use crate::profile::manifest::{Manifest, Status};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.
-pub(crate) fn table(
+pub(crate) fn stats_table(
     program: &Program,
     manifest: &Manifest,
     paths: &TiSlice<FuncId, Option<Measuring>>,
@@ -35,10 +35,10 @@ pub(crate) fn table(
             printed_name(&f.name),
             status(manifest, id),
             paths[id].as_ref().map_or("-".into(), total),
-            callers(f),
+            describe_callers(f),
             assignment.tasks[id.index()].to_string(),
         ];
-        table.row(cells(about, plans.iter().map(|p| probes(p, id))));
+        table.row(cells(about, plans.iter().map(|p| count_probes(p, id))));
     }
     // A copy that traces has no plan.
     let load = assignment.load.iter().take(plans.len());
@@ -60,7 +60,7 @@ pub(crate) fn cells<const N: usize>(
 }
 
 /// How many call sites a function has, and whether it is recursive.
-pub(crate) fn callers(f: &ProgFunction) -> String {
+pub(crate) fn describe_callers(f: &ProgFunction) -> String {
     format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" })
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn status(manifest: &Manifest, id: FuncId) -> String {
     }
 }
 
-fn probes(plan: &CopyPlan, id: FuncId) -> String {
+fn count_probes(plan: &CopyPlan, id: FuncId) -> String {
     match plan.functions.binary_search_by_key(&id, |f| f.func) {
         Ok(i) => plan.functions[i]
             .probes

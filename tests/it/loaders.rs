@@ -106,7 +106,7 @@ fn large_module_is_the_same_program() {
     let admission = admit(found, Names::Dropped, |_| Optimize::Never).unwrap();
     let mut parsed = admission.parsed.expect("an input alone is kept");
     let options = LoadOptions::default();
-    let program = emit::load(&admission.inputs, Some(&mut parsed), &options).unwrap();
+    let program = emit::load_program(&admission.inputs, Some(&mut parsed), &options).unwrap();
     assert!(program == expected);
 }
 

@@ -6,7 +6,7 @@ use p3_rewrite::possible::asked::{Answer, AskedPath, Request};
 use p3_rewrite::possible::is_known;
 use p3_rewrite::profile::Profile;
 use p3_rewrite::read::possible::runs_alone;
-use p3_rewrite::write::judge::answer;
+use p3_rewrite::write::judge::answer_requests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -54,7 +54,7 @@ fn judged(file: &Path) -> BTreeMap<String, [usize; 3]> {
         asked.push((entry.name.clone(), ran.len(), all));
     }
     let mut answers = Vec::new();
-    answer(&requests[..], &mut answers).unwrap();
+    answer_requests(&requests[..], &mut answers).unwrap();
     let answers = answers.split(|byte| *byte == b'\n');
     let mut functions = BTreeMap::new();
     let mut wrong = Vec::new();

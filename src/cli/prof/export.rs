@@ -108,7 +108,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let sources = args.sources.mark_and_rename(&mut profile, &args.markers);
     let at = Destination::new(&args.output, content(args.format), args.force.force);
     let read = read.into_iter().chain(sources.places());
-    at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
+    at.check_before_work(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let asked = Asked {
         weigh: args.weigh.unwrap_or(Weigh::Paths),

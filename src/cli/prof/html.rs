@@ -62,7 +62,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     if args.single {
         let read = [Some(&profile), baseline.as_ref()].into_iter().flatten();
         let read = read.map(|p| p.path.clone()).chain(sources.places());
-        at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
+        at.check_before_work(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     } else {
         check_folder(&args.output)?;
         refuse_other_files(&args.output)?;

@@ -63,7 +63,7 @@ fn into_file(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Outc
 fn destination(path: &Path, args: &MergeArgs, programs: &Programs) -> Result<ProfileDestination> {
     let at = Destination::new(path, file::CONTENT, args.force.force);
     let manifests = programs.iter().map(|p| p.manifest.as_path());
-    at.check(manifests.chain(args.files.iter().map(PathBuf::as_path)))?;
+    at.check_before_work(manifests.chain(args.files.iter().map(PathBuf::as_path)))?;
     Ok(ProfileDestination {
         path: path.to_path_buf(),
         at,

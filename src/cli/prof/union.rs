@@ -31,7 +31,7 @@ pub(super) fn run(args: &UnionArgs, trust: Trust) -> Result<Outcome> {
     let at = Destination::new(&args.output, file::CONTENT, args.force.force);
     let (profiles, idle) = read(&args.files, trust)?;
     let read = profiles.iter().flat_map(|p| several::files_of(&p.path));
-    at.check(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
+    at.check_before_work(read.collect::<Vec<_>>().iter().map(PathBuf::as_path))?;
     let Union {
         mut profile,
         shared,

@@ -38,7 +38,7 @@ pub(crate) struct Sample<'a> {
 }
 
 impl CopyWork for Sample<'_> {
-    fn changed(&self) -> Vec<FuncId> {
+    fn changed_functions(&self) -> Vec<FuncId> {
         self.functions.iter().map(|f| f.func).collect()
     }
 
@@ -81,7 +81,7 @@ impl ModuleWork for SampleBodies<'_> {
             let of = (&*body.name, &*sampled.cfg);
             instrument(edit, function, of, &sampled.draft(), &target);
         }
-        data.register(job, || Additions {
+        data.register_module(job, || Additions {
             sampling: Some(runtime::describe(edit, &self.settings)),
             ..Additions::default()
         });
@@ -213,7 +213,7 @@ impl<'ctx> Shape<'_, 'ctx> {
                 Made::Landed(pad) => {
                     let old = self.blocks[pad];
                     let head = self.context.prepend_basic_block(old, "p3.pad");
-                    let rest = Inst::of(place::start(old));
+                    let rest = Inst::from_inkwell(place::start_of_block(old));
                     let mut before = true;
                     self.take_over(pad, head, |i| {
                         before &= i != rest;
@@ -223,7 +223,7 @@ impl<'ctx> Shape<'_, 'ctx> {
                 Made::Tail(of) => {
                     let from = self.blocks[of];
                     let tail = self.context.insert_basic_block_after(from, "p3.tail");
-                    let end = Inst::of(llvm::terminator(from));
+                    let end = Inst::from_inkwell(llvm::terminator(from));
                     end.move_to(&self.builder, tail);
                     tail
                 }
@@ -280,7 +280,7 @@ impl<'ctx> Shape<'_, 'ctx> {
         let ins = self.plan.cfg.predecessors();
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
             for phi in inst::phis(self.blocks[b]) {
-                let new = inst::renewed(&self.builder, phi);
+                let new = inst::renew_phi(&self.builder, phi);
                 let entries = phi.incoming().into_iter();
                 let entries: FxHashMap<BlockId, _> =
                     entries.map(|(v, from)| (numbers[&from], v)).collect();
@@ -302,7 +302,7 @@ fn frame<'ctx>(
     builder: &Builder<'ctx>,
     entry: BasicBlock<'ctx>,
 ) -> PointerValue<'ctx> {
-    llvm::position_before(builder, place::entry(entry));
+    llvm::position_before(builder, place::entry_of_block(entry));
     let words = context.i64_type().array_type(abi::FRAME_WORDS);
     let frame = builder.build_alloca(words, "p3.frame");
     frame.expect("positioned")
@@ -359,7 +359,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Tells that the function's block of this number begins in `block`.
     fn report_block(&self, block: BasicBlock<'ctx>, number: u32) {
-        llvm::position_before(&self.builder, place::start(block));
+        llvm::position_before(&self.builder, place::start_of_block(block));
         let number = self.context.i32_type().const_int(u64::from(number), false);
         let callee = runtime::block_function(self.edit);
         let arguments = [self.frame().into(), number.into()];
@@ -509,7 +509,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         ];
         for (n, value) in words {
             let bytes = word.const_int(u64::from(n) * 8, false);
-            let address = llvm::field(&self.builder, self.frame(), bytes);
+            let address = llvm::field_address(&self.builder, self.frame(), bytes);
             self.builder
                 .build_store(address, value)
                 .expect("positioned");

@@ -5,7 +5,7 @@ use crate::base::names::printed_name;
 use crate::base::table::{Align, Columns, group_all_digits};
 use crate::input::ir::Program;
 use crate::profile::manifest::{Manifest, Status};
-use crate::write::stats::{callers, cells, status};
+use crate::write::stats::{cells, describe_callers, status};
 
 /// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks
 /// of the sampled ones, how many there are in each version.
@@ -32,7 +32,7 @@ pub(crate) fn table(
         let about = [
             printed_name(&f.name),
             status,
-            callers(f),
+            describe_callers(f),
             blocks.to_string(),
         ];
         let Ok(plan) = sampled_at.map(|i| sampled[i].plan().figures()) else {

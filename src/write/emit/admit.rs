@@ -55,14 +55,14 @@ pub fn admit(
             device,
             for_lto,
             optimized,
-        } = accept(&mut input, names, &wanted)?;
-        let (_, module) = parsed.get();
+        } = accept_input(&mut input, names, &wanted)?;
+        let (_, module) = parsed.context_and_module();
         let admitted = Admitted {
             device,
             own_counters: own::find_own_counters(&module),
-            hidden: hidden::find(&module),
-            forbidden: hidden::forbidden(&module),
-            positions: positions::find(&module),
+            hidden: hidden::find_hidden(&module),
+            forbidden: hidden::forbidding_attributes(&module),
+            positions: positions::find_positions(&module),
             optimized,
             input,
         };
@@ -138,16 +138,16 @@ struct Accepted {
 }
 
 /// Reads an input, has LLVM verify it and, if that is `wanted`, optimise it: its bytes are those of the result.
-fn accept(
+fn accept_input(
     input: &mut Input,
     names: Names,
     wanted: impl Fn(&Input) -> Optimize,
 ) -> Result<Accepted> {
-    let mut parsed = parse(input, names)?;
-    let (_, module) = parsed.get();
+    let mut parsed = parse_input(input, names)?;
+    let (_, module) = parsed.context_and_module();
     check_names(&module, input)?;
     let device = is_for_device(&module);
-    let why = verify(&module, input)?;
+    let why = verify_input(&module, input)?;
     if why.is_some() {
         input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
         input.kind = Kind::Bitcode;
@@ -157,7 +157,7 @@ fn accept(
     if let Some(level) = optimized {
         parsed = optimize(input, parsed, names, level)?;
     }
-    if let Some(intrinsic) = hidden::needs_link_time_code(&parsed.get().1) {
+    if let Some(intrinsic) = hidden::needs_link_time_code(&parsed.context_and_module().1) {
         let problem =
             format!("it calls {intrinsic}, which only link-time optimisation makes code of");
         let remedy = "compile it without -fsanitize=cfi and -fvirtual-function-elimination";
@@ -172,7 +172,7 @@ fn accept(
     })
 }
 
-fn parse(input: &Input, names: Names) -> Result<Parsed> {
+fn parse_input(input: &Input, names: Names) -> Result<Parsed> {
     let name = input.path.display().to_string();
     Parsed::read(&input.bytes, &name, input.kind, names).map_err(|e| unreadable_error(input, &e))
 }
@@ -213,7 +213,7 @@ fn is_list(module: &Module) -> bool {
 }
 
 /// Verifies a module, without its debug information if that is at fault; returns why it was dropped, if it was.
-fn verify(module: &Module, input: &Input) -> Result<Option<String>> {
+fn verify_input(module: &Module, input: &Input) -> Result<Option<String>> {
     let version = llvm::debug_info_version(module);
     let found = module.verify();
     if version == Some(DEBUG_INFO) && found.is_ok() {
@@ -242,10 +242,10 @@ fn verify(module: &Module, input: &Input) -> Result<Option<String>> {
 fn verify_code(module: &Module, input: &Input) -> Result<()> {
     module
         .verify()
-        .map_err(|message| rejected(input, &message.to_string()))
+        .map_err(|message| rejection(input, &message.to_string()))
 }
 
-fn rejected(input: &Input, message: &str) -> Error {
+fn rejection(input: &Input, message: &str) -> Error {
     let problem = format!("LLVM's verifier rejects it: {}", complaint(message));
     let remedy = remedy_for_old_text(input)
         .unwrap_or("compile it again; opt -passes=verify says everything".into());

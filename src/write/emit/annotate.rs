@@ -1,7 +1,7 @@
 //! Counts → metadata by which LLVM optimises: `!prof` of terminators and functions, `ProfileSummary`.
 
 use super::llvm::{self, Meta};
-use super::{Names, Source, parse};
+use super::{Names, Source, parse_module};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CopyId};
 use crate::input::load::{Input, Kind};
@@ -66,14 +66,14 @@ pub struct Summary {
 ///
 /// # Errors
 /// A module that has a profile already.
-pub fn annotate(
+pub fn annotate_module(
     input: &Input,
     functions: &[Annotation],
     summary: &Summary,
     kind: Kind,
 ) -> Result<Vec<u8>> {
-    let parsed = parse(&Source::new(input, CopyId(0)), Names::Kept)?;
-    let (context, module) = parsed.get();
+    let parsed = parse_module(&Source::new(input, CopyId(0)), Names::Kept)?;
+    let (context, module) = parsed.context_and_module();
     if llvm::has_module_flag(&module, SUMMARY) {
         let problem = "it has a profile already";
         let remedy = "annotate the module that it was made from";
@@ -81,24 +81,24 @@ pub fn annotate(
     }
     let definitions: Vec<_> = llvm::definitions(&module).collect();
     for f in functions {
-        function(context, definitions[f.ordinal as usize], f);
+        annotate_function(context, definitions[f.ordinal as usize], f);
     }
     llvm::add_module_flag(context, &module, SUMMARY, summary_node(summary));
     let (name, text) = MADE_BY;
     let node = context.metadata_node(&[context.metadata_string(text).into()]);
     let added = module.add_global_metadata(name, &node);
     added.expect("a node is metadata, and the name has no null");
-    Ok(written(&module, kind))
+    Ok(module_bytes(&module, kind))
 }
 
-fn written(module: &Module, kind: Kind) -> Vec<u8> {
+fn module_bytes(module: &Module, kind: Kind) -> Vec<u8> {
     match kind {
         Kind::Text => module.print_to_string().to_bytes().to_vec(),
         Kind::Bitcode => module.write_bitcode_to_memory().as_slice().to_vec(),
     }
 }
 
-fn function(context: &Context, f: FunctionValue, annotation: &Annotation) {
+fn annotate_function(context: &Context, f: FunctionValue, annotation: &Annotation) {
     let blocks = llvm::blocks(f);
     for (b, counts) in &annotation.branches {
         let end = llvm::terminator(blocks[*b]);
@@ -115,18 +115,18 @@ fn function(context: &Context, f: FunctionValue, annotation: &Annotation) {
     ];
     llvm::set_function_profile(context, f, Meta::Node(entries.into()));
     match annotation.heat {
-        Heat::Hot => set(context, f, "inlinehint"),
-        Heat::Cold if !has(f, "hot") => set(context, f, "cold"),
+        Heat::Hot => set_attribute(context, f, "inlinehint"),
+        Heat::Cold if !has_attribute(f, "hot") => set_attribute(context, f, "cold"),
         Heat::Cold | Heat::Warm => {}
     }
 }
 
-fn has(f: FunctionValue, attribute: &str) -> bool {
+fn has_attribute(f: FunctionValue, attribute: &str) -> bool {
     let kind = Attribute::get_named_enum_kind_id(attribute);
     f.get_enum_attribute(AttributeLoc::Function, kind).is_some()
 }
 
-fn set(context: &Context, f: FunctionValue, attribute: &str) {
+fn set_attribute(context: &Context, f: FunctionValue, attribute: &str) {
     let kind = Attribute::get_named_enum_kind_id(attribute);
     let attribute = context.create_enum_attribute(kind, 0);
     f.add_attribute(AttributeLoc::Function, attribute);

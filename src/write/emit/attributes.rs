@@ -110,7 +110,7 @@ impl Affected {
     }
 
     /// Whether a function of that name may be one of them; functions without a name always may.
-    fn holds(&self, module: ModuleId, name: &str) -> bool {
+    fn may_contain(&self, module: ModuleId, name: &str) -> bool {
         name.is_empty() || self.local[module].contains(name) || self.visible.contains(name)
     }
 }
@@ -129,7 +129,7 @@ pub(super) fn find_calls_that_claim(module: &Module) -> Vec<Inst> {
 
 /// Drops what is false from definitions, declarations and call sites of module number `id`; `claiming` are
 /// [`find_calls_that_claim`] of it. Whether anything was. O(functions + `claiming`).
-pub(super) fn correct(
+pub(super) fn drop_false_attributes(
     module: &Module,
     claiming: &[Inst],
     id: ModuleId,
@@ -141,7 +141,7 @@ pub(super) fn correct(
     let mut changed = false;
     let kinds = FALSE.map(Attribute::get_named_enum_kind_id);
     for f in module.get_functions() {
-        if affected.holds(id, &f.get_name().to_string_lossy()) {
+        if affected.may_contain(id, &f.get_name().to_string_lossy()) {
             changed |= correct_function(f, &kinds);
         }
     }
@@ -157,7 +157,7 @@ pub(super) fn correct(
 }
 
 fn calls_affected(call: Inst, id: ModuleId, affected: &Affected) -> bool {
-    let may_be = |name: Vec<u8>| affected.holds(id, &String::from_utf8_lossy(&name));
+    let may_be = |name: Vec<u8>| affected.may_contain(id, &String::from_utf8_lossy(&name));
     !call.calls_assembly() && call.callee().is_none_or(may_be)
 }
 

@@ -36,13 +36,13 @@ impl Described<'_> {
     pub(crate) fn bytes(&self, module: &Module) -> Vec<u8> {
         let layout = module.get_data_layout();
         if is_big_endian(layout.as_str().to_bytes()) {
-            self.ordered::<BE>()
+            self.bytes_in_order::<BE>()
         } else {
-            self.ordered::<LE>()
+            self.bytes_in_order::<LE>()
         }
     }
 
-    fn ordered<O: ByteOrder>(&self) -> Vec<u8>
+    fn bytes_in_order<O: ByteOrder>(&self) -> Vec<u8>
     where
         Block<O>: IntoBytes,
         Function<O>: IntoBytes,
@@ -107,7 +107,10 @@ mod tests {
             page: 4096,
             records: &[record(3, ARRAY, 5), record(4, HASH, 1 << 40)],
         };
-        let (little, big) = (described.ordered::<LE>(), described.ordered::<BE>());
+        let (little, big) = (
+            described.bytes_in_order::<LE>(),
+            described.bytes_in_order::<BE>(),
+        );
         let word = |at: usize| u64::from_le_bytes(little[at..at + 8].try_into().unwrap());
         let half = |at: usize| u32::from_le_bytes(little[at..at + 4].try_into().unwrap());
         assert_eq!((little.len(), big.len()), (64 + 2 * 24, 64 + 2 * 24));

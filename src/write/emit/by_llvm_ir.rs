@@ -17,7 +17,7 @@ pub fn llvm_ir_suffices(input: &Input) -> Result<bool> {
 }
 
 /// A module, lowered; `None` where llvm-ir cannot represent it.
-pub(super) fn lowered(input: &Admitted, options: &LoadOptions) -> Result<Option<Lowered>> {
+pub(super) fn lower_module(input: &Admitted, options: &LoadOptions) -> Result<Option<Lowered>> {
     let why = |name: &str| {
         FORBIDDING_ATTRIBUTES
             .iter()

@@ -2,7 +2,7 @@
 //! memory that all of them share, and none reads the module again.
 
 use super::llvm::process;
-use super::{Changes, ModuleJob, Parsed, Rewritten, Source, edit};
+use super::{Changes, ModuleJob, Parsed, Rewritten, Source, make_copy};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::io;
@@ -56,10 +56,11 @@ impl Child {
         }
         let made = Rewritten::new(job)?;
         // Children find it out each for itself otherwise.
-        parsed.claiming();
-        let pid = process::fork(|| {
-            let unchanged = edit(parsed, source, job, changes).ok()?;
-            made.fill(&parsed.get().1, unchanged).ok()
+        parsed.calls_that_claim();
+        let pid = process::fork_child(|| {
+            let unchanged = make_copy(parsed, source, job, changes).ok()?;
+            made.write_module(&parsed.context_and_module().1, unchanged)
+                .ok()
         })?;
         Ok(Child {
             pid: Some(pid),

@@ -57,7 +57,7 @@ struct Constant<'m> {
 
 /// Notes at the choices of a function what they compare, where the same value is asked for elsewhere or becomes a
 /// constant. O(instructions).
-pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
+pub(super) fn note_comparisons<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
     let mut finder = Finder {
         numbers: function.blocks().zip(0..).collect(),
         slots: FxHashMap::default(),
@@ -69,7 +69,7 @@ pub(super) fn note<'m>(function: Value<'m>, found: &mut [BlockPositions]) {
             .choice
             .as_ref()
             .is_some_and(|c| c.catches.is_none());
-        compared.push(chooses.then(|| finder.compared(block)).flatten());
+        compared.push(chooses.then(|| finder.find_comparison(block)).flatten());
     }
     // What is asked for once contradicts nothing, unless it is a constant.
     let mut asked: FxHashMap<u32, u32> = FxHashMap::default();
@@ -111,7 +111,7 @@ struct Finder<'m> {
 
 impl<'m> Finder<'m> {
     /// What the terminator of a block compares.
-    fn compared(&mut self, block: Block<'m>) -> Option<Compared> {
+    fn find_comparison(&mut self, block: Block<'m>) -> Option<Compared> {
         let end = block.instructions().last()?;
         let condition = end.operands().next()?;
         if end.opcode() == LLVMOpcode::LLVMSwitch {
@@ -147,7 +147,7 @@ impl<'m> Finder<'m> {
         let mut operands = condition.operands();
         let (left, right) = (operands.next()?, operands.next()?);
         let (left, bits) = self.variable(left, block)?;
-        let right = match right.number() {
+        let right = match right.decimal_constant() {
             Some(number) => Operand::Constant(number),
             None if right.is_null() => Operand::Constant("0".into()),
             None => Operand::Variable(self.variable(right, block)?.0),
@@ -174,7 +174,7 @@ impl<'m> Finder<'m> {
         };
         let loads = inner.is_instruction() && inner.opcode() == LLVMOpcode::LLVMLoad;
         let slot = loads.then(|| inner.operands().next()).flatten();
-        let stores = slot.and_then(|slot| self.stores(slot));
+        let stores = slot.and_then(|slot| self.storing_blocks(slot));
         let in_memory = slot.zip(stores);
         let Some((slot, stores)) = in_memory.filter(|(slot, _)| is_last(inner, *slot, block))
         else {
@@ -185,7 +185,7 @@ impl<'m> Finder<'m> {
                 bits,
                 loaded: None,
             };
-            return Some((self.known(key, Vec::new()), bits));
+            return Some((self.number_variable(key, Vec::new()), bits));
         };
         let key = Key {
             value: slot,
@@ -193,10 +193,10 @@ impl<'m> Finder<'m> {
             bits,
             loaded: Some(inner.bits()?),
         };
-        Some((self.known(key, stores), bits))
+        Some((self.number_variable(key, stores), bits))
     }
 
-    fn known(&mut self, key: Key<'m>, stores: Vec<u32>) -> Variable {
+    fn number_variable(&mut self, key: Key<'m>, stores: Vec<u32>) -> Variable {
         let next = self.known.len() as u32;
         let known = self.known.entry(key).or_insert(Known {
             number: next,
@@ -210,7 +210,7 @@ impl<'m> Finder<'m> {
     }
 
     /// The blocks that store to a local variable, ascending, if its address is used by loads and stores alone.
-    fn stores(&mut self, slot: Value<'m>) -> Option<Vec<u32>> {
+    fn storing_blocks(&mut self, slot: Value<'m>) -> Option<Vec<u32>> {
         if let Some(known) = self.slots.get(&slot) {
             return known.clone();
         }
@@ -261,7 +261,7 @@ impl<'m> Finder<'m> {
                 let Some((from, block)) = constant.of_phi else {
                     continue;
                 };
-                let at = self.becomes(block, Some(from), constant.number);
+                let at = self.describe_constant(block, Some(from), constant.number);
                 found.entry(known.number).or_default().push(at);
             }
         }
@@ -270,7 +270,7 @@ impl<'m> Finder<'m> {
                 for (key, number) in &in_memory[&slot] {
                     let constants = constants_of(stored, DEEPEST).into_iter();
                     let loaded = constants.filter(|c| key.loaded == Some(c.bits));
-                    let at = loaded.filter_map(|c| self.stored(block, *key, c));
+                    let at = loaded.filter_map(|c| self.find_stored_constant(block, *key, c));
                     found.entry(*number).or_default().extend(at);
                 }
             }
@@ -285,20 +285,30 @@ impl<'m> Finder<'m> {
 
     /// Where a local variable becomes a constant that `block` stores; of constants of a φ, only if the φ is in the
     /// block too.
-    fn stored(&self, block: Block<'m>, key: Key<'m>, c: Constant<'m>) -> Option<BecomesConstant> {
+    fn find_stored_constant(
+        &self,
+        block: Block<'m>,
+        key: Key<'m>,
+        c: Constant<'m>,
+    ) -> Option<BecomesConstant> {
         let from = match c.of_phi {
             None => None,
             Some((from, of)) if of == block => Some(from),
             Some(_) => return None,
         };
         let number = match key.conversion {
-            Some(conversion) => converted(c.number, c.bits, conversion, key.bits),
+            Some(conversion) => convert_number(c.number, c.bits, conversion, key.bits),
             None => c.number,
         };
-        Some(self.becomes(block, from, number))
+        Some(self.describe_constant(block, from, number))
     }
 
-    fn becomes(&self, block: Block<'m>, from: Option<Block<'m>>, number: u64) -> BecomesConstant {
+    fn describe_constant(
+        &self,
+        block: Block<'m>,
+        from: Option<Block<'m>>,
+        number: u64,
+    ) -> BecomesConstant {
         BecomesConstant {
             block: self.numbers[&block],
             from: from.map(|from| self.numbers[&from]),
@@ -339,7 +349,7 @@ fn constants_of(value: Value, depth: usize) -> Vec<Constant> {
         return Vec::new();
     };
     let constant = |value: Value, of_phi| {
-        let number = match value.number() {
+        let number = match value.decimal_constant() {
             Some(text) => text.parse::<i128>().ok()?,
             None if value.is_null() => 0,
             None => return None,
@@ -365,7 +375,7 @@ fn constants_of(value: Value, depth: usize) -> Vec<Constant> {
     let change = |c: Constant| match value.opcode() {
         LLVMXor => c.number ^ 1,
         LLVMFreeze => c.number,
-        _ => conversion(value).map_or(c.number, |by| converted(c.number, c.bits, by, bits)),
+        _ => conversion(value).map_or(c.number, |by| convert_number(c.number, c.bits, by, bits)),
     };
     match value.opcode() {
         LLVMPHI => {
@@ -388,7 +398,7 @@ fn constants_of(value: Value, depth: usize) -> Vec<Constant> {
 }
 
 /// A number of `from` bits in `to` bits.
-fn converted(number: u64, from: u32, by: Conversion, to: u32) -> u64 {
+fn convert_number(number: u64, from: u32, by: Conversion, to: u32) -> u64 {
     let unused = u64::BITS - from;
     match by {
         Conversion::Zero => number,

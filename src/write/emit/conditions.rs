@@ -21,7 +21,7 @@ pub(super) struct Blocks<'m> {
 }
 
 impl<'m> Blocks<'m> {
-    pub(super) fn of(function: Value<'m>) -> Blocks<'m> {
+    pub(super) fn of_function(function: Value<'m>) -> Blocks<'m> {
         Blocks {
             function,
             numbers: OnceCell::new(),
@@ -42,20 +42,20 @@ pub(super) struct Plain<'m> {
 
 /// What the branch that ends `block` tests by `condition`. `place` says where an instruction is, as seen from the
 /// branch, and whether it is in a call that was inlined there; O(operands of a φ), and else O(1).
-pub(super) fn find<'m>(
+pub(super) fn find_test<'m>(
     condition: Value<'m>,
     block: Block<'m>,
     blocks: &Blocks<'m>,
     place: &mut impl FnMut(Value<'m>) -> Option<Seen>,
 ) -> Test {
-    let plain = strip(condition);
-    if !is(plain.value, LLVMOpcode::LLVMPHI) {
+    let plain = strip_conversions(condition);
+    if !has_opcode(plain.value, LLVMOpcode::LLVMPHI) {
         return comparison(plain, place);
     }
     // Which constant a φ of another block has does not follow from where control came to this one: of a loop's header,
     // for example, the block that goes back may also be the one that leaves.
     if plain.value.block() != block {
-        return joined(plain.value, plain.negated, place);
+        return joined_test(plain.value, plain.negated, place);
     }
     let mut known = Vec::new();
     let mut phi = plain;
@@ -64,7 +64,7 @@ pub(super) fn find<'m>(
         let mut constants = Vec::new();
         let mut open: Vec<(Value, Block)> = Vec::new();
         for (value, from) in phi.value.incoming() {
-            match value.number() {
+            match value.decimal_constant() {
                 Some(number) => {
                     constants.push((blocks.number(from), (number != "0") != phi.negated));
                 }
@@ -86,12 +86,12 @@ pub(super) fn find<'m>(
             };
             return with_known(joined, known);
         };
-        let inner = strip(value);
+        let inner = strip_conversions(value);
         let negated = inner.negated != phi.negated;
         phi = Plain { negated, ..inner };
         // `a && (b || c)`: the value that is no constant may be a φ of the block before, which goes nowhere else.
         let is_nested = depth < DEEPEST
-            && is(phi.value, LLVMOpcode::LLVMPHI)
+            && has_opcode(phi.value, LLVMOpcode::LLVMPHI)
             && phi.value.block() == from
             && from
                 .instructions()
@@ -121,7 +121,7 @@ pub(super) struct Seen {
 
 /// The position of `at`, which `branch` sees: that of the call through which it was inlined into the branch's function.
 /// `None` if the two have no function in common, or not the same file.
-pub(super) fn see(
+pub(super) fn visible_position(
     mut at: SourcePosition,
     branch: SourcePosition,
     call: impl Fn(u32) -> SourcePosition,
@@ -137,7 +137,7 @@ pub(super) fn see(
     })
 }
 
-fn is(value: Value, opcode: LLVMOpcode) -> bool {
+fn has_opcode(value: Value, opcode: LLVMOpcode) -> bool {
     value.is_instruction() && value.opcode() == opcode
 }
 
@@ -147,7 +147,7 @@ fn operand<'m>(value: Value<'m>, n: usize) -> Value<'m> {
 }
 
 /// Looks through conversions of truth values, negations and hints.
-fn strip(value: Value) -> Plain {
+fn strip_conversions(value: Value) -> Plain {
     strip_through(value, true)
 }
 
@@ -189,7 +189,7 @@ fn strip_through(mut value: Value, frozen: bool) -> Plain {
 }
 
 pub(super) fn is_true(value: Value) -> bool {
-    value.is_condition() && value.number().is_some_and(|n| n != "0")
+    value.is_condition() && value.decimal_constant().is_some_and(|n| n != "0")
 }
 
 /// The truth value that an integer was made from.
@@ -226,9 +226,11 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
         LLVMICmp => value.integer_question(),
         LLVMFCmp => match value.float_question() {
             Some(asks) => (asks, false),
-            None => return joined(value, negated, place),
+            None => return joined_test(value, negated, place),
         },
-        LLVMSelect | LLVMAnd | LLVMOr | LLVMXor | LLVMPHI => return joined(value, negated, place),
+        LLVMSelect | LLVMAnd | LLVMOr | LLVMXor | LLVMPHI => {
+            return joined_test(value, negated, place);
+        }
         _ => {
             let seen = place(value);
             return Test {
@@ -252,9 +254,9 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
         at: seen.map(|s| s.at),
         inlined: seen.is_some_and(|s| s.inlined),
         left: operand_place(left, place),
-        loads: is(through_conversions(left), LLVMLoad),
+        loads: has_opcode(through_conversions(left), LLVMLoad),
         right: operand_place(right, place),
-        constant: right.is_constant().then(|| constant(right)),
+        constant: right.is_constant().then(|| constant_text(right)),
         origin: if joins_values(left) || joins_values(right) {
             Some(Origin::Joined)
         } else {
@@ -316,7 +318,7 @@ fn origin(value: Value) -> Option<Origin> {
 }
 
 /// Several conditions at once.
-fn joined<'m>(
+fn joined_test<'m>(
     value: Value<'m>,
     negated: bool,
     place: &mut impl FnMut(Value<'m>) -> Option<Seen>,
@@ -341,7 +343,7 @@ fn find_parts(value: Value) -> Vec<Value> {
     use LLVMOpcode::*;
     let (mut open, mut parts) = (vec![value], Vec::new());
     while let Some(value) = open.pop() {
-        let value = strip(value).value;
+        let value = strip_conversions(value).value;
         let joins = value.is_instruction()
             && value.is_condition()
             && matches!(value.opcode(), LLVMSelect | LLVMAnd | LLVMOr);
@@ -357,8 +359,8 @@ fn find_parts(value: Value) -> Vec<Value> {
     parts
 }
 
-fn constant(value: Value) -> String {
-    match value.number() {
+fn constant_text(value: Value) -> String {
+    match value.decimal_constant() {
         Some(number) => number,
         None if value.is_null() => "0".into(),
         None => "?".into(),
@@ -369,7 +371,8 @@ fn constant(value: Value) -> String {
 fn through_hints(value: Value) -> Value {
     let mut value = value;
     for _ in 0..DEEPEST {
-        let hint = is(value, LLVMOpcode::LLVMCall) && value.callee().name().starts_with(EXPECT);
+        let hint =
+            has_opcode(value, LLVMOpcode::LLVMCall) && value.callee().name().starts_with(EXPECT);
         if !hint {
             break;
         }
@@ -405,7 +408,7 @@ fn operand_place<'m>(
 /// The function whose result a value is, or a part of it, through conversions.
 fn callee(value: Value) -> Option<String> {
     let mut value = through_conversions(value);
-    if is(value, LLVMOpcode::LLVMExtractValue) {
+    if has_opcode(value, LLVMOpcode::LLVMExtractValue) {
         value = operand(value, 0);
     }
     let calls = value.is_instruction() && value.is_call() && value.callee().is_function();

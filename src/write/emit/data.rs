@@ -6,7 +6,9 @@ use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
 use super::llvm;
 use super::own::{self, Own, Way};
-use super::shared::{append_ctor, append_used, aside, constructor, record, runtime_function};
+use super::shared::{
+    append_ctor, append_used, constructor, keep_registers, runtime_function, struct_value,
+};
 use super::{Counters, ModuleJob, Update};
 use crate::copies::plan::FunctionPlan;
 use crate::copies::plan::keys::Keys;
@@ -111,7 +113,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         if data.slots > 0 {
             let words = u32::try_from(data.counters_size() / 8).expect("counters fit");
             let ty = data.i64.array_type(words);
-            let global = zeros(edit.module, ty, "__p3_counters");
+            let global = zeroed_global(edit.module, ty, "__p3_counters");
             global.set_alignment(data.page as u32);
             data.counters = Some(global);
         }
@@ -128,7 +130,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
             return None;
         }
         let ty = self.i64.array_type(tables * CACHE_WORDS);
-        let global = zeros(self.edit.module, ty, "__p3_caches");
+        let global = zeroed_global(self.edit.module, ty, "__p3_caches");
         global.set_alignment(self.table_alignment());
         Some(global)
     }
@@ -146,10 +148,11 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         plans: impl Iterator<Item = &'p FunctionPlan>,
     ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
         let plans = plans.zip(&self.storage);
-        let tables = plans.filter_map(|(plan, storage)| Some(self.table(plan, storage.table?)));
+        let tables =
+            plans.filter_map(|(plan, storage)| Some(self.initial_table(plan, storage.table?)));
         let tables: Vec<_> = tables.collect();
         let ty = tables.first()?.get_type();
-        let global = description(
+        let global = described_global(
             self.edit.module,
             ty.const_array(&tables).into(),
             "__p3_tables",
@@ -159,26 +162,29 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// What hash table `index`, that of `plan`, begins as.
-    fn table(&self, plan: &FunctionPlan, index: u64) -> StructValue<'ctx> {
+    fn initial_table(&self, plan: &FunctionPlan, index: u64) -> StructValue<'ctx> {
         let values = [
-            ("func", self.word(plan.func.0)),
-            ("bits", self.word(Keys::for_ids(plan.table.ids()).bits)),
-            ("size", self.size(plan.table.ids())),
+            ("func", self.word_constant(plan.func.0)),
+            (
+                "bits",
+                self.word_constant(Keys::for_ids(plan.table.ids()).bits),
+            ),
+            ("size", self.size_constant(plan.table.ids())),
         ];
         let cache = self.caches.map(|_| ("cache", self.cache(index).into()));
-        record(
+        struct_value(
             self.edit.context,
             &abi::TABLE,
             values.into_iter().chain(cache),
         )
     }
 
-    fn word(&self, n: u32) -> BasicValueEnum<'ctx> {
+    fn word_constant(&self, n: u32) -> BasicValueEnum<'ctx> {
         let i32 = self.i64.get_context().i32_type();
         i32.const_int(u64::from(n), false).into()
     }
 
-    fn size(&self, n: u64) -> BasicValueEnum<'ctx> {
+    fn size_constant(&self, n: u64) -> BasicValueEnum<'ctx> {
         self.i64.const_int(n, false).into()
     }
 
@@ -250,7 +256,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         match own {
             Own::Distance(_, Some((first, counter))) => {
                 let bytes = slot.checked_sub(first).expect("a slot of the function") * 8;
-                llvm::field(b, counter, self.i64.const_int(bytes, false))
+                llvm::field_address(b, counter, self.i64.const_int(bytes, false))
             }
             _ => own.address(b, self.counter(slot)),
         }
@@ -297,7 +303,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// The slot that takes increments which must not count.
-    pub(crate) fn trash(&self) -> PointerValue<'ctx> {
+    pub(crate) fn trash_slot(&self) -> PointerValue<'ctx> {
         self.counter(self.slots)
     }
 
@@ -326,7 +332,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     /// A function of the module around [`Data::count_function`] for keys that are not cached. Hot code that may call it
     /// does not have to keep its values in registers that survive calls.
     pub(crate) fn missed_function(&self) -> FunctionValue<'ctx> {
-        aside(self.edit, "__p3_missed", self.count_function())
+        keep_registers(self.edit, "__p3_missed", self.count_function())
     }
 
     /// The runtime's function that counts an id in a hash table by its key.
@@ -351,7 +357,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
 
     /// Describes everything to the runtime, and registers it in a constructor. What is `added` stands behind what the
     /// profile says of the module.
-    pub(crate) fn register(&self, job: &ModuleJob, added: impl FnOnce() -> Additions<'ctx>) {
+    pub(crate) fn register_module(&self, job: &ModuleJob, added: impl FnOnce() -> Additions<'ctx>) {
         let block = self.describe_block(job);
         let additions = added();
         let by = additions.register;
@@ -368,7 +374,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     fn list_ctor(&self, ctor: FunctionValue<'ctx>) {
         let Edit { module, .. } = self.edit;
         let address = ctor.as_global_value().as_pointer_value();
-        let global = internal(module, address.into(), "__p3_begin", BEGINNINGS);
+        let global = internal_global(module, address.into(), "__p3_begin", BEGINNINGS);
         global.set_alignment(8);
         append_used(self.edit, global);
     }
@@ -383,7 +389,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         };
         let Edit { context, module } = self.edit;
         let bytes = context.const_string(&described.bytes(module), false);
-        let global = description(module, bytes.into(), "__p3_block");
+        let global = described_global(module, bytes.into(), "__p3_block");
         global.set_alignment(8);
         global
     }
@@ -428,16 +434,16 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
                 Update::Thread => abi::BY_THREAD,
             };
         let values = [
-            ("abi", self.word(abi::VERSION)),
-            ("n_tables", self.word(tables as u32)),
-            ("copy", self.word(job.copy.0)),
-            ("copies", self.word(job.copies)),
+            ("abi", self.word_constant(abi::VERSION)),
+            ("n_tables", self.word_constant(tables as u32)),
+            ("copy", self.word_constant(job.copy.0)),
+            ("copies", self.word_constant(job.copies)),
             ("program", i8.const_array(&program).into()),
-            ("flags", self.word(flags)),
-            ("n_entries", self.word(n_entries.unwrap_or(0))),
+            ("flags", self.word_constant(flags)),
+            ("n_entries", self.word_constant(n_entries.unwrap_or(0))),
             ("block", block.as_pointer_value().into()),
-            ("counters_size", self.size(self.counters_size())),
-            ("page", self.size(self.page)),
+            ("counters_size", self.size_constant(self.counters_size())),
+            ("page", self.size_constant(self.page)),
         ];
         let globals = [
             ("sampling", additions.sampling),
@@ -447,27 +453,27 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         ];
         let globals = globals.map(|(name, g)| Some((name, g?.as_pointer_value().into())));
         let values = values.into_iter().chain(globals.into_iter().flatten());
-        let value = record(self.edit.context, &abi::MODULE, values);
-        description(self.edit.module, value.into(), "__p3_module")
+        let value = struct_value(self.edit.context, &abi::MODULE, values);
+        described_global(self.edit.module, value.into(), "__p3_module")
     }
 }
 
 /// A global of zeros.
-pub(crate) fn zeros<'ctx>(
+pub(crate) fn zeroed_global<'ctx>(
     module: &Module<'ctx>,
     ty: ArrayType<'ctx>,
     name: &str,
 ) -> GlobalValue<'ctx> {
-    internal(module, ty.const_zero().into(), name, ZEROS)
+    internal_global(module, ty.const_zero().into(), name, ZEROS)
 }
 
 /// A global that describes something.
-pub(crate) fn description<'ctx>(
+pub(crate) fn described_global<'ctx>(
     module: &Module<'ctx>,
     value: BasicValueEnum<'ctx>,
     name: &str,
 ) -> GlobalValue<'ctx> {
-    internal(module, value, name, DESCRIPTIONS)
+    internal_global(module, value, name, DESCRIPTIONS)
 }
 
 /// Copies differ in how much data of ours they hold. It gets sections of its own, which linkers put behind all that the
@@ -479,7 +485,7 @@ const DESCRIPTIONS: &str = ".p3_data";
 const BEGINNINGS: &str = "p3_begin";
 
 /// In the address space of the runtime's pointers, wherever the module's own globals are.
-fn internal<'ctx>(
+fn internal_global<'ctx>(
     module: &Module<'ctx>,
     value: BasicValueEnum<'ctx>,
     name: &str,

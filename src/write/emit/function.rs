@@ -16,7 +16,7 @@ use super::llvm::inst::Inst;
 use super::llvm::{self, Blocks};
 use super::own::Own;
 use super::place::{self, Place};
-use super::split::{Places, split};
+use super::split::{Places, split_edges};
 use super::steps;
 use super::versions;
 use crate::base::index::{BlockId, CfgEdge, TiSlice, TiVec};
@@ -39,7 +39,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use tail::{Tails, return_at_once};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
-pub(crate) fn instrument<'ctx>(
+pub(crate) fn instrument_function<'ctx>(
     data: &Data<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     body: &FunctionBody,
@@ -48,7 +48,7 @@ pub(crate) fn instrument<'ctx>(
 ) {
     let context = data.edit.context;
     let mut blocks = llvm::blocks(function);
-    check(&blocks, body);
+    check_shape(&blocks, body);
     let mut cfg = &body.cfg;
     if let Some(versions) = &plan.versions {
         blocks = versions::copy_blocks(context, function, cfg, versions);
@@ -75,7 +75,7 @@ pub(crate) fn instrument<'ctx>(
         forks::count_forks(data, own, (&body.cfg, plan), (&blocks, &tails), slot);
     }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
-    let places = split(context, &blocks, cfg, plan, &tails, branches);
+    let places = split_edges(context, &blocks, cfg, plan, &tails, branches);
     let registers = Registers::new(cfg, plan.order(), plan);
     let keys = Keys::for_ids(plan.table.ids());
     let holds_address = !sets_before_branches(cfg, plan, &places);
@@ -107,9 +107,9 @@ pub(crate) fn instrument<'ctx>(
             _ => context.i64_type().into(),
         },
     };
-    emitter.run();
+    emitter.emit_plan();
     if plan.versions.is_some() {
-        steps::join(context, cfg, &emitter.blocks, &emitter.places);
+        steps::join_back_edges(context, cfg, &emitter.blocks, &emitter.places);
     }
 }
 
@@ -125,7 +125,7 @@ fn sets_before_branches(cfg: &Cfg, plan: &FunctionPlan, places: &Places) -> bool
 }
 
 /// The view and the function must have the same shape.
-fn check(blocks: &TiSlice<BlockId, BasicBlock>, body: &FunctionBody) {
+fn check_shape(blocks: &TiSlice<BlockId, BasicBlock>, body: &FunctionBody) {
     assert_eq!(blocks.len(), body.cfg.len(), "{}: blocks", body.name);
     for (block, view) in blocks.iter().zip(&body.cfg.blocks) {
         let n = llvm::successor_count(llvm::terminator(*block)) as usize;
@@ -188,38 +188,41 @@ struct Emitter<'a, 'ctx> {
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
-    fn run(&mut self) {
+    fn emit_plan(&mut self) {
         if let Some(slot) = self.hits {
             self.count_hits(Counter::Slot(slot));
         }
         self.make_phis();
-        self.entry();
+        self.emit_entry();
         let plan = self.plan;
         for &b in &plan.order().rpo {
             for succ in 0..self.cfg.block(b).succs.len() as u32 {
-                self.edge(CfgEdge { block: b, succ });
+                self.emit_edge(CfgEdge { block: b, succ });
             }
-            self.exit(b);
+            self.emit_exit(b);
         }
         self.fill_phis();
         self.count_flagged();
     }
 
-    fn entry(&mut self) {
+    fn emit_entry(&mut self) {
         let ops = self.plan.ops(Site::Entry);
         if ops.is_empty() && self.entries.is_none() {
             return;
         }
-        llvm::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
+        llvm::position_before(
+            &self.builder,
+            place::entry_of_block(self.blocks[BlockId(0)]),
+        );
         if let Some(slot) = self.entries {
-            self.increment(Counter::Slot(slot), self.constant(1));
+            self.increment_counter(Counter::Slot(slot), self.constant(1));
         }
-        self.code(ops, None, How::Here, self.is_key[BlockId(0)]);
+        self.emit_ops(ops, None, How::Here, self.is_key[BlockId(0)]);
     }
 
-    fn edge(&mut self, edge: CfgEdge) {
+    fn emit_edge(&mut self, edge: CfgEdge) {
         if let Some(&call) = self.tails.get(&edge.block) {
-            return self.tail(edge, call);
+            return self.emit_tail(edge, call);
         }
         let Some(&place) = self.places.of.get(&edge) else {
             return;
@@ -244,7 +247,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let ops = self.plan.ops(Site::Edge(edge));
         let how = match place {
             Place::Flagged => How::Flag(edge),
-            Place::Own if self.branches(ops) => {
+            Place::Own if self.needs_branches(ops) => {
                 let block = self.places.own[&edge];
                 let source = llvm::terminator(self.blocks[edge.block]);
                 let head = self.context.prepend_basic_block(block, "p3.count");
@@ -254,23 +257,23 @@ impl<'ctx> Emitter<'_, 'ctx> {
             }
             _ => How::Here,
         };
-        if let Some(after) = self.code(ops, before, how, self.is_key[to]) {
+        if let Some(after) = self.emit_ops(ops, before, how, self.is_key[to]) {
             self.after.insert(edge, after);
         }
     }
 
-    fn exit(&mut self, b: BlockId) {
+    fn emit_exit(&mut self, b: BlockId) {
         let ops = self.plan.ops(Site::Exit(b));
         let is_reached = b == BlockId(0) || !self.places.ins[b].is_empty();
         if ops.is_empty() || !is_reached {
             return;
         }
-        let place = place::exit(self.blocks[b]);
+        let place = place::exit_of_block(self.blocks[b]);
         self.end_path(b, ops, place);
     }
 
     /// The code of an edge whose source returns itself, and of the exit that it led to, in front of the call.
-    fn tail(&mut self, edge: CfgEdge, call: InstructionValue<'ctx>) {
+    fn emit_tail(&mut self, edge: CfgEdge, call: InstructionValue<'ctx>) {
         let exit = self.plan.ops(Site::Exit(self.cfg.target(edge)));
         let ops = [self.plan.ops(Site::Edge(edge)), exit].concat();
         self.end_path(edge.block, &ops, call);
@@ -279,23 +282,23 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits `ops`, behind which a path is over, at `place` in block `b`, which has no successors.
     fn end_path(&mut self, b: BlockId, ops: &[Op], place: InstructionValue<'ctx>) {
         let end = llvm::terminator(self.blocks[b]);
-        let is_by_return = place == end || Inst::of(end).opcode() == LLVMOpcode::LLVMRet;
-        let how = if self.branches(ops) && is_by_return {
+        let is_by_return = place == end || Inst::from_inkwell(end).opcode() == LLVMOpcode::LLVMRet;
+        let how = if self.needs_branches(ops) && is_by_return {
             self.split_before(self.blocks[b], place)
         } else {
             llvm::position_before(&self.builder, place);
             How::Here
         };
-        self.code(ops, self.register_at(b), how, self.plan.table.hashes());
+        self.emit_ops(ops, self.register_at(b), how, self.plan.table.hashes());
     }
 
     /// Moves what stands in `block` from `place` on, to its end without successors, to a block behind it, where code
     /// goes on that the builder makes now.
     fn split_before(&self, block: BasicBlock<'ctx>, place: InstructionValue<'ctx>) -> How<'ctx> {
         let rest = self.context.insert_basic_block_after(block, "p3.exit");
-        let mut next = Some(Inst::of(place));
+        let mut next = Some(Inst::from_inkwell(place));
         while let Some(i) = next {
-            next = i.next();
+            next = i.next_in_block();
             i.move_to(&self.builder, rest);
         }
         self.builder.position_at_end(block);
@@ -308,7 +311,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Emits `ops` where the builder stands; returns the register's value behind them, which is a key if `is_key` where
     /// they set it or add to it.
-    fn code(
+    fn emit_ops(
         &mut self,
         ops: &[Op],
         before: Option<Held<'ctx>>,
@@ -322,11 +325,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let read = || register.expect("the plan sets the register before it reads it");
             match *op {
                 Op::Set(c) => {
-                    register = Some(self.value(c, is_key));
+                    register = Some(self.register_value(c, is_key));
                 }
                 Op::Add(c) => {
-                    let before = self.converted(read(), is_key);
-                    register = Some(self.sum(before, c));
+                    let before = self.convert_to_key(read(), is_key);
+                    register = Some(self.register_sum(before, c));
                 }
                 _ if table.hashes_op(*op) => {
                     let key = self.key(*op, register);
@@ -336,9 +339,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 Op::Count(c) | Op::CountInWindow(c) => {
                     let held = match read() {
                         Held::Key(key) => Held::Id(self.id_of(key, c).into()),
-                        id @ Held::Id(_) => self.sum(id, c),
+                        id @ Held::Id(_) => self.register_sum(id, c),
                     };
-                    let address = self.slot(held);
+                    let address = self.counted_slot(held);
                     self.count_at(Counter::Address(address), how);
                 }
                 Op::CountConst(id) => self.count_at(Counter::Slot(self.first_slot() + id), how),
@@ -351,7 +354,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn count_at(&mut self, counter: Counter<'ctx>, how: How<'ctx>) {
         match how {
             How::Flag(edge) => drop(self.flagged.insert(edge, self.address(counter))),
-            _ => self.increment(counter, self.constant(1)),
+            _ => self.increment_counter(counter, self.constant(1)),
         }
     }
 
@@ -364,11 +367,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Whether `ops` are emitted with branches.
-    fn branches(&self, ops: &[Op]) -> bool {
+    fn needs_branches(&self, ops: &[Op]) -> bool {
         self.data.is_cached() && self.plan.table.hashes_any(ops)
     }
 
-    fn plus(&self, value: IntValue<'ctx>, by: IntValue<'ctx>) -> IntValue<'ctx> {
+    fn add_value(&self, value: IntValue<'ctx>, by: IntValue<'ctx>) -> IntValue<'ctx> {
         if by == by.get_type().const_zero() {
             return value;
         }
@@ -387,18 +390,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The counter that the register stands for.
-    fn slot(&self, register: Held<'ctx>) -> PointerValue<'ctx> {
+    fn counted_slot(&self, register: Held<'ctx>) -> PointerValue<'ctx> {
         match register {
             Held::Key(_) => unreachable!("a count in the array reads a key"),
             Held::Id(BasicValueEnum::IntValue(id)) => {
-                llvm::slot(&self.builder, self.counter(0), id)
+                llvm::element_address(&self.builder, self.counter(0), id)
             }
             Held::Id(address) => address.into_pointer_value(),
         }
     }
 
     /// Adds `by` to a counter of the module.
-    fn increment(&self, counter: Counter<'ctx>, by: IntValue<'ctx>) {
+    fn increment_counter(&self, counter: Counter<'ctx>, by: IntValue<'ctx>) {
         let b = &self.builder;
         if self.data.calls && by == self.constant(1) {
             let add = self.data.add_function();
@@ -424,14 +427,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let zero = self.constant(0);
         let entry = number(Site::Entry);
         if entry != zero {
-            llvm::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
-            self.increment(counter, entry);
+            llvm::position_before(
+                &self.builder,
+                place::entry_of_block(self.blocks[BlockId(0)]),
+            );
+            self.increment_counter(counter, entry);
         }
         for b in self.cfg.ids() {
             let (block, exit) = (self.blocks[b], number(Site::Exit(b)));
             if exit != zero {
-                llvm::position_before(&self.builder, place::exit(block));
-                self.increment(counter, exit);
+                llvm::position_before(&self.builder, place::exit_of_block(block));
+                self.increment_counter(counter, exit);
             }
             let on = |e: &CfgEdge| number(Site::Edge(self.cfg.taken_edge(*e)));
             let ins = &self.places.ins[b];
@@ -448,8 +454,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
                     phi.as_basic_value().into_int_value()
                 }
             };
-            llvm::position_before(&self.builder, place::start(block));
-            self.increment(counter, number);
+            llvm::position_before(&self.builder, place::start_of_block(block));
+            self.increment_counter(counter, number);
         }
     }
 
@@ -478,12 +484,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let (from, first) = (self.arrival(e), self.cfg.taken_edge(e));
             let slot = match self.flagged.get(&first) {
                 Some(&slot) => slot,
-                None => self.data.trash(),
+                None => self.data.trash_slot(),
             };
             phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);
         }
-        llvm::position_before(&self.builder, place::start(self.blocks[to]));
+        llvm::position_before(&self.builder, place::start_of_block(self.blocks[to]));
         let address = phi.as_basic_value().into_pointer_value();
-        self.increment(Counter::Address(address), self.constant(1));
+        self.increment_counter(Counter::Address(address), self.constant(1));
     }
 }

@@ -23,18 +23,18 @@ const SINGLE: &[&str] = &[
 /// Directives that define what must be defined once.
 const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
 
-/// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what [`pressure::find`]
+/// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what [`pressure::find_pressure`]
 /// takes.
-pub(super) fn find(module: &Module) -> Vec<Hidden> {
+pub(super) fn find_hidden(module: &Module) -> Vec<Hidden> {
     let kinds = ["noduplicate", "returns_twice"].map(view::attribute);
-    let registers = pressure::registers(&module.get_triple().as_str().to_string_lossy());
+    let registers = pressure::count_registers(&module.get_triple().as_str().to_string_lossy());
     let mut found = Vec::new();
     let definitions = view::functions(module).filter(|f| f.is_definition());
     for (body, f) in definitions.enumerate() {
-        let known = labels::known(f);
-        let pressure = pressure::find(f, registers);
+        let known = labels::jumps_to_known_labels(f);
+        let pressure = pressure::find_pressure(f, registers);
         for (number, block) in f.blocks().enumerate() {
-            let mut hidden = look(block, number, kinds);
+            let mut hidden = find_in_block(block, number, kinds);
             hidden.known_labels = known.binary_search(&number).is_ok();
             hidden.pressure = pressure[number];
             hidden.body = body;
@@ -47,7 +47,7 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
 }
 
 /// By ordinal of the definition, the first of the [`FORBIDDING_ATTRIBUTES`] that it has. O(functions).
-pub(super) fn forbidden(module: &Module) -> Vec<Option<&'static str>> {
+pub(super) fn forbidding_attributes(module: &Module) -> Vec<Option<&'static str>> {
     let kinds = FORBIDDING_ATTRIBUTES.map(|(name, _)| (name, view::attribute(name)));
     let definitions = view::functions(module).filter(|f| f.is_definition());
     let first = |f: Value| kinds.iter().find(|(_, kind)| f.has_attribute(*kind));
@@ -75,7 +75,7 @@ pub(super) fn needs_link_time_code(module: &Module) -> Option<String> {
 }
 
 /// What block `number` of a function hides; which function is not known here.
-fn look(block: Block, number: usize, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
+fn find_in_block(block: Block, number: usize, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
     let mut hidden = Hidden::without_hidden(0, number);
     for i in block.instructions() {
         // The entry is in no loop. (Most allocas stand there, and text takes time.)
@@ -100,7 +100,7 @@ fn is_swift_error(i: Value) -> bool {
 /// Whether a call of `callee` may stand in one place only.
 fn is_single(callee: Value) -> bool {
     if callee.is_assembly() {
-        return defines(&callee.assembly());
+        return defines_symbol(&callee.assembly());
     }
     let name = callee.name();
     name.starts_with("llvm.") && SINGLE.iter().any(|s| name.starts_with(s))
@@ -108,7 +108,7 @@ fn is_single(callee: Value) -> bool {
 
 /// Whether assembler code, in the form that LLVM keeps, defines a symbol: an assembler refuses a second definition.
 /// Numbers may be defined any number of times, and a label with `${:uid}` in it is another one in each copy.
-fn defines(assembly: &str) -> bool {
+fn defines_symbol(assembly: &str) -> bool {
     // Variants for dialects are alternatives of statements.
     let text = assembly.replace("$(", "\n").replace("$|", "\n");
     text.replace("$)", "\n")
@@ -152,7 +152,7 @@ fn symbol_end(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::defines;
+    use super::defines_symbol;
 
     #[test]
     fn definitions_in_assembler_code() {
@@ -165,7 +165,7 @@ mod tests {
             ".macro once\n.endm",
             "$$label: nop",
         ] {
-            assert!(defines(text), "{text}");
+            assert!(defines_symbol(text), "{text}");
         }
         for text in [
             "",
@@ -177,7 +177,7 @@ mod tests {
             "mov eax, dword ptr fs:[0]",
             "nop # fs: 0",
         ] {
-            assert!(!defines(text), "{text}");
+            assert!(!defines_symbol(text), "{text}");
         }
     }
 }

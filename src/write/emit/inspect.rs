@@ -33,7 +33,7 @@ const MOST_BYTES_FOR_LLVM_IR: usize = 1 << 18;
 ///
 /// # Errors
 /// Input that LLVM cannot read, and symbols that two modules define.
-pub fn load(
+pub fn load_program(
     inputs: &[Admitted],
     parsed: Option<&mut Parsed>,
     options: &LoadOptions,
@@ -41,7 +41,7 @@ pub fn load(
     if let ([input], Some(parsed)) = (inputs, parsed)
         && loader_of(input) == Loader::Llvm
     {
-        let mut lowered = lower_module(input, &parsed.get().1, options);
+        let mut lowered = lower_module(input, &parsed.context_and_module().1, options);
         lowered.add(&input.hidden);
         return assemble(inputs, vec![lowered]);
     }
@@ -51,7 +51,7 @@ pub fn load(
 /// The same with a given loader; the program is the same with each.
 ///
 /// # Errors
-/// As [`load`].
+/// As [`load_program`].
 pub fn load_by(loader: Loader, inputs: &[Admitted], options: &LoadOptions) -> Result<Program> {
     load_each(|_| loader, inputs, options)
 }
@@ -80,7 +80,7 @@ fn load_each(
         let _reading = session::Reading::begin(&input.path, None);
         let mut lowered = match loader_of(input) {
             #[cfg(feature = "llvm-ir")]
-            Loader::LlvmIr => match by_llvm_ir::lowered(input, options)? {
+            Loader::LlvmIr => match by_llvm_ir::lower_module(input, options)? {
                 Some(lowered) => Ok(lowered),
                 None => by_llvm(input, options),
             },
@@ -95,7 +95,7 @@ fn load_each(
 /// `module`, which is what LLVM made of `input`.
 fn lower_module(input: &Admitted, module: &Module, options: &LoadOptions) -> Lowered {
     lower(
-        read::view(module, &FORBIDDING_ATTRIBUTES),
+        read::view_module(module, &FORBIDDING_ATTRIBUTES),
         &input.positions,
         options,
     )

@@ -15,7 +15,7 @@ const DEEPEST: u32 = 8;
 
 /// The operands, of an instruction with `count` of them, that its result is one of, or comes from: an address of a
 /// block, or of an element of a table. `None` of instructions that do something else.
-pub(super) fn sources(opcode: LLVMOpcode, count: usize) -> Option<Range<usize>> {
+pub(super) fn source_operands(opcode: LLVMOpcode, count: usize) -> Option<Range<usize>> {
     use LLVMOpcode::*;
     match opcode {
         LLVMLoad | LLVMGetElementPtr | LLVMFreeze => Some(0..1),
@@ -49,9 +49,9 @@ struct Jumps<'m> {
 /// An address is known if it comes, through φs, `select` and `freeze`, from constants and from loads out of constant
 /// tables. It must be used for jumps alone: LLVM gives up an address that it sees no jump to, although somebody may
 /// still compare it. O(instructions on the way + uses of labels and tables + size of tables).
-pub(super) fn known(function: Value) -> Vec<usize> {
+pub(super) fn jumps_to_known_labels(function: Value) -> Vec<usize> {
     let blocks: Vec<Block> = function.blocks().collect();
-    let ends = blocks.iter().map(|b| b.last()).enumerate();
+    let ends = blocks.iter().map(|b| b.terminator()).enumerate();
     let ends = ends.filter(|(_, end)| end.opcode() == LLVMOpcode::LLVMIndirectBr);
     let ends: Vec<(usize, Value)> = ends.collect();
     if ends.is_empty() {
@@ -83,7 +83,7 @@ impl<'m> Jumps<'m> {
                 continue;
             }
             let operands: Vec<Value> = value.operands().collect();
-            let from = sources(value.opcode(), operands.len());
+            let from = source_operands(value.opcode(), operands.len());
             let Some(from) = from.filter(|_| value.is_address()) else {
                 return false;
             };
@@ -230,7 +230,7 @@ mod tests {
         let module = context.create_module_from_ir(buffer).unwrap();
         module.verify().unwrap();
         let f = view::functions(&module).find(|f| f.name() == "f").unwrap();
-        known(f)
+        jumps_to_known_labels(f)
     }
 
     const LOAD: &str =

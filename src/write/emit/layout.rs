@@ -39,19 +39,19 @@ impl Layout {
             let slots = plan.table.slots();
             let table = plan.table.hashes().then_some(tables);
             tables += u64::from(plan.table.hashes());
-            let array = (slots > 0).then(|| layout.take(slots));
+            let array = (slots > 0).then(|| layout.take_slots(slots));
             layout.storage.push(Storage { array, table });
-            let entries = plan.entries.then(|| layout.take(1));
+            let entries = plan.entries.then(|| layout.take_slots(1));
             layout.entries.push(entries);
-            let hits = count_hits.then(|| layout.take(1));
+            let hits = count_hits.then(|| layout.take_slots(1));
             layout.hits.push(hits);
-            let forks = (plan.forks > 0).then(|| layout.take(plan.forks));
+            let forks = (plan.forks > 0).then(|| layout.take_slots(plan.forks));
             layout.forks.push(forks);
         }
         layout
     }
 
-    fn take(&mut self, slots: u64) -> u64 {
+    fn take_slots(&mut self, slots: u64) -> u64 {
         self.slots += slots;
         self.slots - slots
     }

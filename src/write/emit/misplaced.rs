@@ -57,7 +57,7 @@ pub(super) struct Misplaced<'m> {
 
 /// Those of `function`; `optnone` is the number of that attribute. O(instructions), and for each clause that catches
 /// O([`FARTHEST`] blocks).
-pub(super) fn find<'m>(function: Value<'m>, optnone: u32) -> Misplaced<'m> {
+pub(super) fn find_misplaced<'m>(function: Value<'m>, optnone: u32) -> Misplaced<'m> {
     let mut found = Misplaced::default();
     let is_unoptimised = function.has_attribute(optnone);
     let order = LazyCell::new(|| function.blocks().zip(0..).collect());
@@ -257,7 +257,7 @@ fn find_end_of_clause<'m>(block: Block<'m>, begin: Value<'m>) -> Option<Value<'m
                 _ => {}
             }
         }
-        for next in block.last().successors() {
+        for next in block.terminator().successors() {
             if seen.len() < FARTHEST && seen.insert(next) {
                 open.push((next, depth, None));
             }
@@ -296,8 +296,12 @@ fn range_test<'m>(block: Block<'m>, over: Value<'m>) -> Option<(CaseRange, [Valu
         && compared == difference
         && branch.operands().next() == Some(compare)
         && compare.predicate() == crate::input::load::positions::Predicate::Ule;
-    let least: i128 = least.number()?.parse().ok().filter(|_| is_range)?;
-    let span: i128 = span.number()?.parse().ok()?;
+    let least: i128 = least
+        .decimal_constant()?
+        .parse()
+        .ok()
+        .filter(|_| is_range)?;
+    let span: i128 = span.decimal_constant()?.parse().ok()?;
     // The distance has no sign.
     let span = match over.bits()? {
         bits @ 1..=64 if span < 0 => span + (1 << bits),

@@ -44,11 +44,11 @@ pub use attributes::{Affected, Callers};
 #[cfg(feature = "llvm-ir")]
 pub use by_llvm_ir::llvm_ir_suffices;
 pub use children::{Child, can_begin};
-pub use inspect::{Loader, load, load_by};
+pub use inspect::{Loader, load_by, load_program};
 pub use llvm::parsed::Parsed;
 pub use llvm::session::set_up;
 pub use read::code::{CodeReader, ModuleCode, code_reader};
-pub use read::inlined::inlined;
+pub use read::inlined::find_inlined;
 
 use crate::base::error::{Error, Result};
 use crate::base::index::{CopyId, ModuleId};
@@ -150,7 +150,7 @@ impl Rewritten {
     }
 
     /// `unchanged` is the bitcode that the module was read from, if nothing in it has changed.
-    fn fill(&self, module: &Module, unchanged: Option<&[u8]>) -> io::Result<()> {
+    fn write_module(&self, module: &Module, unchanged: Option<&[u8]>) -> io::Result<()> {
         if let (Some(mut file), Some(bytes)) = (self.bitcode.as_ref(), unchanged) {
             file.write_all(bytes)?;
         } else if let Some(file) = &self.bitcode
@@ -178,7 +178,7 @@ pub(crate) fn rewrite(
     job: &ModuleJob,
     changes: Changes,
 ) -> Result<Rewritten> {
-    rewrite_parsed(&parse(source, names)?, source, job, changes)
+    rewrite_parsed(&parse_module(source, names)?, source, job, changes)
 }
 
 /// The same where LLVM has read the module already, which is changed.
@@ -196,25 +196,28 @@ pub(crate) fn rewrite_parsed(
 ) -> Result<Rewritten> {
     let failed = |e| Error::write(source.name, e);
     let files = Rewritten::new(job).map_err(failed)?;
-    let unchanged = edit(parsed, source, job, changes)?;
-    files.fill(&parsed.get().1, unchanged).map_err(failed)?;
+    let unchanged = make_copy(parsed, source, job, changes)?;
+    files
+        .write_module(&parsed.context_and_module().1, unchanged)
+        .map_err(failed)?;
     Ok(files)
 }
 
 /// Makes the module of one copy of one that LLVM has read. Returns the bitcode that it was read from if nothing in it
 /// had to change.
-fn edit<'s>(
+fn make_copy<'s>(
     parsed: &Parsed,
     source: &Source<'s>,
     job: &ModuleJob,
     Changes { bodies, work }: Changes,
 ) -> Result<Option<&'s [u8]>> {
-    let (context, module) = parsed.get();
+    let (context, module) = parsed.context_and_module();
     // Whoever read it, by whatever name: text begins with it.
     module.set_name(source.name);
-    let functions = join(&module, job, &bodies);
+    let functions = match_definitions(&module, job, &bodies);
     // By the names that the functions have in the input.
-    let corrected = attributes::correct(&module, parsed.claiming(), job.id, job.affected);
+    let corrected =
+        attributes::drop_false_attributes(&module, parsed.calls_that_claim(), job.id, job.affected);
     let is_unchanged = work.is_empty() && !corrected;
     if job.selective && is_unchanged && source.kind == Kind::Bitcode {
         return Ok(Some(source.bytes));
@@ -236,7 +239,7 @@ fn edit<'s>(
             bodies,
         });
     }
-    verify(&module, source)?;
+    verify_result(&module, source)?;
     Ok(None)
 }
 
@@ -244,12 +247,12 @@ fn edit<'s>(
 ///
 /// # Errors
 /// What LLVM says of input that it cannot read.
-pub fn parse(source: &Source, names: Names) -> Result<Parsed> {
+pub fn parse_module(source: &Source, names: Names) -> Result<Parsed> {
     Parsed::read(source.bytes, source.name, source.kind, names).map_err(|e| failure(source, &e))
 }
 
 /// Runs LLVM's verifier on all of the module: what was added concerns more than the functions that count.
-fn verify(module: &Module, source: &Source) -> Result<()> {
+fn verify_result(module: &Module, source: &Source) -> Result<()> {
     module.verify().map_err(|e| failure(source, &e.to_string()))
 }
 
@@ -273,7 +276,7 @@ fn make_way(module: &Module) {
 }
 
 /// The module's definitions, in the order of the view's bodies.
-fn join<'ctx>(
+fn match_definitions<'ctx>(
     module: &Module<'ctx>,
     job: &ModuleJob,
     bodies: &[FunctionBody],

@@ -40,7 +40,7 @@ pub(super) fn optimize(
     let path = &input.path;
     let run = move || {
         let _reading = session::Reading::begin(path, None);
-        let (_, module) = parsed.get();
+        let (_, module) = parsed.context_and_module();
         run_pipeline(&module, level).map(|()| module.write_bitcode_to_memory().as_slice().to_vec())
     };
     let bytes = std::thread::scope(|scope| {

@@ -196,7 +196,7 @@ fn build_variable<'ctx>(
     let function = intrinsic.get_declaration(edit.module, types);
     let call = b.build_call(function.expect("types match"), &[], "p3.thread");
     let thread = call.expect(POSITIONED).try_as_basic_value().basic();
-    llvm::moved(b, thread.expect("a pointer").into_pointer_value(), offset)
+    llvm::offset_address(b, thread.expect("a pointer").into_pointer_value(), offset)
 }
 
 /// Allocas of a size that is known, which belong to the frame only in a function's first block.

@@ -3,7 +3,7 @@
 //! The choice of counters depends on LLVM's estimates of frequencies, so nothing short of LLVM can say it.
 
 use super::llvm;
-use super::{Names, Source, parse};
+use super::{Names, Source, parse_module};
 use crate::base::error::{Error, Result};
 use crate::base::index::{BlockId, CfgEdge, CopyId};
 use crate::input::load::Input;
@@ -46,9 +46,9 @@ pub struct Instrumented {
 ///
 /// # Errors
 /// A module that LLVM has instrumented.
-pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
-    let parsed = parse(&Source::new(input, CopyId(0)), Names::Kept)?;
-    let (_, module) = parsed.get();
+pub fn find_instrumented(input: &Input) -> Result<Vec<Instrumented>> {
+    let parsed = parse_module(&Source::new(input, CopyId(0)), Names::Kept)?;
+    let (_, module) = parsed.context_and_module();
     let instruments = |f: &FunctionValue| {
         let name = f.get_name().to_bytes();
         name.starts_with(PREFIX.as_bytes())
@@ -66,7 +66,8 @@ pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
         Error::load(&input.path, problem, remedy)
     })?;
     let functions = (0..).zip(&functions);
-    let instrumented = functions.filter_map(|(ordinal, (f, before))| read(ordinal, *f, before));
+    let instrumented =
+        functions.filter_map(|(ordinal, (f, before))| read_counters(ordinal, *f, before));
     Ok(instrumented.collect())
 }
 
@@ -105,7 +106,7 @@ impl<'ctx> Before<'ctx> {
         }
         let counter = |block| match self.block_of.get(&llvm::terminator(block)) {
             Some(&b) => Counter::Block(b),
-            None => Counter::Edges(entering.all(block)),
+            None => Counter::Edges(entering.entering_edges(block)),
         };
         blocks.into_iter().map(|b| (b, counter(b))).collect()
     }
@@ -120,7 +121,7 @@ struct Entering<'ctx> {
 
 impl<'ctx> Entering<'ctx> {
     /// The edges that lead to a block, through added ones too, which are in no cycle of their own.
-    fn all(&self, block: BasicBlock<'ctx>) -> Vec<CfgEdge> {
+    fn entering_edges(&self, block: BasicBlock<'ctx>) -> Vec<CfgEdge> {
         let mut edges = Vec::new();
         let mut stack = vec![block];
         while let Some(block) = stack.pop() {
@@ -133,7 +134,11 @@ impl<'ctx> Entering<'ctx> {
 }
 
 /// Reads the calls that were inserted into function `f`.
-fn read<'ctx>(ordinal: u32, f: FunctionValue<'ctx>, before: &Before<'ctx>) -> Option<Instrumented> {
+fn read_counters<'ctx>(
+    ordinal: u32,
+    f: FunctionValue<'ctx>,
+    before: &Before<'ctx>,
+) -> Option<Instrumented> {
     let counters = before.counters(f);
     let mut result: Option<Instrumented> = None;
     let mut found: Vec<(usize, Counter)> = Vec::new();
@@ -178,7 +183,7 @@ fn read<'ctx>(ordinal: u32, f: FunctionValue<'ctx>, before: &Before<'ctx>) -> Op
 
 /// What follows [`PREFIX`] in the name of what an instruction calls.
 fn intrinsic(i: InstructionValue) -> Option<String> {
-    if !Inst::of(i).is_call() {
+    if !Inst::from_inkwell(i).is_call() {
         return None;
     }
     let name = llvm::callee_name(i)?;

@@ -43,7 +43,7 @@ pub(crate) fn of_edges(
         let place = if branches(&code.ops) && can_split(cfg, edge) {
             Place::Own
         } else {
-            choose(cfg, edge, ins, Op::any_counts(&code.ops), &mut parallel)
+            choose_place(cfg, edge, ins, Op::any_counts(&code.ops), &mut parallel)
         };
         places.insert(edge, place);
     }
@@ -54,7 +54,7 @@ fn can_split(cfg: &Cfg, edge: CfgEdge) -> bool {
     cfg.block(edge.block).terminator.can_split(edge.succ)
 }
 
-fn choose(
+fn choose_place(
     cfg: &Cfg,
     edge: CfgEdge,
     ins: &TiSlice<BlockId, Vec<CfgEdge>>,
@@ -100,10 +100,10 @@ impl Parallel {
 const CALLBR_LANDING: &str = "llvm.callbr.landingpad";
 
 /// The start of a block: the first instruction before which code may go, behind φs and the landing pad.
-pub(crate) fn start(block: BasicBlock) -> InstructionValue {
-    skip(block, |i| {
+pub(crate) fn start_of_block(block: BasicBlock) -> InstructionValue {
+    skip_while(block, |i| {
         use LLVMOpcode::*;
-        match Inst::of(i).opcode() {
+        match Inst::from_inkwell(i).opcode() {
             LLVMPHI | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => true,
             LLVMCall => calls_intrinsic(i, CALLBR_LANDING),
             _ => false,
@@ -117,30 +117,32 @@ pub(crate) fn find_start_behind_comparisons<'ctx>(
     block: BasicBlock<'ctx>,
     source: BasicBlock,
 ) -> InstructionValue<'ctx> {
-    let branch = Inst::of(llvm::terminator(source));
+    let branch = Inst::from_inkwell(llvm::terminator(source));
     let condition = branch.first_operand().and_then(|c| c.instruction());
     let compared = condition.filter(|i| i.opcode() == LLVMOpcode::LLVMICmp);
-    let mut at = start(block);
+    let mut at = start_of_block(block);
     let Some(compared) = compared.map(|i| i.operands()) else {
         return at;
     };
-    while Inst::of(at).opcode() == LLVMOpcode::LLVMICmp && Inst::of(at).operands() == compared {
+    while Inst::from_inkwell(at).opcode() == LLVMOpcode::LLVMICmp
+        && Inst::from_inkwell(at).operands() == compared
+    {
         at = at.get_next_instruction().expect("a block has a terminator");
     }
     at
 }
 
 /// The start of an entry block, whose allocas stay together.
-pub(crate) fn entry(block: BasicBlock) -> InstructionValue {
-    skip(block, |i| {
+pub(crate) fn entry_of_block(block: BasicBlock) -> InstructionValue {
+    skip_while(block, |i| {
         matches!(
-            Inst::of(i).opcode(),
+            Inst::from_inkwell(i).opcode(),
             LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI
         )
     })
 }
 
-fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> InstructionValue {
+fn skip_while(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> InstructionValue {
     let mut at = block
         .get_first_instruction()
         .expect("a block has a terminator");
@@ -154,10 +156,10 @@ fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> Instructi
 /// before a call in tail position, which a count behind it would keep LLVM from making a jump; before a `musttail` call
 /// or a deoptimization, which nothing but `ret` may follow; in a block that ends in `unreachable` before the last call,
 /// which is the one that does not return.
-pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
-    let (end, mut before) = (llvm::terminator(block), backwards(block));
-    let found = match Inst::of(end).opcode() {
-        LLVMOpcode::LLVMUnreachable => before.find(|i| leaves(*i)),
+pub(crate) fn exit_of_block(block: BasicBlock) -> InstructionValue {
+    let (end, mut before) = (llvm::terminator(block), instructions_from_end(block));
+    let found = match Inst::from_inkwell(end).opcode() {
+        LLVMOpcode::LLVMUnreachable => before.find(|i| may_keep_control(*i)),
         LLVMOpcode::LLVMRet => {
             let must = before.take(2).find(|i| ends_in_ret(*i));
             must.or_else(|| tail_call(block))
@@ -170,20 +172,20 @@ pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
 /// The call in tail position that `block` ends in, if it returns itself.
 fn tail_call(block: BasicBlock) -> Option<InstructionValue> {
     let last = last_call(block)?;
-    let result = Inst::of(last).value();
-    let returned = Inst::of(llvm::terminator(block)).first_operand();
+    let result = Inst::from_inkwell(last).value();
+    let returned = Inst::from_inkwell(llvm::terminator(block)).first_operand();
     returned.is_none_or(|v| v == result).then_some(last)
 }
 
 /// What `block` returns; `None` if it does something else too. O(entries of a φ).
 pub(crate) fn find_returned(block: BasicBlock<'_>) -> Option<Returned<BasicBlock<'_>, Value>> {
     let end = llvm::terminator(block);
-    if Inst::of(end).opcode() != LLVMOpcode::LLVMRet
-        || before_end(block).is_some_and(|i| !Inst::of(i).is_phi())
+    if Inst::from_inkwell(end).opcode() != LLVMOpcode::LLVMRet
+        || before_end(block).is_some_and(|i| !Inst::from_inkwell(i).is_phi())
     {
         return None;
     }
-    let value = Inst::of(end).first_operand();
+    let value = Inst::from_inkwell(end).first_operand();
     let instruction = value.and_then(Value::instruction);
     let phi = instruction.filter(|i| i.is_phi() && i.block() == block);
     let brought = phi.into_iter().flat_map(Inst::incoming);
@@ -198,30 +200,31 @@ pub(crate) fn tail_call_before<'ctx>(
     returned: &Returned<BasicBlock<'ctx>, Value>,
 ) -> Option<InstructionValue<'ctx>> {
     let jump = llvm::terminator(block);
-    if Inst::of(jump).opcode() != LLVMOpcode::LLVMBr || llvm::successor_count(jump) != 1 {
+    if Inst::from_inkwell(jump).opcode() != LLVMOpcode::LLVMBr || llvm::successor_count(jump) != 1 {
         return None;
     }
     let last = last_call(block)?;
-    let result = Inst::of(last).value();
+    let result = Inst::from_inkwell(last).value();
     let value = returned.value_from(&block);
     value.is_none_or(|value| value == result).then_some(last)
 }
 
 /// The call, marked `tail`, before the terminator of `block`.
 fn last_call(block: BasicBlock) -> Option<InstructionValue> {
-    before_end(block).filter(|i| Inst::of(*i).is_tail_call())
+    before_end(block).filter(|i| Inst::from_inkwell(*i).is_tail_call())
 }
 
 /// What stands before the terminator of `block`, but for intrinsics that may follow a call in tail position.
 fn before_end(block: BasicBlock) -> Option<InstructionValue> {
     let follows = |i: &InstructionValue| {
-        Inst::of(*i).is_call() && llvm::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
+        Inst::from_inkwell(*i).is_call()
+            && llvm::callee_name(*i).is_some_and(|n| may_follow_tail_call(&n))
     };
-    backwards(block).find(|i| !follows(i))
+    instructions_from_end(block).find(|i| !follows(i))
 }
 
 /// What stands before the terminator of `block`, the last first.
-fn backwards(block: BasicBlock) -> impl Iterator<Item = InstructionValue> {
+fn instructions_from_end(block: BasicBlock) -> impl Iterator<Item = InstructionValue> {
     let last = llvm::terminator(block).get_previous_instruction();
     std::iter::successors(last, |i| i.get_previous_instruction())
 }
@@ -232,7 +235,7 @@ fn backwards(block: BasicBlock) -> impl Iterator<Item = InstructionValue> {
     allow(dead_code, reason = "only estimates use it")
 )]
 pub(crate) fn has_musttail(block: BasicBlock) -> bool {
-    backwards(block).take(2).any(ends_in_ret)
+    instructions_from_end(block).take(2).any(ends_in_ret)
 }
 
 /// Whether LLVM wants `ret` behind a call, with no more than a cast in between.
@@ -242,13 +245,13 @@ fn ends_in_ret(i: InstructionValue) -> bool {
 
 /// Whether an instruction calls the intrinsic `name`, for whatever types.
 fn calls_intrinsic(i: InstructionValue, name: &str) -> bool {
-    Inst::of(i).is_call() && llvm::callee_name(i).is_some_and(|n| n.starts_with(name))
+    Inst::from_inkwell(i).is_call() && llvm::callee_name(i).is_some_and(|n| n.starts_with(name))
 }
 
 /// Whether an instruction is a call that may keep control: not an intrinsic, traps excepted.
-fn leaves(i: InstructionValue) -> bool {
+fn may_keep_control(i: InstructionValue) -> bool {
     const TRAPS: [&str; 3] = ["llvm.trap", "llvm.ubsantrap", "llvm.eh.sjlj.longjmp"];
-    let name = if Inst::of(i).is_call() {
+    let name = if Inst::from_inkwell(i).is_call() {
         llvm::callee_name(i)
     } else {
         return false;

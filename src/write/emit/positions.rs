@@ -25,7 +25,7 @@ const ENDS: &str = "llvm.loop.mustprogress";
 const UNROLLS_NOT: &str = "llvm.loop.unroll.disable";
 
 /// The positions of `module`. O(instructions), and what each different location takes once.
-pub(super) fn find(module: &Module) -> Positions {
+pub(super) fn find_positions(module: &Module) -> Positions {
     let mut finder = Finder {
         module,
         found: Positions::default(),
@@ -78,8 +78,8 @@ impl<'m> Finder<'m, '_> {
 
     fn body(&mut self, f: Value<'m>, optnone: u32) -> BodyPositions {
         let mut body = BodyPositions::default();
-        let misplaced = misplaced::find(f, optnone);
-        let blocks = Blocks::of(f);
+        let misplaced = misplaced::find_misplaced(f, optnone);
+        let blocks = Blocks::of_function(f);
         let described = f.debug_function();
         for block in f.blocks() {
             let mut of_block = self.block(block, &blocks, &misplaced, &mut body.branchless);
@@ -90,7 +90,7 @@ impl<'m> Finder<'m, '_> {
             }
             body.blocks.push(of_block);
         }
-        comparisons::note(f, &mut body.blocks);
+        comparisons::note_comparisons(f, &mut body.blocks);
         body.optimised = match described {
             None => Optimised::Unknown,
             Some(s) if !s.is_optimised(self.module) => Optimised::No,
@@ -125,7 +125,7 @@ impl<'m> Finder<'m, '_> {
             }
             let place = self.place_in(i, misplaced);
             positions.instructions.push(place);
-            if place > 0 && chooses(i) {
+            if place > 0 && chooses_without_branch(i) {
                 branchless.push(place - 1);
             }
             last = Some(i);
@@ -136,8 +136,8 @@ impl<'m> Finder<'m, '_> {
         positions.choice = last.and_then(choice).map(Box::new);
         let of_loop = last.map_or(Vec::new(), |end| end.loop_nodes(self.module));
         let start = of_loop.iter().find(|n| n.is_location());
-        positions.loop_start = start.and_then(|l| self.place(*l).checked_sub(1));
-        let mut hints = of_loop.iter().filter_map(|n| n.hint(self.module));
+        positions.loop_start = start.and_then(|l| self.number_place(*l).checked_sub(1));
+        let mut hints = of_loop.iter().filter_map(|n| n.hint_name(self.module));
         positions.splits_loop = hints.any(|hint| !self.harmless_hints.contains(&hint.as_str()));
         if let (Some(choice), Some(end)) = (&mut positions.choice, last) {
             choice.range = misplaced.ranges.get(&end).cloned();
@@ -145,7 +145,8 @@ impl<'m> Finder<'m, '_> {
             choice.test = self.test(end, blocks).filter(|_| is_condition);
             let is_hidden = matches!(misplaced.places.get(&end), Some(Belongs::Nowhere));
             if is_hidden || end.debug_location().is_none() {
-                positions.choice_at = decided_at(end).and_then(|l| self.place(l).checked_sub(1));
+                positions.choice_at =
+                    decided_at(end).and_then(|l| self.number_place(l).checked_sub(1));
             }
         }
         positions
@@ -154,16 +155,16 @@ impl<'m> Finder<'m, '_> {
     /// The number of the place that an instruction belongs to plus 1, or 0.
     fn place_in(&mut self, i: Value<'m>, misplaced: &Misplaced<'m>) -> u32 {
         match misplaced.places.get(&i) {
-            None => i.debug_location().map_or(0, |l| self.place(l)),
+            None => i.debug_location().map_or(0, |l| self.number_place(l)),
             Some(Belongs::Nowhere | Belongs::Compiler) => 0,
-            Some(Belongs::With(location)) => self.place(*location),
+            Some(Belongs::With(location)) => self.number_place(*location),
             Some(Belongs::AtStartOf(location)) => self.block_start(*location).unwrap_or(0),
         }
     }
 
     /// Where the block of the source begins that a location is in.
     fn block_start(&mut self, location: Node<'m>) -> Option<u32> {
-        let number = self.place(location).checked_sub(1)?;
+        let number = self.number_place(location).checked_sub(1)?;
         let (line, column) = location.block_start(self.module)?;
         let place = SourcePosition {
             line,
@@ -171,7 +172,7 @@ impl<'m> Finder<'m, '_> {
             discriminator: 0,
             ..self.found.places[number as usize]
         };
-        Some(numbered(&mut self.places, &mut self.found.places, place) + 1)
+        Some(number_item(&mut self.places, &mut self.found.places, place) + 1)
     }
 
     /// Whether the compiler added the choice at `end`, in a function that has debug information: it has no position, or
@@ -182,7 +183,7 @@ impl<'m> Finder<'m, '_> {
         if !chooses || choice.catches.is_some() {
             return false;
         }
-        let has_place = decided_at(end).is_some_and(|l| self.place(l) > 0);
+        let has_place = decided_at(end).is_some_and(|l| self.number_place(l) > 0);
         !has_place || end.operands().next().is_some_and(is_flag) || decides_drop(end)
     }
 
@@ -191,16 +192,16 @@ impl<'m> Finder<'m, '_> {
         if branch.opcode() != LLVMOpcode::LLVMBr {
             return None;
         }
-        let number = self.place(decided_at(branch)?).checked_sub(1)?;
+        let number = self.number_place(decided_at(branch)?).checked_sub(1)?;
         let at = self.found.places[number as usize];
         let condition = branch.operands().next()?;
         let mut place = |i: Value<'m>| {
-            let number = self.place(i.debug_location()?).checked_sub(1)?;
+            let number = self.number_place(i.debug_location()?).checked_sub(1)?;
             let inlined = &self.found.inlined;
             let seen = self.found.places[number as usize];
-            conditions::see(seen, at, |call| call_place(&inlined[call as usize]))
+            conditions::visible_position(seen, at, |call| call_place(&inlined[call as usize]))
         };
-        Some(conditions::find(
+        Some(conditions::find_test(
             condition,
             branch.block(),
             blocks,
@@ -208,7 +209,7 @@ impl<'m> Finder<'m, '_> {
         ))
     }
 
-    fn place(&mut self, location: Node<'m>) -> u32 {
+    fn number_place(&mut self, location: Node<'m>) -> u32 {
         if let Some(&number) = self.known.get(&location) {
             return number;
         }
@@ -225,9 +226,11 @@ impl<'m> Finder<'m, '_> {
             line,
             column,
             discriminator,
-            inlined: location.inlined_at().and_then(|_| self.inlined(location)),
+            inlined: location
+                .inlined_at()
+                .and_then(|_| self.number_inlined_call(location)),
         };
-        let number = numbered(&mut self.places, &mut self.found.places, place);
+        let number = number_item(&mut self.places, &mut self.found.places, place);
         Some(number + 1)
     }
 
@@ -252,13 +255,13 @@ impl<'m> Finder<'m, '_> {
             name: full_name(&file.directory(), &file.file_name()),
             checksum: file.checksum(self.module).unwrap_or_default(),
         };
-        let number = numbered(&mut self.files, &mut self.found.files, source);
+        let number = number_item(&mut self.files, &mut self.found.files, source);
         self.files_of.insert(file, number);
         number
     }
 
     /// The inlined call that `location`, which is in one, is in. Calls around it come first, as chains can be long.
-    fn inlined(&mut self, location: Node<'m>) -> Option<u32> {
+    fn number_inlined_call(&mut self, location: Node<'m>) -> Option<u32> {
         let mut chain = vec![location];
         while let Some(outer) = chain.last().and_then(|l| l.inlined_at()) {
             chain.push(outer);
@@ -313,7 +316,7 @@ fn call_place(call: &Inlined) -> SourcePosition {
 }
 
 /// The number of `item` in `items`, into which it goes if it is not there.
-fn numbered<T: Clone + Eq + Hash>(
+fn number_item<T: Clone + Eq + Hash>(
     numbers: &mut FxHashMap<T, u32>,
     items: &mut Vec<T>,
     item: T,
@@ -333,7 +336,7 @@ fn full_name(directory: &str, file: &str) -> String {
 }
 
 /// Whether an instruction chooses without a branch: what an optimiser makes of `?:`, `&&`, `||` and small `if`s.
-fn chooses(i: Value) -> bool {
+fn chooses_without_branch(i: Value) -> bool {
     match i.opcode() {
         LLVMOpcode::LLVMSelect => true,
         LLVMOpcode::LLVMAnd | LLVMOpcode::LLVMOr => {
@@ -356,10 +359,13 @@ fn choice(end: Value) -> Option<Choice> {
     match end.opcode() {
         LLVMOpcode::LLVMSwitch => {
             let chosen = end.operands().next().expect("a switch has a condition");
-            choice.values = end.cases().map(Value::number).collect::<Option<_>>()?;
+            choice.values = end
+                .cases()
+                .map(Value::decimal_constant)
+                .collect::<Option<_>>()?;
             choice.bytes = is_byte(chosen);
         }
-        LLVMOpcode::LLVMBr => choice.catches = end.operands().next().and_then(catches),
+        LLVMOpcode::LLVMBr => choice.catches = end.operands().next().and_then(caught_type),
         _ => {}
     }
     Some(choice)
@@ -423,7 +429,7 @@ fn is_byte(value: Value) -> bool {
 }
 
 /// The type that `condition` asks an exception for, and the successor of a branch if it is of it.
-fn catches(condition: Value) -> Option<(String, u32)> {
+fn caught_type(condition: Value) -> Option<(String, u32)> {
     if !condition.is_instruction() || condition.opcode() != LLVMOpcode::LLVMICmp {
         return None;
     }

@@ -11,7 +11,7 @@ const MOST_INSTRUCTIONS: usize = 1 << 13;
 
 /// How many integers and addresses registers hold beside the stack pointer and the number of a path, on the machine of
 /// a target triple.
-pub(super) fn registers(triple: &str) -> usize {
+pub(super) fn count_registers(triple: &str) -> usize {
     let machine = triple.split('-').next().unwrap_or_default();
     match machine {
         "x86_64" => 14,
@@ -23,7 +23,7 @@ pub(super) fn registers(triple: &str) -> usize {
 
 /// For each block of `f` by how many the live integers and addresses exceed `registers`. None in a large function.
 /// O(instructions + the blocks in which each value is live).
-pub(super) fn find(f: Value, registers: usize) -> Vec<u32> {
+pub(super) fn find_pressure(f: Value, registers: usize) -> Vec<u32> {
     let blocks: Vec<Block> = f.blocks().collect();
     let mut pressure = vec![0; blocks.len()];
     if blocks.len() == 1 {
@@ -43,7 +43,7 @@ pub(super) fn find(f: Value, registers: usize) -> Vec<u32> {
     };
     let values = values.into_iter().filter(|v| takes_register(*v));
     for (number, value) in values.enumerate() {
-        walk.visit(number, value, |b| pressure[b] += 1);
+        walk.visit_live_blocks(number, value, |b| pressure[b] += 1);
     }
     let registers = registers as u32;
     pressure
@@ -69,7 +69,7 @@ impl<'m> Graph<'m> {
         let numbers: FxHashMap<_, _> = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
         let mut ins = vec![Vec::new(); blocks.len()];
         for (from, block) in blocks.iter().enumerate() {
-            for to in block.last().successors() {
+            for to in block.terminator().successors() {
                 ins[numbers[&to]].push(from);
             }
         }
@@ -89,7 +89,7 @@ struct Walk<'m, 'g> {
 impl<'m> Walk<'m, '_> {
     /// Calls `live` for each block at whose beginning value number `number` is live, once: the value is made elsewhere,
     /// or it is a φ of the block.
-    fn visit(&mut self, number: usize, value: Value<'m>, mut live: impl FnMut(usize)) {
+    fn visit_live_blocks(&mut self, number: usize, value: Value<'m>, mut live: impl FnMut(usize)) {
         let made_in = value.is_instruction().then(|| value.block());
         let numbers = &self.graph.numbers;
         // Most values are used where they are made: their blocks need no number.
@@ -139,7 +139,7 @@ mod tests {
         let f = view::functions(&module)
             .find(|f| f.is_definition())
             .unwrap();
-        find(f, registers)
+        find_pressure(f, registers)
     }
 
     const LOOP: &str = "
@@ -176,8 +176,10 @@ mod tests {
     #[test]
     fn registers_hold_some_values() {
         assert_eq!(pressure(LOOP, 3), [0, 1, 1, 1, 0]);
-        assert_eq!(registers("x86_64-unknown-linux-gnu"), 14);
-        assert!(registers("aarch64-linux-gnu") > 14 && registers("i686-linux-gnu") < 14);
+        assert_eq!(count_registers("x86_64-unknown-linux-gnu"), 14);
+        assert!(
+            count_registers("aarch64-linux-gnu") > 14 && count_registers("i686-linux-gnu") < 14
+        );
     }
 
     #[test]

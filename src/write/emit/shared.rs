@@ -42,7 +42,7 @@ pub(crate) fn struct_type<'ctx>(context: &'ctx Context, of: &Struct) -> StructTy
 }
 
 /// A structure whose fields have these values, by name; the others are zero.
-pub(crate) fn record<'ctx>(
+pub(crate) fn struct_value<'ctx>(
     context: &'ctx Context,
     of: &Struct,
     values: impl IntoIterator<Item = (&'static str, BasicValueEnum<'ctx>)>,
@@ -145,9 +145,9 @@ pub(crate) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>)
         ctor.into(),
         none.expect("the verifier wants three fields"),
     ]);
-    let mut elements = vec![Value::of(&entry)];
+    let mut elements = vec![Value::from_inkwell(&entry)];
     if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
-        elements.extend(Value::of(&array).operands());
+        elements.extend(Value::from_inkwell(&array).operands());
     }
     llvm::replace_appending(module, old, c"llvm.global_ctors", &elements);
 }
@@ -155,9 +155,9 @@ pub(crate) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>)
 /// Has compilers and linkers keep a global that nothing refers to.
 pub(crate) fn append_used<'ctx>(edit: Edit<'_, 'ctx>, global: GlobalValue<'ctx>) {
     let old = edit.module.get_global("llvm.used");
-    let mut elements = vec![Value::of(&global.as_pointer_value())];
+    let mut elements = vec![Value::from_inkwell(&global.as_pointer_value())];
     if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
-        elements.extend(Value::of(&array).operands());
+        elements.extend(Value::from_inkwell(&array).operands());
     }
     llvm::replace_appending(edit.module, old, c"llvm.used", &elements);
 }
@@ -167,7 +167,7 @@ const PRESERVE_MOST: u32 = 14;
 
 /// A function `name` of the module that calls `function` and keeps the registers of its callers, where LLVM 19 can do
 /// that on the module's target; else `function` itself.
-pub(crate) fn aside<'ctx>(
+pub(crate) fn keep_registers<'ctx>(
     edit: Edit<'_, 'ctx>,
     name: &str,
     function: FunctionValue<'ctx>,

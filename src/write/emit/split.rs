@@ -38,7 +38,7 @@ impl<'ctx> Places<'ctx> {
 
 /// Finds the places ([`place::of_edges`]) and splits what must be split; the edges of `tails` are there no longer.
 /// O(V + E + entries of φs in targets).
-pub(crate) fn split<'ctx>(
+pub(crate) fn split_edges<'ctx>(
     context: &'ctx Context,
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
     cfg: &Cfg,
@@ -63,7 +63,7 @@ pub(crate) fn split<'ctx>(
         into.entry(to).or_default().push((edge, block));
     }
     for (to, edges) in into {
-        insert(context, blocks, blocks[to], &edges);
+        insert_blocks(context, blocks, blocks[to], &edges);
     }
     Places { of, own, ins }
 }
@@ -87,7 +87,7 @@ fn find_shared_invokes(cfg: &Cfg, ins: &TiSlice<BlockId, Vec<CfgEdge>>) -> Vec<C
 
 /// Puts the new blocks on their edges into `target`, and mends its φs: each new block takes over
 /// one entry of its source.
-fn insert<'ctx>(
+fn insert_blocks<'ctx>(
     context: &'ctx Context,
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
     target: BasicBlock<'ctx>,
@@ -114,7 +114,8 @@ fn mend_phis<'ctx>(
     target: BasicBlock<'ctx>,
     taken: &FxHashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
 ) {
-    let is_phi = |i: &InstructionValue<'ctx>| Inst::of(*i).opcode() == LLVMOpcode::LLVMPHI;
+    let is_phi =
+        |i: &InstructionValue<'ctx>| Inst::from_inkwell(*i).opcode() == LLVMOpcode::LLVMPHI;
     let mut next = target.get_first_instruction().filter(is_phi);
     while let Some(phi) = next {
         next = phi.get_next_instruction().filter(is_phi);

@@ -28,7 +28,7 @@ use rustc_hash::FxHashSet;
 
 /// Joins the back edges of loops whose variables take the same step on several of them. `blocks` are those of `cfg`; of
 /// its edges, `places` says which have blocks of their own. O(E + entries of φs).
-pub(super) fn join<'ctx>(
+pub(super) fn join_back_edges<'ctx>(
     context: &'ctx Context,
     cfg: &Cfg,
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
@@ -46,7 +46,10 @@ pub(super) fn join<'ctx>(
         let mut back = ins.clone();
         back.retain(|e| dominators.dominates(header, e.block));
         let can_split = |e: &CfgEdge| cfg.block(e.block).terminator.can_split(e.succ);
-        let ways: Vec<Way> = back.iter().map(|e| Way::of(*e, blocks, places)).collect();
+        let ways: Vec<Way> = back
+            .iter()
+            .map(|e| Way::along_edge(*e, blocks, places))
+            .collect();
         let from: FxHashSet<BasicBlock> = ways.iter().map(|w| w.from).collect();
         if from.len() == ways.len()
             && back.iter().all(can_split)
@@ -71,7 +74,7 @@ struct Way<'ctx> {
 }
 
 impl<'ctx> Way<'ctx> {
-    fn of(
+    fn along_edge(
         edge: CfgEdge,
         blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
         places: &Places<'ctx>,
@@ -97,7 +100,7 @@ fn join_at<'ctx>(
 ) {
     let old: Vec<Inst> = inst::phis(header).collect();
     // New ones first, so that no value that is looked at below refers to one that goes.
-    let new = old.iter().map(|&phi| inst::renewed(builder, phi));
+    let new = old.iter().map(|&phi| inst::renew_phi(builder, phi));
     let new: Vec<Inst> = new.collect();
     let joint = context.prepend_basic_block(header, "");
     let mut steps = Vec::new();
@@ -127,7 +130,7 @@ fn join_at<'ctx>(
         phi.add_incoming(step.copy_here(builder).value(), joint);
     }
     builder.unset_current_debug_location();
-    hold(context, builder);
+    hold_block(context, builder);
     builder
         .build_unconditional_branch(header)
         .expect("positioned");
@@ -141,7 +144,7 @@ fn join_at<'ctx>(
 
 /// Puts an assembler statement where `builder` is that has no machine code. Optimisers keep it, and its block with it,
 /// because it claims an effect, on memory that nothing else accesses.
-fn hold<'ctx>(context: &'ctx Context, builder: &Builder<'ctx>) {
+fn hold_block<'ctx>(context: &'ctx Context, builder: &Builder<'ctx>) {
     let ty = context.void_type().fn_type(&[], false);
     let dialect = Some(InlineAsmDialect::ATT);
     let (code, constraints) = (String::new(), String::new());

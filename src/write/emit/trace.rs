@@ -18,7 +18,7 @@ use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValu
 /// `__p3_trace_block(frame, block)` in every reachable block, `__p3_trace_resume(frame, block)`
 /// behind every call that may return twice, and `__p3_trace_exit(frame)` where a path that ends
 /// there is complete.
-pub(super) fn instrument<'ctx>(
+pub(super) fn trace_function<'ctx>(
     edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     body: &FunctionBody,
@@ -32,18 +32,18 @@ pub(super) fn instrument<'ctx>(
     // Not that of the analysis, which the trace is there to test.
     let order = Order::new(&body.cfg).rpo;
     let tails = return_at_once(&tracer.builder, &blocks, &body.cfg, &order, |_, _| true);
-    let frame = tracer.enter(blocks[BlockId(0)], func);
+    let frame = tracer.emit_enter(blocks[BlockId(0)], func);
     for b in order {
         if let Some(&call) = tails.get(&b) {
             llvm::position_before(&tracer.builder, call);
-            tracer.report("__p3_trace_block", body.cfg.block(b).succs[0], frame);
+            tracer.emit_report("__p3_trace_block", body.cfg.block(b).succs[0], frame);
             tracer.report_exit(frame);
         }
-        tracer.block(blocks[b], b, frame);
-        tracer.resume(blocks[b], b, frame);
+        tracer.emit_block(blocks[b], b, frame);
+        tracer.emit_resume(blocks[b], b, frame);
         if body.cfg.block(b).succs.is_empty() {
             debug_assert_ne!(body.cfg.block(b).terminator, Terminator::Funclet);
-            tracer.exit(blocks[b], frame);
+            tracer.emit_exit(blocks[b], frame);
         }
     }
 }
@@ -54,14 +54,14 @@ struct Tracer<'a, 'ctx> {
 }
 
 impl<'ctx> Tracer<'_, 'ctx> {
-    fn enter(&self, entry: BasicBlock<'ctx>, func: FuncId) -> BasicValueEnum<'ctx> {
+    fn emit_enter(&self, entry: BasicBlock<'ctx>, func: FuncId) -> BasicValueEnum<'ctx> {
         let (i32, i64) = (self.edit.context.i32_type(), self.edit.context.i64_type());
         let name = "__p3_trace_enter";
         let callee = self.edit.module.get_function(name).unwrap_or_else(|| {
             let ty = i64.fn_type(&[i32.into()], false);
             self.edit.module.add_function(name, ty, None)
         });
-        llvm::position_before(&self.builder, place::entry(entry));
+        llvm::position_before(&self.builder, place::entry_of_block(entry));
         let func = i32.const_int(u64::from(func.0), false).into();
         let call = self.builder.build_call(callee, &[func], "p3.frame");
         call.expect("positioned")
@@ -69,7 +69,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
             .expect_basic("it returns a value")
     }
 
-    fn block(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
+    fn emit_block(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
         match b {
             // Behind the call that makes the frame.
             BlockId(0) => {
@@ -77,25 +77,27 @@ impl<'ctx> Tracer<'_, 'ctx> {
                 let next = enter.get_next_instruction().expect("a terminator follows");
                 llvm::position_before(&self.builder, next);
             }
-            _ => llvm::position_before(&self.builder, place::start(block)),
+            _ => llvm::position_before(&self.builder, place::start_of_block(block)),
         }
-        self.report("__p3_trace_block", b, frame);
+        self.emit_report("__p3_trace_block", b, frame);
     }
 
-    fn resume(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
+    fn emit_resume(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
         let first = block.get_first_instruction();
         let all = std::iter::successors(first, |i| i.get_next_instruction());
-        let twice = |i: &InstructionValue<'ctx>| Inst::of(*i).is_call() && llvm::returns_twice(*i);
+        let twice = |i: &InstructionValue<'ctx>| {
+            Inst::from_inkwell(*i).is_call() && llvm::returns_twice(*i)
+        };
         for call in all.filter(twice).collect::<Vec<_>>() {
             let next = call
                 .get_next_instruction()
                 .expect("an invoke of setjmp is not traced");
             llvm::position_before(&self.builder, next);
-            self.report("__p3_trace_resume", b, frame);
+            self.emit_report("__p3_trace_resume", b, frame);
         }
     }
 
-    fn report(&self, name: &str, b: BlockId, frame: BasicValueEnum<'ctx>) {
+    fn emit_report(&self, name: &str, b: BlockId, frame: BasicValueEnum<'ctx>) {
         let (i32, i64) = (self.edit.context.i32_type(), self.edit.context.i64_type());
         let parameters = [i64.into(), i32.into()];
         let callee = declare(self.edit, name, &parameters, None);
@@ -104,8 +106,8 @@ impl<'ctx> Tracer<'_, 'ctx> {
         call.expect("positioned");
     }
 
-    fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {
-        llvm::position_before(&self.builder, place::exit(block));
+    fn emit_exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {
+        llvm::position_before(&self.builder, place::exit_of_block(block));
         self.report_exit(frame);
     }
 

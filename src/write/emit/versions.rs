@@ -73,7 +73,7 @@ pub(crate) fn copy_blocks_of<'ctx>(
         versions,
         ins: versions.cfg.predecessors(),
         dominators: Dominators::new(&versions.cfg),
-        homes: homes(cfg, versions),
+        homes: versions_by_block(cfg, versions),
         blocks,
         phis: Vec::new(),
         home: FxHashMap::default(),
@@ -85,18 +85,18 @@ pub(crate) fn copy_blocks_of<'ctx>(
         filled: 0,
     };
     copier.renew_phis();
-    copier.copy();
-    copier.connect();
+    copier.copy_blocks();
+    copier.connect_edges();
     copier.mend_operands();
     copier.fill_phis();
     copier.fill_made();
-    copier.simplify();
-    jumps::lead(&copier.builder, function, &copier.blocks, versions);
+    copier.simplify_phis();
+    jumps::lead_jumps(&copier.builder, function, &copier.blocks, versions);
     copier.blocks
 }
 
 /// By block of the function: its versions.
-fn homes(cfg: &Cfg, versions: &Versions) -> TiVec<BlockId, Vec<BlockId>> {
+fn versions_by_block(cfg: &Cfg, versions: &Versions) -> TiVec<BlockId, Vec<BlockId>> {
     let mut homes = cfg.by_block(Vec::new());
     for b in versions.cfg.ids() {
         homes[versions.origin[b]].push(b);
@@ -165,7 +165,7 @@ impl<'ctx> Copier<'_, 'ctx> {
             }
             let block = self.blocks[b];
             for phi in inst::phis(block) {
-                old.push((b, phi, inst::renewed(&self.builder, phi)));
+                old.push((b, phi, inst::renew_phi(&self.builder, phi)));
             }
         }
         // Only now, when no φ refers to one that goes.
@@ -183,7 +183,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 
     /// Fills the new blocks. φs get no entries yet, and operands are those of the original.
-    fn copy(&mut self) {
+    fn copy_blocks(&mut self) {
         let renewed: FxHashMap<Inst, usize> =
             (0..self.phis.len()).map(|i| (self.phis[i].1, i)).collect();
         // Renewed φs have no entries yet, so values do not know these users.
@@ -246,7 +246,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 
     /// Makes the edges those of the versions.
-    fn connect(&self) {
+    fn connect_edges(&self) {
         for b in self.versions.cfg.ids() {
             let end = llvm::terminator(self.blocks[b]);
             let own = &self.own.block(self.versions.origin[b]).succs;
@@ -281,7 +281,7 @@ impl<'ctx> Copier<'_, 'ctx> {
                         // Its predecessors are those it had: blocks of version 0.
                         self.at_end(operand, numbers[from])
                     } else if self.versions.origin[b] == home {
-                        self.version(operand, b)
+                        self.version_in(operand, b)
                     } else {
                         self.at_start(operand, b)
                     };
@@ -306,7 +306,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 
     /// `value`, which has several versions, as the version of its block that is `b` defines it.
-    fn version(&self, value: Value, b: BlockId) -> Value {
+    fn version_in(&self, value: Value, b: BlockId) -> Value {
         match b.index().checked_sub(self.own.len()) {
             None => value,
             Some(further) => self.copies[further][self.home[&value].at as usize],
@@ -317,7 +317,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn at_end(&mut self, value: Value, b: BlockId) -> Value {
         match self.home.get(&value) {
             None => value,
-            Some(home) if self.versions.origin[b] == home.block => self.version(value, b),
+            Some(home) if self.versions.origin[b] == home.block => self.version_in(value, b),
             Some(_) => self.at_start(value, b),
         }
     }
@@ -350,10 +350,10 @@ impl<'ctx> Copier<'_, 'ctx> {
             return Step::Known(known);
         }
         let Some(above) = self.find_dominator(at) else {
-            return Step::Known(inst::poison(value)); // unreachable
+            return Step::Known(inst::poison_like(value)); // unreachable
         };
         if self.meet_in(home, above, at) {
-            let again = self.again(value, at);
+            let again = self.recompute_in(value, at);
             let reaches = again.unwrap_or_else(|| {
                 let phi = inst::phi_before_all(&self.builder, self.blocks[at], value);
                 self.made.push((at, phi, value));
@@ -363,7 +363,7 @@ impl<'ctx> Copier<'_, 'ctx> {
             return Step::Known(reaches);
         }
         if self.versions.origin[above] == home {
-            return Step::Known(self.version(value, above));
+            return Step::Known(self.version_in(value, above));
         }
         Step::Above(above)
     }
@@ -371,7 +371,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// `value` computed at the start of block `b`, if it is folded into its uses. What it is computed from is what it
     /// was at `value`'s last definition: its block dominates that of `value`, so whatever comes by it on the way to `b`
     /// comes by that one, too.
-    fn again(&mut self, value: Value, b: BlockId) -> Option<Value> {
+    fn recompute_in(&mut self, value: Value, b: BlockId) -> Option<Value> {
         let &(operand, from) = self.folded.get(&value)?;
         let from = match self.home.get(&from) {
             Some(_) => self.at_start(from, b),
@@ -379,7 +379,7 @@ impl<'ctx> Copier<'_, 'ctx> {
         };
         let block = self.blocks[b];
         let start = self.starts.entry(b);
-        let start = *start.or_insert_with(|| Inst::of(place::start(block)));
+        let start = *start.or_insert_with(|| Inst::from_inkwell(place::start_of_block(block)));
         inst::stand_before(&self.builder, start);
         let copy = value.instruction()?.copy_here(&self.builder);
         copy.set_operand(operand, from);
@@ -415,7 +415,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 
     /// Takes out the made φs that have one value beside themselves.
-    fn simplify(&mut self) {
+    fn simplify_phis(&mut self) {
         let mut alive: FxHashSet<Inst> = self.made.iter().map(|m| m.1).collect();
         let mut work: Vec<Inst> = self.made.iter().rev().map(|m| m.1).collect();
         while let Some(phi) = work.pop() {

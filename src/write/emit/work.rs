@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// What one copy does in all modules.
 pub(crate) trait CopyWork: Send + Sync {
     /// The functions into which code comes.
-    fn changed(&self) -> Vec<FuncId>;
+    fn changed_functions(&self) -> Vec<FuncId>;
 
     /// The same in one module, which has these `bodies`: ordinals, ascending, with the function of each.
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>;
@@ -65,7 +65,7 @@ impl<'a, 'ctx> Joined<'a, 'ctx> {
 
 /// Each function counts as its plan says.
 impl CopyWork for CopyPlan {
-    fn changed(&self) -> Vec<FuncId> {
+    fn changed_functions(&self) -> Vec<FuncId> {
         self.functions.iter().map(|f| f.func).collect()
     }
 
@@ -93,9 +93,9 @@ impl ModuleWork for Count<'_> {
         let data = data::Data::declare(edit, job, self.0.iter().map(|(_, plan)| &**plan));
         let planned = module.zip_with_bodies(self.0);
         for (i, ((function, body), plan)) in planned.enumerate() {
-            function::instrument(&data, function, &body, &plan, i);
+            function::instrument_function(&data, function, &body, &plan, i);
         }
-        data.register(job, data::Additions::default);
+        data.register_module(job, data::Additions::default);
     }
 }
 
@@ -103,7 +103,7 @@ impl ModuleWork for Count<'_> {
 pub(crate) struct Trace(pub Vec<FuncId>);
 
 impl CopyWork for Trace {
-    fn changed(&self) -> Vec<FuncId> {
+    fn changed_functions(&self) -> Vec<FuncId> {
         self.0.clone()
     }
 
@@ -129,7 +129,7 @@ impl ModuleWork for TraceBodies<'_> {
     fn carry_out(self: Box<Self>, module: Joined<'_, '_>) {
         let edit = module.edit;
         for ((function, body), func) in module.zip_with_bodies(self.0) {
-            trace::instrument(edit, function, &body, *func);
+            trace::trace_function(edit, function, &body, *func);
         }
     }
 }

@@ -32,7 +32,7 @@ impl Select {
 
     /// From a file that lists edges and ids by function: what tests compare with.
     pub fn from_file(file: PathBuf) -> Select {
-        Select::new(move |program, paths| read(&file, program, paths))
+        Select::new(move |program, paths| read_list(&file, program, paths))
     }
 
     /// What is asked for of `program`.
@@ -64,7 +64,7 @@ enum Listed {
     Known(Vec<KnownPath>),
 }
 
-fn read(
+fn read_list(
     file: &Path,
     program: &Program,
     paths: &TiSlice<FuncId, Option<Arc<Paths>>>,

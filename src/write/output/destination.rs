@@ -5,7 +5,7 @@
 //! command reads is never replaced. A symbolic link is not followed, unless it leads to a device or pipe; those are
 //! written to as they are.
 
-use super::{list, stage, temporary, write_whole};
+use super::{list, stage_file, unlisted_temporary, write_whole};
 use crate::base::error::{Error, Result};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal, Read, Write};
@@ -87,7 +87,10 @@ impl Destination {
     ///
     /// # Errors
     /// One of these.
-    pub(crate) fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
+    pub(crate) fn check_before_work<'a>(
+        &self,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<()> {
         if self.is_stdout() {
             if !self.content.text && std::io::stdout().is_terminal() {
                 let message = "standard output is a terminal, and this is not text; name a file with -o, or pipe it";
@@ -95,15 +98,15 @@ impl Destination {
             }
             return Ok(());
         }
-        let Some(there) = self.there()? else {
+        let Some(there) = self.existing_metadata()? else {
             return Ok(());
         };
         if there.is_dir() {
-            return Err(self.refused("is a folder", "name a file with -o"));
+            return Err(self.refusal("is a folder", "name a file with -o"));
         }
         if inputs.into_iter().any(|i| is_read(i, &self.path, &there)) {
             let problem = "is read by this command, which would replace it";
-            return Err(self.refused(problem, "name another file with -o"));
+            return Err(self.refusal(problem, "name another file with -o"));
         }
         Ok(())
     }
@@ -113,15 +116,15 @@ impl Destination {
     /// # Errors
     /// It cannot be written, or would replace something else.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
-        self.check([])?;
+        self.check_before_work([])?;
         if self.is_stdout() {
-            return print(bytes).map_err(|e| Error::write("standard output", e));
+            return print_bytes(bytes).map_err(|e| Error::write("standard output", e));
         }
         if self.may_replace(bytes)? {
             write_whole(&self.path, bytes)
         } else {
             let problem = "exists, and is not an earlier result of this command";
-            Err(self.refused(problem, self.remedy()))
+            Err(self.refusal(problem, self.remedy()))
         }
     }
 
@@ -130,16 +133,16 @@ impl Destination {
     /// # Errors
     /// As there.
     pub(crate) fn check_for(&self, bytes: &[u8]) -> Result<()> {
-        self.check([])?;
+        self.check_before_work([])?;
         if self.is_stdout() || self.may_replace(bytes)? {
             return Ok(());
         }
         let problem = "exists, and is not an earlier result of this command";
-        Err(self.refused(problem, self.remedy()))
+        Err(self.refusal(problem, self.remedy()))
     }
 
     /// What is at the place, devices and pipes excepted.
-    fn there(&self) -> Result<Option<Metadata>> {
+    fn existing_metadata(&self) -> Result<Option<Metadata>> {
         let itself = match std::fs::symlink_metadata(&self.path) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
             found => found.map_err(|e| Error::write(&self.path, e))?,
@@ -155,24 +158,25 @@ impl Destination {
         match to {
             Some(to) if self.force => Ok(to.is_file().then_some(to)),
             None if self.force => Ok(None),
-            _ => Err(self.refused(link, self.remedy())),
+            _ => Err(self.refusal(link, self.remedy())),
         }
     }
 
     fn may_replace(&self, bytes: &[u8]) -> Result<bool> {
-        let Some(there) = self.there()?.filter(|_| !self.force) else {
+        let Some(there) = self.existing_metadata()?.filter(|_| !self.force) else {
             return Ok(true);
         };
         let matches = || {
             let file = File::open(&self.path)?;
-            Ok(has_mark(&file, self.content.mark, bytes)? || self.holds(&there, bytes)?)
+            Ok(has_mark(&file, self.content.mark, bytes)?
+                || self.contains_already(&there, bytes)?)
         };
         let matches: std::io::Result<bool> = matches();
         // One that we may not read is none of ours.
         Ok(there.len() == 0 || matches.unwrap_or(false))
     }
 
-    fn holds(&self, there: &Metadata, bytes: &[u8]) -> std::io::Result<bool> {
+    fn contains_already(&self, there: &Metadata, bytes: &[u8]) -> std::io::Result<bool> {
         Ok(there.len() == bytes.len() as u64 && std::fs::read(&self.path)? == bytes)
     }
 
@@ -180,7 +184,7 @@ impl Destination {
         "name another file with -o, or replace it by --force"
     }
 
-    fn refused(&self, problem: &str, remedy: &str) -> Error {
+    fn refusal(&self, problem: &str, remedy: &str) -> Error {
         Error::Usage(format!("{}: {problem}; {remedy}", self.path.display()))
     }
 }
@@ -262,15 +266,16 @@ fn write_all_or_none(folder: &Path, files: &[(Destination, &Vec<u8>)]) -> Result
     for (destination, bytes) in files {
         let path = &destination.path;
         let parent = path.parent().unwrap_or(folder);
-        made.make(parent).map_err(|e| Error::write(parent, e))?;
+        made.make_folder(parent)
+            .map_err(|e| Error::write(parent, e))?;
         let fill = |file: &mut File| file.write_all(bytes);
-        staged.push((stage(path, fill, &mut temporary())?, path));
+        staged.push((stage_file(path, fill, &mut unlisted_temporary())?, path));
     }
     for (file, path) in staged {
         file.persist(path)
             .map_err(|e| Error::write(path, e.error))?;
     }
-    made.keep();
+    made.keep_folders();
     Ok(())
 }
 
@@ -280,7 +285,7 @@ fn write_all_or_none(folder: &Path, files: &[(Destination, &Vec<u8>)]) -> Result
 struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
-    fn make(&mut self, folder: &Path) -> std::io::Result<()> {
+    fn make_folder(&mut self, folder: &Path) -> std::io::Result<()> {
         let missing = |f: &&Path| !f.as_os_str().is_empty() && !f.exists();
         let missing: Vec<&Path> = folder.ancestors().take_while(missing).collect();
         for folder in missing.into_iter().rev() {
@@ -290,7 +295,7 @@ impl MadeFolders {
         Ok(())
     }
 
-    fn keep(mut self) {
+    fn keep_folders(mut self) {
         self.0.clear();
     }
 }
@@ -326,8 +331,8 @@ fn has_mark(file: &File, mark: Mark, new: &[u8]) -> std::io::Result<bool> {
     };
     Ok(match mark {
         Mark::Start(start) => read(start.len() as u64)? == start,
-        Mark::Head(words) => holds(&read(HEAD)?, words),
-        Mark::Within(words) => holds(&read(u64::MAX)?, words),
+        Mark::Head(words) => contains_words(&read(HEAD)?, words),
+        Mark::Within(words) => contains_words(&read(u64::MAX)?, words),
         Mark::FirstLine => {
             let line = new.iter().position(|b| *b == b'\n').map(|end| &new[..=end]);
             match line.filter(|l| l.len() <= LONGEST_LINE) {
@@ -339,12 +344,12 @@ fn has_mark(file: &File, mark: Mark, new: &[u8]) -> std::io::Result<bool> {
     })
 }
 
-fn holds(bytes: &[u8], words: &str) -> bool {
+fn contains_words(bytes: &[u8], words: &str) -> bool {
     memchr::memmem::find(bytes, words.as_bytes()).is_some()
 }
 
 /// A reader that stops early is no error.
-fn print(bytes: &[u8]) -> std::io::Result<()> {
+fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -29,14 +29,14 @@ impl List {
     pub(super) fn begin(folder: &Path, names: impl Iterator<Item = String>) -> Result<List> {
         let names: BTreeSet<String> = names.collect();
         let path = folder.join(NAME);
-        super::write_whole(&path, text(&names).as_bytes())?;
+        super::write_whole(&path, render_names(&names).as_bytes())?;
         let file = File::options().append(true).open(&path);
         let file = file.map_err(|e| Error::write(path, e))?;
         Ok(List { file, names })
     }
 
     /// Whether a name is in it.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn has_name(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
@@ -50,11 +50,11 @@ impl List {
 
     /// All of it, sorted: the same for every order in which the names came.
     pub(super) fn text(&self) -> String {
-        text(&self.names)
+        render_names(&self.names)
     }
 }
 
-fn text(names: &BTreeSet<String>) -> String {
+fn render_names(names: &BTreeSet<String>) -> String {
     let lines = names.iter().map(|name| format!("{name}\n"));
     std::iter::once(format!("{HEADER}\n"))
         .chain(lines)
@@ -62,7 +62,7 @@ fn text(names: &BTreeSet<String>) -> String {
 }
 
 /// The names in the list of `folder`; `None` when there is no list of ours.
-pub(super) fn read(folder: &Path) -> Option<Vec<String>> {
+pub(super) fn read_names(folder: &Path) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(folder.join(NAME)).ok()?;
     let names = text.strip_prefix(HEADER)?.lines().skip(1);
     Some(names.map(str::to_string).collect())
@@ -70,7 +70,7 @@ pub(super) fn read(folder: &Path) -> Option<Vec<String>> {
 
 /// Deletes the named files, what is left of them half-written, and folders that are then empty. Passes over names
 /// that lead out of `folder`, by `..` or by a symbolic link on the way. O(names).
-pub(super) fn delete(folder: &Path, names: &[String]) -> Result<()> {
+pub(super) fn delete_files(folder: &Path, names: &[String]) -> Result<()> {
     let mut parents = BTreeSet::new();
     for name in names.iter().filter(|n| is_inside(n)) {
         if link_on_the_way(folder, name).is_some() {
@@ -79,7 +79,9 @@ pub(super) fn delete(folder: &Path, names: &[String]) -> Result<()> {
         let path = folder.join(name);
         let done = match name.strip_suffix('/') {
             Some(tree) => remove_tree(&folder.join(tree)),
-            None => remove(&path).and_then(|()| remove(&folder.join(format!("{name}{PART}")))),
+            None => {
+                remove_path(&path).and_then(|()| remove_path(&folder.join(format!("{name}{PART}"))))
+            }
         };
         done.map_err(|e| Error::write(path, e))?;
         let above = Path::new(name).ancestors().skip(1);
@@ -92,7 +94,7 @@ pub(super) fn delete(folder: &Path, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn remove(path: &Path) -> std::io::Result<()> {
+fn remove_path(path: &Path) -> std::io::Result<()> {
     missing_is_fine(std::fs::remove_file(path))
 }
 
@@ -100,7 +102,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
 fn remove_tree(path: &Path) -> std::io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(m) if m.is_dir() => missing_is_fine(std::fs::remove_dir_all(path)),
-        _ => remove(path),
+        _ => remove_path(path),
     }
 }
 

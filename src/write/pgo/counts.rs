@@ -28,17 +28,17 @@ pub(super) struct BodyCounts {
 
 impl BodyCounts {
     /// How often the function was entered.
-    pub(super) fn entry(&self) -> u64 {
+    pub(super) fn entry_count(&self) -> u64 {
         self.blocks[BlockId(0)]
     }
 
     /// How often its hottest block ran.
-    pub(super) fn largest(&self) -> u64 {
+    pub(super) fn largest_count(&self) -> u64 {
         self.blocks.iter().copied().max().unwrap_or(0)
     }
 
     /// The blocks with a choice that ran, and how often each successor was taken.
-    pub(super) fn branches(&self) -> Vec<(BlockId, Vec<u64>)> {
+    pub(super) fn branch_counts(&self) -> Vec<(BlockId, Vec<u64>)> {
         let ran = |counts: &&Vec<u64>| counts.len() > 1 && counts.iter().any(|&n| n > 0);
         let blocks = self.edges.iter_enumerated().filter(|(_, c)| ran(c));
         blocks.map(|(b, c)| (b, c.clone())).collect()
@@ -46,7 +46,7 @@ impl BodyCounts {
 
     /// The entries of loops that have several, as far as `indirectbr` leads there, and how often they ran; nothing
     /// in a function that did not run.
-    pub(super) fn headers(&self) -> Vec<(BlockId, u64)> {
+    pub(super) fn header_counts(&self) -> Vec<(BlockId, u64)> {
         let ran = self.blocks.iter().any(|&n| n > 0);
         let counted = self.entries.iter().map(|b| (*b, self.blocks[*b]));
         counted.filter(|_| ran).collect()
@@ -89,8 +89,8 @@ enum OfBody {
 ///
 /// # Errors
 /// Modules that cannot be read, and a profile that knows nothing of any.
-pub(super) fn join(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
-    let mut program = emit::load(inputs, None, &LoadOptions::default())?;
+pub(super) fn join_counts(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
+    let mut program = emit::load_program(inputs, None, &LoadOptions::default())?;
     take_names(&mut program.modules, &profile.manifest.modules);
     let index = Index::of_same_program(profile, &Build::of_program(&program));
     let mut joined = Joined {
@@ -106,7 +106,7 @@ pub(super) fn join(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
         let found: Vec<OfBody> = bodies
             .map(|body| {
                 let known = Known::in_module(&program, module, body);
-                find(profile, &index, body, &known)
+                find_counts(profile, &index, body, &known)
             })
             .collect::<Result<_>>()?;
         let mut of_module = Vec::with_capacity(found.len());
@@ -153,7 +153,12 @@ fn take_names(modules: &mut TiSlice<ModuleId, Module>, profiled: &TiSlice<Module
     }
 }
 
-fn find(profile: &Profile, index: &Index, body: &FunctionBody, known: &Known) -> Result<OfBody> {
+fn find_counts(
+    profile: &Profile,
+    index: &Index,
+    body: &FunctionBody,
+    known: &Known,
+) -> Result<OfBody> {
     let f = match index.find(known) {
         Match::Same(f) => f,
         Match::Changed => return Ok(OfBody::Changed),
@@ -188,13 +193,13 @@ impl Joined {
         let uncertain = "control left them without an exit, so counts of edges may be wrong; profile paths instead";
         let lists = [(&self.changed, changed), (&self.uncertain, uncertain)];
         let said = lists.into_iter().filter(|(names, _)| !names.is_empty());
-        let said = said.map(|(names, what)| format!("{}: {what}", listed(names)));
+        let said = said.map(|(names, what)| format!("{}: {what}", list_names(names)));
         self.verdict.iter().cloned().chain(said).collect()
     }
 }
 
 /// The first few names, and how many there are.
-fn listed(names: &[String]) -> String {
+fn list_names(names: &[String]) -> String {
     const SHOWN: usize = 5;
     let first = names[..names.len().min(SHOWN)].join(", ");
     match names.len() {

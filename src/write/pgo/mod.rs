@@ -12,10 +12,10 @@ use crate::base::index::{ModuleId, TiSlice};
 use crate::input::load::{Admitted, Input, Kind, Optimize, find_inputs};
 use crate::profile::Profile;
 use crate::profile::manifest::ModuleEntry;
-use crate::write::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
+use crate::write::emit::annotate::{Annotation, Heat, MADE_BY, annotate_module};
 use crate::write::emit::{self, Admission, Names, pgo::Instrumented};
 use crate::write::output::{Content, Destination, Mark, check_folder, write_files};
-use counts::{BodyCounts, Joined, join};
+use counts::{BodyCounts, Joined, join_counts};
 pub(crate) use proftext::CONTENT as PROFTEXT;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -51,10 +51,10 @@ impl Loaded {
             lines: warnings,
             ..
         } = emit::admit(found, Names::Kept, wanted)?;
-        let joined = join(&inputs, profile)?;
+        let joined = join_counts(&inputs, profile)?;
         let instrumented = inputs
             .par_iter()
-            .map(|input| emit::pgo::instrumented(input));
+            .map(|input| emit::pgo::find_instrumented(input));
         Ok(Loaded {
             instrumented: instrumented.collect::<Result<_>>()?,
             inputs,
@@ -79,7 +79,7 @@ impl Loaded {
         records
     }
 
-    fn done(&self) -> Done {
+    fn summarise(&self) -> Done {
         let counts = || self.joined.counts.iter().flatten();
         Done {
             functions: counts().count(),
@@ -97,7 +97,7 @@ impl Loaded {
 ///
 /// # Errors
 /// Files that cannot be read or written, modules that have a profile already, a profile of other modules.
-pub(crate) fn annotate(
+pub(crate) fn write_annotated(
     inputs: &[PathBuf],
     profile: &Profile,
     out: &Path,
@@ -108,7 +108,7 @@ pub(crate) fn annotate(
     let at = Destination::new(out, content(kind_of(out)), force);
     if single {
         let read = [inputs[0].as_path(), &profile.path];
-        at.check(read)?;
+        at.check_before_work(read)?;
     } else {
         check_folder(out)?;
     }
@@ -120,7 +120,7 @@ pub(crate) fn annotate(
     let annotated = modules.map(|(i, input)| {
         let kind = kind_of(if single { out } else { Path::new(&input.name) });
         let functions = annotations(&loaded, i, &thresholds);
-        let bytes = write_annotated(input, &functions, &summary, kind)?;
+        let bytes = annotate_module(input, &functions, &summary, kind)?;
         Ok((input.name.clone(), bytes, content(kind).mark))
     });
     let annotated = annotated.collect::<Result<Vec<_>>>()?;
@@ -130,12 +130,12 @@ pub(crate) fn annotate(
             let read = || loaded.inputs.iter().map(|i| i.path.as_path());
             for (name, ..) in modules {
                 let to = out.join(name);
-                Destination::new(&to, content(kind_of(&to)), force).check(read())?;
+                Destination::new(&to, content(kind_of(&to)), force).check_before_work(read())?;
             }
             write_files(out, modules, force)?;
         }
     }
-    Ok(loaded.done())
+    Ok(loaded.summarise())
 }
 
 /// A module that was optimised before it was profiled has to be again, unless it comes from the output folder.
@@ -172,9 +172,9 @@ fn annotations(loaded: &Loaded, i: usize, thresholds: &Thresholds) -> Vec<Annota
     known
         .map(|(ordinal, counts)| Annotation {
             ordinal,
-            entry: counts.entry(),
-            branches: counts.branches(),
-            headers: counts.headers(),
+            entry: counts.entry_count(),
+            branches: counts.branch_counts(),
+            headers: counts.header_counts(),
             heat: heat(counts, thresholds),
         })
         .collect()
@@ -182,9 +182,9 @@ fn annotations(loaded: &Loaded, i: usize, thresholds: &Thresholds) -> Vec<Annota
 
 /// As `PGOUseFunc` decides it.
 fn heat(counts: &BodyCounts, thresholds: &Thresholds) -> Heat {
-    if thresholds.is_hot(counts.entry()) {
+    if thresholds.is_hot(counts.entry_count()) {
         Heat::Hot
-    } else if thresholds.is_cold(counts.largest()) {
+    } else if thresholds.is_cold(counts.largest_count()) {
         Heat::Cold
     } else {
         Heat::Warm
@@ -194,19 +194,19 @@ fn heat(counts: &BodyCounts, thresholds: &Thresholds) -> Heat {
 /// The profile `profile` of `inputs` as text for `llvm-profdata merge`, and what was done.
 ///
 /// # Errors
-/// As [`annotate`].
+/// As [`write_annotated`].
 pub(crate) fn proftext(inputs: &[PathBuf], profile: &Profile) -> Result<(String, Done)> {
     profile.all_are_counted()?;
     let loaded = Loaded::load(inputs, profile, Path::new(""))?;
     let (records, others): (Vec<_>, Vec<_>) = loaded
         .records()
         .into_iter()
-        .partition(|(f, _)| proftext::holds(&f.name));
-    let mut done = loaded.done();
+        .partition(|(f, _)| proftext::can_hold_name(&f.name));
+    let mut done = loaded.summarise();
     let left_out = "left out: proftext cannot hold its name; annotate the module instead";
     let left_out = others
         .iter()
         .map(|(f, _)| format!("{}: {left_out}", f.name));
     done.warnings.extend(left_out);
-    Ok((proftext::text(&records), done))
+    Ok((proftext::render_records(&records), done))
 }

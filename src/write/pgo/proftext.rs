@@ -13,7 +13,7 @@ const VALUE_KINDS: [&str; 3] = [
 
 /// Whether the format can hold a name: a line of its own, which must not look like a comment or a flag. It has no
 /// way of quoting.
-pub(super) fn holds(name: &str) -> bool {
+pub(super) fn can_hold_name(name: &str) -> bool {
     let begins = |c: char| !c.is_whitespace() && !"#:".contains(c);
     name.starts_with(begins) && !name.contains(char::is_control)
 }
@@ -24,7 +24,7 @@ pub(crate) const CONTENT: Content = Content::text(Mark::Start(MADE_BY.as_bytes()
 const MADE_BY: &str = "# Written by p3-rewrite proftext";
 
 /// The records, in their order. Places where LLVM profiles values are listed without any.
-pub(super) fn text(records: &[(&Instrumented, Vec<u64>)]) -> String {
+pub(super) fn render_records(records: &[(&Instrumented, Vec<u64>)]) -> String {
     let mut out = format!("{MADE_BY}\n# IR level Instrumentation Flag\n:ir\n");
     for (f, counters) in records {
         let _ = write!(
@@ -37,13 +37,13 @@ pub(super) fn text(records: &[(&Instrumented, Vec<u64>)]) -> String {
         for n in counters {
             let _ = writeln!(out, "{n}");
         }
-        values(&mut out, &f.value_sites);
+        write_value_sites(&mut out, &f.value_sites);
         out.push('\n');
     }
     out
 }
 
-fn values(out: &mut String, sites: &[u32]) {
+fn write_value_sites(out: &mut String, sites: &[u32]) {
     let kinds = sites.iter().enumerate().filter(|(_, n)| **n > 0);
     if kinds.clone().count() == 0 {
         return;

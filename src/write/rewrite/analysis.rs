@@ -84,20 +84,20 @@ impl Analysis {
             include: options.functions.include.clone(),
             exclude: options.functions.exclude.clone(),
         };
-        let mut program = emit::load(inputs, parsed, &chosen)?;
+        let mut program = emit::load_program(inputs, parsed, &chosen)?;
         if options.scheme.strategy().method == Method::Shadow {
-            skip(&mut program, SkipReason::Single, |cfg| {
+            skip_functions(&mut program, SkipReason::Single, |cfg| {
                 cfg.blocks.iter().any(has_no_copy)
             });
         }
         check_filters(options, inputs, &program)?;
         #[cfg(feature = "estimates")]
         if options.sampling.is_some() {
-            skip(&mut program, SkipReason::Versions, |cfg| {
+            skip_functions(&mut program, SkipReason::Versions, |cfg| {
                 !can_be_sampled(cfg)
             });
         }
-        clock.lap("parsed and lowered");
+        clock.report_lap("parsed and lowered");
         let functions = function_inputs(&program);
         let paths = TiVec::from(all_paths(&functions));
         let mut expected = guess_all(&paths.raw);
@@ -121,7 +121,7 @@ impl Analysis {
         if let Some(Asked { selections, .. }) = &asked {
             selection::weigh(&paths.raw, &mut expected, selections);
         }
-        let measuring = measure(options.scheme, &functions, &paths.raw, expected);
+        let measuring = measure_functions(options.scheme, &functions, &paths.raw, expected);
         let has_starters = !program.starters.is_empty();
         let copies = options.copies.resolve(
             options.scheme,
@@ -131,7 +131,8 @@ impl Analysis {
             has_starters,
         );
         let scheme = options.scheme;
-        let (assignment, paths) = assign(scheme, copies, &functions, measuring, asked.as_ref());
+        let (assignment, paths) =
+            assign_shares(scheme, copies, &functions, measuring, asked.as_ref());
         let Chosen {
             update,
             handles_signals,
@@ -146,7 +147,7 @@ impl Analysis {
             asked: asked.as_ref(),
             options: &options.identity(update),
         });
-        clock.lap("analysed");
+        clock.report_lap("analysed");
         Ok(Analysis {
             callers: Callers::new(&program),
             bodies: bodies(&program),
@@ -163,7 +164,7 @@ impl Analysis {
     }
 
     /// The plan of one copy.
-    pub(super) fn plan(&self, copy: CopyId) -> CopyPlan {
+    pub(super) fn plan_copy(&self, copy: CopyId) -> CopyPlan {
         copy_plan(
             &function_inputs(&self.program),
             &self.paths.raw,
@@ -173,13 +174,13 @@ impl Analysis {
     }
 
     /// Proves that the counts of `plan` will be those of the paths that ran; panics where they would not.
-    pub(super) fn prove(&self, plan: &CopyPlan) {
+    pub(super) fn prove_plan(&self, plan: &CopyPlan) {
         let functions = function_inputs(&self.program);
         check::copy(&functions, &self.paths.raw, &self.assignment.shares, plan);
     }
 
     /// What those who estimate need to know of it.
-    pub(super) fn measured(&self) -> Measured<'_> {
+    pub(super) fn as_measured(&self) -> Measured<'_> {
         Measured {
             program: &self.program,
             manifest: &self.manifest,
@@ -188,7 +189,7 @@ impl Analysis {
     }
 
     /// `plan` with two versions of every block ([`double_blocks`]).
-    pub(super) fn doubled(&self, plan: CopyPlan) -> CopyPlan {
+    pub(super) fn double_plan(&self, plan: CopyPlan) -> CopyPlan {
         let cfg = |f: &FunctionPlan| &self.program.body(f.func).cfg;
         let functions = plan.functions.into_iter();
         CopyPlan {
@@ -224,14 +225,14 @@ impl Analysis {
     }
 
     /// The functions that are not skipped.
-    pub(super) fn profiled(&self) -> impl Iterator<Item = FuncId> + '_ {
+    pub(super) fn profiled_functions(&self) -> impl Iterator<Item = FuncId> + '_ {
         let profiled = self.paths.iter_enumerated().filter(|(_, p)| p.is_some());
         profiled.map(|(f, _)| f)
     }
 }
 
 /// How every function that is not skipped is measured.
-fn measure(
+fn measure_functions(
     scheme: Scheme,
     functions: &[FunctionInput],
     paths: &[Option<Arc<Paths>>],
@@ -247,7 +248,7 @@ fn measure(
 }
 
 /// Who counts what, and how every function is measured then.
-fn assign(
+fn assign_shares(
     scheme: Scheme,
     copies: u32,
     functions: &[FunctionInput],
@@ -267,7 +268,7 @@ fn assign(
 }
 
 /// Skips the functions whose control flow the scheme cannot take.
-fn skip(program: &mut Program, reason: SkipReason, cannot: impl Fn(&Cfg) -> bool) {
+fn skip_functions(program: &mut Program, reason: SkipReason, cannot: impl Fn(&Cfg) -> bool) {
     let bodies = program.modules.iter_mut().flat_map(|m| &mut m.bodies);
     for body in bodies.filter(|b| b.skip.is_none()) {
         if cannot(&body.cfg) {
@@ -285,9 +286,9 @@ fn check_filters(options: &Options, inputs: &[Admitted], program: &Program) -> R
     let profiled = bodies().filter(chosen);
     let profiled: Vec<&str> = profiled.map(|b| b.name.as_str()).collect();
     let elsewhere = |matches: &dyn Fn(&str) -> bool| {
-        skipped(program, matches)
-            .or_else(|| inlined(inputs, matches))
-            .or_else(|| outside(program, matches))
+        explain_skipped(program, matches)
+            .or_else(|| explain_inlined(inputs, matches))
+            .or_else(|| explain_outside(program, matches))
     };
     for (filter, symbols) in [
         (&options.functions.include, &profiled),
@@ -300,7 +301,7 @@ fn check_filters(options: &Options, inputs: &[Admitted], program: &Program) -> R
     Ok(())
 }
 
-fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {
+fn explain_skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {
     let mut bodies = program.functions.iter().map(|f| program.body_at(f));
     let body = bodies.find(|b| matches(&b.name))?;
     Some(format!(
@@ -311,8 +312,8 @@ fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> 
 }
 
 /// Only asked where an expression chose nothing: it reads the modules once more.
-fn inlined(inputs: &[Admitted], matches: &dyn Fn(&str) -> bool) -> Option<String> {
-    let inlined = emit::inlined(inputs);
+fn explain_inlined(inputs: &[Admitted], matches: &dyn Fn(&str) -> bool) -> Option<String> {
+    let inlined = emit::find_inlined(inputs);
     let (name, into) = inlined.iter().find(|(name, _)| matches(name))?;
     let mut told: Vec<_> = into.iter().take(TOLD).map(|f| printed_name(f)).collect();
     if into.len() > TOLD {
@@ -324,7 +325,7 @@ fn inlined(inputs: &[Admitted], matches: &dyn Fn(&str) -> bool) -> Option<String
     ))
 }
 
-fn outside(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {
+fn explain_outside(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {
     let bodies = program.functions.iter().map(|f| program.body_at(f));
     let calls = bodies.flat_map(|b| &b.cfg.blocks).flat_map(|b| &b.calls);
     let mut outside = calls.filter_map(|c| match &c.callee {

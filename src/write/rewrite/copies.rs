@@ -67,12 +67,12 @@ impl<'a> Copies<'a> {
     }
 
     /// Writes every module of every copy, the only one from what was `parsed`, if it was.
-    pub(super) fn write(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
+    pub(super) fn write_all(&mut self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         match self.inputs {
             [_] if self.analysis.copies == 1 => self.write_only(pool, parsed)?,
             [_] => self.write_alone(pool, parsed)?,
             _ => pool.install(|| {
-                self.copies().try_for_each(|copy| {
+                self.copy_ids().try_for_each(|copy| {
                     let insertion = self.insertion(copy);
                     let modules = (0..self.inputs.len()).into_par_iter();
                     modules.try_for_each(|m| self.write_module(m, &insertion))
@@ -83,7 +83,7 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    fn copies(&self) -> impl IndexedParallelIterator<Item = CopyId> {
+    fn copy_ids(&self) -> impl IndexedParallelIterator<Item = CopyId> {
         (0..self.analysis.copies).into_par_iter().map(CopyId)
     }
 
@@ -94,7 +94,7 @@ impl<'a> Copies<'a> {
         let source = Source::new(&self.inputs[0], copy);
         let parsed = match parsed {
             Some(parsed) => parsed,
-            None => emit::parse(&source, self.options.names())?,
+            None => emit::parse_module(&source, self.options.names())?,
         };
         let rewritten = if self.shows_program() {
             let insertion = pool.install(|| self.insertion(copy));
@@ -113,7 +113,7 @@ impl<'a> Copies<'a> {
         };
         // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
         std::mem::forget(parsed);
-        self.store(copy, 0, &rewritten)
+        self.store_module(copy, 0, &rewritten)
     }
 
     /// Writes several copies of a single module: the last by this process, the others by children.
@@ -121,7 +121,7 @@ impl<'a> Copies<'a> {
         // Most functions are planned in one of them: all plans take hardly more memory than one copy's.
         let insertions = match self.take_insertions(&pool) {
             Some(all) => all,
-            None => pool.install(|| self.copies().map(|c| self.insertion(c)).collect()),
+            None => pool.install(|| self.copy_ids().map(|c| self.insertion(c)).collect()),
         };
         let jobs = pool.current_num_threads();
         drop(pool);
@@ -132,18 +132,18 @@ impl<'a> Copies<'a> {
                     .par_iter()
                     .try_for_each(|i| self.write_module(0, i))
             };
-            return super::threads(self.options.jobs)?.install(by_threads);
+            return super::make_pool(self.options.jobs)?.install(by_threads);
         }
         let source = |i: &Insertion| Source::new(&self.inputs[0], i.copy);
         let (last, others) = insertions.split_last().expect("a copy at least");
         let parsed = match parsed {
             Some(parsed) => parsed,
-            None => emit::parse(&source(last), self.options.names())?,
+            None => emit::parse_module(&source(last), self.options.names())?,
         };
         let mut begun = VecDeque::new();
         let make_room = |begun: &mut VecDeque<Begun>| {
             let first = (begun.len() == jobs).then(|| begun.pop_front());
-            first.flatten().map_or(Ok(()), |b| self.finish(b))
+            first.flatten().map_or(Ok(()), |b| self.finish_child(b))
         };
         for insertion in others {
             make_room(&mut begun)?;
@@ -158,8 +158,8 @@ impl<'a> Copies<'a> {
         let rewritten = emit::rewrite_parsed(&parsed, &source(last), &job, changes)?;
         // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
         std::mem::forget(parsed);
-        self.store(last.copy, 0, &rewritten)?;
-        begun.into_iter().try_for_each(|b| self.finish(b))?;
+        self.store_module(last.copy, 0, &rewritten)?;
+        begun.into_iter().try_for_each(|b| self.finish_child(b))?;
         // As what was parsed: many small pieces.
         std::mem::forget(insertions);
         Ok(())
@@ -167,36 +167,36 @@ impl<'a> Copies<'a> {
 
     /// Takes a copy from the child that made it. Where there is none, or it failed, this process makes it: if that
     /// fails too, it can say why.
-    fn finish(&self, (insertion, child): Begun) -> Result<()> {
+    fn finish_child(&self, (insertion, child): Begun) -> Result<()> {
         match child.and_then(Child::wait) {
-            Some(rewritten) => self.store(insertion.copy, 0, &rewritten),
+            Some(rewritten) => self.store_module(insertion.copy, 0, &rewritten),
             None => self.write_module(0, insertion),
         }
     }
 
     /// The plans by copy, if `--stats` or `--dump plan` asks for them.
-    pub(super) fn plans(&self) -> Vec<CopyPlan> {
+    pub(super) fn plan_all(&self) -> Vec<CopyPlan> {
         let kept = self.kept.lock().expect("nothing panics while it is held");
         kept.values().cloned().collect()
     }
 
     fn insertion(&self, copy: CopyId) -> Insertion<'_> {
         let settings = self.options.sampling.as_ref();
-        let work = self.planned(copy);
-        self.inserting(
+        let work = self.work_of_plan(copy);
+        self.insertion_of_work(
             copy,
-            work.unwrap_or_else(|| estimates::sample(self.analysis.measured(), settings)),
+            work.unwrap_or_else(|| estimates::sample_work(self.analysis.as_measured(), settings)),
         )
     }
 
     /// The only one, for which the paths are freed, and all else that is known of functions where it is a part of the
     /// insertion.
     fn take_insertion(&mut self, pool: &ThreadPool, copy: CopyId) -> Insertion<'static> {
-        let work = pool.install(|| self.planned(copy));
+        let work = pool.install(|| self.work_of_plan(copy));
         let settings = self.options.sampling.as_ref();
         let work = work.unwrap_or_else(|| estimates::take_sample(&mut self.analysis, settings));
         self.analysis.forget_functions();
-        self.inserting(copy, work)
+        self.insertion_of_work(copy, work)
     }
 
     /// Those of all copies, if plans are all that is needed of paths, which are freed then.
@@ -204,8 +204,8 @@ impl<'a> Copies<'a> {
         if self.shows_program() {
             return None;
         }
-        let planned = |copy| Some(self.inserting(copy, self.planned(copy)?));
-        let planned: Option<Vec<_>> = pool.install(|| self.copies().map(planned).collect());
+        let planned = |copy| Some(self.insertion_of_work(copy, self.work_of_plan(copy)?));
+        let planned: Option<Vec<_>> = pool.install(|| self.copy_ids().map(planned).collect());
         if planned.is_some() {
             self.analysis.forget_functions();
         }
@@ -213,20 +213,20 @@ impl<'a> Copies<'a> {
     }
 
     /// What a copy does that is made of its plan alone. Of those that sample, plans are made when they are carried out.
-    fn planned(&self, copy: CopyId) -> Option<Box<dyn CopyWork>> {
+    fn work_of_plan(&self, copy: CopyId) -> Option<Box<dyn CopyWork>> {
         Some(match self.options.scheme.strategy().method {
-            Method::Count => Box::new(self.plan(copy)),
-            Method::Trace => Box::new(Trace(self.analysis.profiled().collect())),
-            Method::Shadow => estimates::shadow(self.plan(copy)),
+            Method::Count => Box::new(self.make_plan(copy)),
+            Method::Trace => Box::new(Trace(self.analysis.profiled_functions().collect())),
+            Method::Shadow => estimates::shadow_work(self.make_plan(copy)),
             Method::Sample => return None,
         })
     }
 
-    fn inserting<'w>(&self, copy: CopyId, work: Box<dyn CopyWork + 'w>) -> Insertion<'w> {
+    fn insertion_of_work<'w>(&self, copy: CopyId, work: Box<dyn CopyWork + 'w>) -> Insertion<'w> {
         let Analysis {
             program, callers, ..
         } = &self.analysis;
-        let affected = Affected::new(program, callers, work.changed());
+        let affected = Affected::new(program, callers, work.changed_functions());
         Insertion {
             copy,
             work,
@@ -240,13 +240,13 @@ impl<'a> Copies<'a> {
     }
 
     /// The plan of a copy that counts, proved where `--check` asks for it.
-    fn plan(&self, copy: CopyId) -> CopyPlan {
-        let plan = self.analysis.plan(copy);
+    fn make_plan(&self, copy: CopyId) -> CopyPlan {
+        let plan = self.analysis.plan_copy(copy);
         if self.options.check {
-            self.analysis.prove(&plan);
+            self.analysis.prove_plan(&plan);
         }
         let plan = match self.options.scheme.strategy().versions {
-            VersionsOf::Everything => self.analysis.doubled(plan),
+            VersionsOf::Everything => self.analysis.double_plan(plan),
             VersionsOf::Nothing | VersionsOf::Loops => plan,
         };
         if self.options.views.stats || self.options.views.dump.contains(&View::Plan) {
@@ -262,7 +262,7 @@ impl<'a> Copies<'a> {
         let job = self.job(m, copy, &insertion.affected);
         let changes = self.changes(m, insertion);
         let rewritten = emit::rewrite(&source, self.options.names(), &job, changes)?;
-        self.store(copy, m, &rewritten)
+        self.store_module(copy, m, &rewritten)
     }
 
     fn changes<'i>(&'i self, m: usize, insertion: &'i Insertion) -> Changes<'i> {
@@ -291,7 +291,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    fn store(&self, copy: CopyId, m: usize, rewritten: &Rewritten) -> Result<()> {
+    fn store_module(&self, copy: CopyId, m: usize, rewritten: &Rewritten) -> Result<()> {
         let name = |extension| format!("copy-{copy}/{}", module_name(m, extension));
         if let Some(bitcode) = &rewritten.bitcode {
             self.folder.write_copy(&name("bc"), bitcode)?;

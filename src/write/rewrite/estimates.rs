@@ -15,18 +15,18 @@ use crate::write::options::ViewOptions;
 use std::borrow::Cow;
 
 /// What a copy does whose shadows count.
-pub(super) fn shadow(plan: CopyPlan) -> Box<dyn CopyWork> {
+pub(super) fn shadow_work(plan: CopyPlan) -> Box<dyn CopyWork> {
     Box::new(Shadow(plan))
 }
 
 /// What a copy does that samples.
-pub(super) fn sample<'a>(
+pub(super) fn sample_work<'a>(
     measured: Measured<'a>,
     settings: Option<&Settings>,
 ) -> Box<dyn CopyWork + 'a> {
     let settings = settings.expect("a scheme that samples has settings");
     Box::new(Sample {
-        functions: sampled(measured, settings),
+        functions: sampled_functions(measured, settings),
         settings: settings.clone(),
     })
 }
@@ -65,7 +65,7 @@ fn sequence(settings: &Settings) -> Sequence {
 }
 
 /// How each function is sampled, by ascending id.
-fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFunction<'a>> {
+fn sampled_functions<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFunction<'a>> {
     let sequence = sequence(settings);
     let Measured {
         program,
@@ -86,19 +86,19 @@ fn sampled<'a>(measured: Measured<'a>, settings: &Settings) -> Vec<SampledFuncti
 }
 
 /// How the selected functions are sampled, in all copies: for `--dump plan`.
-pub(super) fn dump(views: &ViewOptions, measured: Measured, settings: &Settings) -> String {
+pub(super) fn dump_sampled(views: &ViewOptions, measured: Measured, settings: &Settings) -> String {
     let name = |f: &SampledFunction| measured.program.functions[f.func].name.as_str();
-    let functions = sampled(measured, settings).into_iter();
+    let functions = sampled_functions(measured, settings).into_iter();
     let selected = functions.filter(|f| views.selects_function(name(f)));
     selected.map(|f| f.plan().text(name(&f))).collect()
 }
 
 /// The table of `--stats`, of the functions that `selects` admits.
-pub(super) fn table(
+pub(super) fn sampled_table(
     measured: Measured,
     settings: &Settings,
     selects: impl Fn(&str) -> bool,
 ) -> Columns {
-    let sampled = sampled(measured, settings);
+    let sampled = sampled_functions(measured, settings);
     stats::table(measured.program, measured.manifest, &sampled, selects)
 }

@@ -84,16 +84,16 @@ impl Summary {
 /// Any [`Error`]; the folder then has no manifest.
 pub fn rewrite(options: &Options) -> Result<Summary> {
     options.scheme.must_be_built()?;
-    let pool = threads(options.jobs)?;
+    let pool = make_pool(options.jobs)?;
     emit::set_up();
     let mut clock = Clock::new(options.verbosity > 0);
-    Folder::check(&options.output.folder)?;
+    Folder::check_path(&options.output.folder)?;
     let found = find_inputs(
         &options.inputs.files,
         &options.output.folder,
         options.inputs.mlir.as_deref(),
     )?;
-    clock.lap("read the inputs");
+    clock.report_lap("read the inputs");
     let names = options.names();
     let Admission {
         mut inputs,
@@ -101,8 +101,8 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
         about_lto,
         mut parsed,
     } = in_small_pages(|| pool.install(|| emit::admit(found, names, |_| options.inputs.optimize)))?;
-    clock.lap("verified them");
-    let measured = measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
+    clock.report_lap("verified them");
+    let measured = read_measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
     let mut summary = in_small_pages(|| {
         let analysis =
@@ -118,7 +118,7 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
 }
 
 /// As many threads as `jobs`, or as there are cores.
-fn threads(jobs: Option<u32>) -> Result<ThreadPool> {
+fn make_pool(jobs: Option<u32>) -> Result<ThreadPool> {
     let jobs = jobs.unwrap_or(0) as usize;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))
@@ -143,7 +143,7 @@ struct Measured {
     warning: Option<String>,
 }
 
-fn measured(
+fn read_measured(
     options: &Options,
     inputs: &[Admitted],
     jobs: usize,
@@ -159,8 +159,8 @@ fn measured(
             Ok(Some(Measured { profile, warning }))
         }
         WeightsFrom::Training(training) => {
-            let measured = train::train(training, options, inputs, jobs, clock)?;
-            clock.lap("trained");
+            let measured = train::measure_by_run(training, options, inputs, jobs, clock)?;
+            clock.report_lap("trained");
             Ok(Some(measured))
         }
     }
@@ -192,18 +192,18 @@ fn write_folder(
     }
     let manifest = folder.prepare(&analysis.manifest, &linking)?;
     let summary = summary(options, &analysis);
-    clock.lap("wrote the manifest");
+    clock.report_lap("wrote the manifest");
     let mut copies = Copies::new(options, inputs, analysis, folder);
-    copies.write(pool, parsed)?;
-    clock.lap("wrote the copies");
-    let stats = finish(options, &copies, &linking, manifest)?;
+    copies.write_all(pool, parsed)?;
+    clock.report_lap("wrote the copies");
+    let stats = finish_output(options, &copies, &linking, manifest)?;
     // Many small pieces, and the process is about to end.
     std::mem::forget(copies.analysis);
     Ok(Summary { stats, ..summary })
 }
 
 /// Writes everything besides the copies, the manifest last. Returns the table of `--stats`, if it is wanted.
-fn finish(
+fn finish_output(
     options: &Options,
     copies: &Copies,
     linking: &Linking,
@@ -215,8 +215,8 @@ fn finish(
         folder,
         ..
     } = copies;
-    let plans = copies.plans();
-    views::write(options, analysis, &plans, folder)?;
+    let plans = copies.plan_all();
+    views::write_views(options, analysis, &plans, folder)?;
     for (name, input) in linking.inputs.iter().zip(*inputs) {
         folder.write(&format!("native/{name}"), &input.bytes)?;
     }
@@ -230,8 +230,8 @@ fn finish(
     } = analysis;
     let select = |name: &str| options.views.selects_function(name);
     let table = || match &options.sampling {
-        Some(settings) => estimates::table(analysis.measured(), settings, select),
-        None => stats::table(program, manifest, paths, assignment, &plans, select),
+        Some(settings) => estimates::sampled_table(analysis.as_measured(), settings, select),
+        None => stats::stats_table(program, manifest, paths, assignment, &plans, select),
     };
     Ok(options.views.stats.then(table))
 }
@@ -335,7 +335,7 @@ impl Clock {
         Clock { verbose, last }
     }
 
-    fn lap(&mut self, what: &str) {
+    fn report_lap(&mut self, what: &str) {
         if self.verbose {
             let ms = self.last.elapsed().as_secs_f64() * 1e3;
             anstream::eprintln!("{ms:8.1} ms  {what}");

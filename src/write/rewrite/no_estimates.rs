@@ -8,11 +8,11 @@ use crate::estimates::data::Settings;
 use crate::write::emit::work::CopyWork;
 use crate::write::options::ViewOptions;
 
-pub(super) fn shadow(_: CopyPlan) -> Box<dyn CopyWork> {
+pub(super) fn shadow_work(_: CopyPlan) -> Box<dyn CopyWork> {
     unreachable!("there are no shadows")
 }
 
-pub(super) fn sample<'a>(_: Measured<'a>, _: Option<&Settings>) -> Box<dyn CopyWork + 'a> {
+pub(super) fn sample_work<'a>(_: Measured<'a>, _: Option<&Settings>) -> Box<dyn CopyWork + 'a> {
     unreachable!("nothing is sampled")
 }
 
@@ -20,10 +20,10 @@ pub(super) fn take_sample(_: &mut Analysis, _: Option<&Settings>) -> Box<dyn Cop
     unreachable!("nothing is sampled")
 }
 
-pub(super) fn dump(_: &ViewOptions, _: Measured, settings: &Settings) -> String {
+pub(super) fn dump_sampled(_: &ViewOptions, _: Measured, settings: &Settings) -> String {
     match *settings {}
 }
 
-pub(super) fn table(_: Measured, settings: &Settings, _: impl Fn(&str) -> bool) -> Columns {
+pub(super) fn sampled_table(_: Measured, settings: &Settings, _: impl Fn(&str) -> bool) -> Columns {
     match *settings {}
 }

@@ -40,7 +40,7 @@ enum End {
 ///
 /// # Errors
 /// The program cannot be linked or run, or fails; the output folder has not been touched then.
-pub(super) fn train(
+pub(super) fn measure_by_run(
     training: &Training,
     options: &Options,
     inputs: &[Admitted],
@@ -53,18 +53,21 @@ pub(super) fn train(
         training,
         folder: temporary.path().join("out"),
     };
-    say(options.verbosity, "linking a copy that counts edges");
-    let (edges, pool) = (edges(options, &run.folder), super::threads(options.jobs)?);
+    print_line(options.verbosity, "linking a copy that counts edges");
+    let (edges, pool) = (
+        training_options(options, &run.folder),
+        super::make_pool(options.jobs)?,
+    );
     let analysis = pool.install(|| Analysis::new(&edges, inputs, None, None, clock))?;
     write_folder(&edges, inputs, analysis, None, None, pool, clock)?;
-    run.link(jobs)?;
+    run.link_program(jobs)?;
     let how_long = match training.limit {
         None => "running it to its end (--train-for ends it)".to_string(),
         Some(limit) => format!("running it for {limit:?} at most"),
     };
-    say(options.verbosity, &how_long);
+    print_line(options.verbosity, &how_long);
     let begin = Instant::now();
-    let end = run.run()?;
+    let end = run.run_program()?;
     let seconds = begin.elapsed().as_secs_f64();
     let profile = run.profile(end)?;
     let ran = profile.executed_functions().count();
@@ -74,7 +77,7 @@ pub(super) fn train(
         End::Cut => "ended it",
     };
     let line = format!("{ended} after {seconds:.1} s; {ran} of {all} ran");
-    say(options.verbosity, &line);
+    print_line(options.verbosity, &line);
     options
         .weights
         .trust
@@ -83,14 +86,14 @@ pub(super) fn train(
     Ok(Measured { profile, warning })
 }
 
-fn say(verbosity: i8, line: &str) {
+fn print_line(verbosity: i8, line: &str) {
     if verbosity >= 0 {
         anstream::eprintln!("train: {line}");
     }
 }
 
 /// The options of the copy that is run: what it counts, and how it is made where that shows.
-fn edges(options: &Options, folder: &Path) -> Options {
+fn training_options(options: &Options, folder: &Path) -> Options {
     Options {
         inputs: InputOptions {
             files: Vec::new(),
@@ -142,7 +145,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn make(&self, log: &Path) -> Result<Command> {
+    fn make_command(&self, log: &Path) -> Result<Command> {
         let log = File::options().create(true).append(true).open(log);
         let log = log.and_then(|l| Ok((l.try_clone()?, l)));
         let (out, errors) = log.map_err(|e| Error::write(&self.folder, e))?;
@@ -163,53 +166,53 @@ impl Run<'_> {
         Ok(make)
     }
 
-    fn link(&self, jobs: usize) -> Result<()> {
+    fn link_program(&self, jobs: usize) -> Result<()> {
         let log = self.folder.join("link.log");
-        let mut make = self.make(&log)?;
+        let mut make = self.make_command(&log)?;
         let status = make.arg(format!("-j{jobs}")).status().map_err(no_make)?;
         if status.success() {
             return Ok(());
         }
-        let said = read(&log);
+        let said = read_log(&log);
         let told = said.lines().find(|l| is_complaint(l));
         let told = told.or(said.lines().last()).unwrap_or("make failed");
         let remedy = "give the settings that make -C DIR needs, like --train-with LDLIBS='-lz' (LDFLAGS, CC, CXX, CFLAGS)";
-        Err(failed("the program cannot be linked", told, remedy))
+        Err(training_error("the program cannot be linked", told, remedy))
     }
 
-    fn run(&self) -> Result<End> {
-        let mut make = self.make(&self.folder.join("run.log"))?;
+    fn run_program(&self) -> Result<End> {
+        let mut make = self.make_command(&self.folder.join("run.log"))?;
         make.arg("p3-train")
             .stdin(Stdio::piped())
             // Ending it ends everything that it started.
             .process_group(0);
         let child = make.spawn().map_err(no_make)?;
-        match wait(child, self.training.limit).map_err(no_make)? {
+        match wait_for_child(child, self.training.limit).map_err(no_make)? {
             (status, End::Cut) if status.signal().is_some() => Ok(End::Cut),
             (status, _) if status.success() => Ok(End::Itself),
-            _ => Err(self.why()),
+            _ => Err(self.runner_error()),
         }
     }
 
     /// What the runner says of a run that failed.
-    fn why(&self) -> Error {
+    fn runner_error(&self) -> Error {
         let copy = self.folder.join("run/copy-0");
-        let status = read(&copy.join("status"));
+        let status = read_log(&copy.join("status"));
         let Some(status) = status.lines().next() else {
-            let log = read(&self.folder.join("run.log"));
+            let log = read_log(&self.folder.join("run.log"));
             let said = log.lines().find_map(|l| l.strip_prefix("p3: "));
             let said = said.unwrap_or("make failed");
             let remedy = "fix it with --train-with STDIN=file, FILES='…', …";
-            return failed("the program cannot be run", said, remedy);
+            return training_error("the program cannot be run", said, remedy);
         };
-        let stderr = read(&copy.join("stderr"));
+        let stderr = read_log(&copy.join("stderr"));
         let last = stderr.lines().rfind(|l| !l.trim().is_empty());
         let remedy = format!(
             "it runs in a folder of its own, so name files that it reads by --train-with FILES='…', its input by \
              --train-with STDIN=file; if that is how it ends, accept it by --train-with ALLOW_STATUS={status}"
         );
         let problem = format!("the program ended with status {status}");
-        failed(&problem, last.unwrap_or("(nothing on stderr)"), &remedy)
+        training_error(&problem, last.unwrap_or("(nothing on stderr)"), &remedy)
     }
 
     /// What was counted. Which process counted it is left out: equal runs give equal profiles.
@@ -232,12 +235,12 @@ impl Run<'_> {
 }
 
 /// Waits for the child to end or the time to be up. When this returns, the child's standard input has ended.
-fn wait(mut child: Child, limit: Option<Duration>) -> io::Result<(ExitStatus, End)> {
+fn wait_for_child(mut child: Child, limit: Option<Duration>) -> io::Result<(ExitStatus, End)> {
     let lifeline = child.stdin.take();
     let (ended, end) = channel();
     std::thread::scope(|scope| {
         let watch = scope.spawn(move || {
-            let end = until(&end, limit);
+            let end = wait_until(&end, limit);
             drop(lifeline);
             end
         });
@@ -248,7 +251,7 @@ fn wait(mut child: Child, limit: Option<Duration>) -> io::Result<(ExitStatus, En
     })
 }
 
-fn until(ended: &Receiver<()>, limit: Option<Duration>) -> End {
+fn wait_until(ended: &Receiver<()>, limit: Option<Duration>) -> End {
     let Some(limit) = limit else {
         // Nothing is ever sent: this returns when the other side goes.
         let _ = ended.recv();
@@ -273,7 +276,7 @@ fn is_complaint(line: &str) -> bool {
     words.iter().any(|w| line.contains(w))
 }
 
-fn read(file: &Path) -> String {
+fn read_log(file: &Path) -> String {
     let bytes = std::fs::read(file).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -283,7 +286,7 @@ fn no_make(e: io::Error) -> Error {
     Error::Usage(format!("--train: make: {e}; {remedy}"))
 }
 
-fn failed(problem: &str, said: &str, remedy: &str) -> Error {
+fn training_error(problem: &str, said: &str, remedy: &str) -> Error {
     let said = escape_unprintable(said.trim());
     Error::Usage(format!("--train: {problem}: {said}; {remedy}"))
 }

@@ -11,7 +11,7 @@ use crate::write::options::ViewOptions;
 use crate::write::output::{Folder, Mark, is_inside, write_files};
 
 /// Writes what `--dump` asks for.
-pub(super) fn write(
+pub(super) fn write_views(
     options: &Options,
     analysis: &Analysis,
     plans: &[CopyPlan],
@@ -45,7 +45,7 @@ fn files(
     view: View,
 ) -> Vec<(String, String)> {
     if let (View::Plan, Some(settings)) = (view, &options.sampling) {
-        let text = estimates::dump(&options.views, analysis.measured(), settings);
+        let text = estimates::dump_sampled(&options.views, analysis.as_measured(), settings);
         let copies = (0..analysis.copies)
             .map(|c| (format!("copy-{c}.plan.txt"), format!("copy {c}\n{text}")));
         return copies.collect();
@@ -54,7 +54,7 @@ fn files(
         let name = |p: &CopyPlan| format!("copy-{}.plan.txt", p.copy);
         let files = plans
             .iter()
-            .map(|p| (name(p), plan(&options.views, analysis, p)));
+            .map(|p| (name(p), plan_text(&options.views, analysis, p)));
         return files.collect();
     }
     let functions = analysis.program.functions.iter_enumerated();
@@ -77,7 +77,7 @@ fn file(analysis: &Analysis, id: FuncId, f: &ProgFunction, view: View) -> Option
     Some((format!("{id}.{}.{extension}", file_name(&f.name)), text))
 }
 
-fn plan(views: &ViewOptions, analysis: &Analysis, plan: &CopyPlan) -> String {
+fn plan_text(views: &ViewOptions, analysis: &Analysis, plan: &CopyPlan) -> String {
     let name = |f: FuncId| analysis.program.functions[f].name.as_str();
     let mut selected = plan.clone();
     selected

@@ -31,7 +31,7 @@ pub(crate) fn translate<'ctx>(
         let natives: Vec<BasicBlock> = natives.collect();
         let table = table(edit, of, number, &natives);
         let lookup = shared::runtime_function(edit, &abi::JUMP);
-        let address: BasicValueEnum = new.operands()[0].basic();
+        let address: BasicValueEnum = new.operands()[0].to_inkwell();
         llvm::position_before(&builder, llvm::terminator(new.block()));
         let call = builder.build_call(lookup, &[table.into(), address.into()], "");
         let index = call.expect("positioned").try_as_basic_value().basic();
@@ -69,10 +69,10 @@ fn table<'ctx>(
         };
         let addresses: Vec<PointerValue> = targets.iter().map(address).collect();
         let addresses = shared::pointer(context).const_array(&addresses);
-        let addresses = data::description(module, addresses.into(), &name("targets"));
+        let addresses = data::described_global(module, addresses.into(), &name("targets"));
         let bits = (2 * targets.len()).next_power_of_two().ilog2().max(1);
         let slots = context.i32_type().array_type(1 << bits);
-        let slots = data::zeros(module, slots, &name("slots"));
+        let slots = data::zeroed_global(module, slots, &name("slots"));
         let word = |n: u32| context.i32_type().const_int(n.into(), false).into();
         let at = |global: GlobalValue<'ctx>| global.as_pointer_value().into();
         let values: [(_, BasicValueEnum); 4] = [
@@ -81,8 +81,8 @@ fn table<'ctx>(
             ("targets", at(addresses)),
             ("slots", at(slots)),
         ];
-        let record = shared::record(context, &abi::JUMPS, values);
-        data::description(module, record.into(), &name("jumps"))
+        let record = shared::struct_value(context, &abi::JUMPS, values);
+        data::described_global(module, record.into(), &name("jumps"))
     });
     table.as_pointer_value()
 }

@@ -48,7 +48,7 @@ impl<'ctx> Moved<'ctx> {
             .collect();
         let lost: FxHashMap<Value, Value> = inst::parameters(self.of)
             .into_iter()
-            .map(|p| (p, inst::poison(p)))
+            .map(|p| (p, inst::poison_like(p)))
             .collect();
         let instructions = self.copied.instructions.clone();
         // One for each block, which may lead to a φ several times.
@@ -57,7 +57,7 @@ impl<'ctx> Moved<'ctx> {
             if old.is_phi() {
                 for (v, from) in old.incoming() {
                     let to = self.copied.blocks[&from];
-                    let end = || Inst::of(llvm::terminator(to));
+                    let end = || Inst::from_inkwell(llvm::terminator(to));
                     let read = || self.read(v, numbers[&from], end());
                     let value = *at_ends.entry((to, v)).or_insert_with(read);
                     let value = lost.get(&value).copied().unwrap_or(value);
@@ -90,7 +90,7 @@ impl<'ctx> Moved<'ctx> {
                 Reading::Known(known) => known,
                 Reading::Slot(slot) => {
                     inst::stand_before(&self.builder, before);
-                    inst::load(&self.builder, value, slot)
+                    inst::load_value(&self.builder, value, slot)
                 }
                 Reading::Computed => self.compute(value, at, before),
             },
@@ -116,8 +116,8 @@ impl<'ctx> Moved<'ctx> {
     /// Writes what `new` defines to its place, as soon as it is there.
     fn keep_value(&self, new: Inst, slot: Value) {
         let behind = if new.is_phi() {
-            Inst::of(place::start(new.block()))
-        } else if let Some(next) = new.next() {
+            Inst::from_inkwell(place::start_of_block(new.block()))
+        } else if let Some(next) = new.next_in_block() {
             next
         } else {
             // The result of an `invoke`. Where others lead to the same block, only φs use it, and those take it from
@@ -126,10 +126,10 @@ impl<'ctx> Moved<'ctx> {
             if Value::of_block(to).users().len() > 1 {
                 return;
             }
-            Inst::of(place::start(to))
+            Inst::from_inkwell(place::start_of_block(to))
         };
         inst::stand_before(&self.builder, behind);
-        inst::store(&self.builder, new.value(), slot);
+        inst::store_value(&self.builder, new.value(), slot);
     }
 
     /// Leads from `entry` to the headers.

@@ -101,7 +101,7 @@ pub(crate) fn place_in<'ctx>(
     offset: u64,
 ) -> Value {
     let offset = context.i64_type().const_int(offset, false);
-    Value::of(&llvm::field(builder, buffer, offset))
+    Value::from_inkwell(&llvm::field_address(builder, buffer, offset))
 }
 
 /// Whether there are variables on the stack, which a jump to another function would end.
@@ -177,7 +177,7 @@ struct LiveInReader<'a, 'ctx> {
 impl LiveInReader<'_, '_> {
     fn read(&self, like: Value, offset: u64) -> Value {
         let place = place_in(self.context, self.builder, self.buffer, offset);
-        inst::load(self.builder, like, place)
+        inst::load_value(self.builder, like, place)
     }
 }
 
@@ -211,7 +211,7 @@ fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
         };
         let from = match slot {
             Some(slot) => {
-                inst::store(builder, value, slot);
+                inst::store_value(builder, value, slot);
                 Reading::Slot(slot)
             }
             None if l.home.is_none() => Reading::Known(value),
@@ -225,8 +225,11 @@ fn take_over(from: &LiveInReader, handed: &Handed) -> FxHashMap<Value, Kept> {
 
 /// What `sum` is without the constant that was added.
 fn subtract_constant(builder: &Builder, sum: Value, by: Value) -> Value {
-    let (sum, by) = (sum.basic().into_int_value(), by.basic().into_int_value());
-    Value::of(&builder.build_int_sub(sum, by, "").expect("positioned"))
+    let (sum, by) = (
+        sum.to_inkwell().into_int_value(),
+        by.to_inkwell().into_int_value(),
+    );
+    Value::from_inkwell(&builder.build_int_sub(sum, by, "").expect("positioned"))
 }
 
 /// Computes `value` again where the builder stands.

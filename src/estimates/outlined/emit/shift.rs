@@ -48,7 +48,7 @@ impl Shifts {
             Some(Form::Sum(by)) => {
                 let (phi, by) = (number(phi), number(*by));
                 // No flags: the loop's own sum may never be made.
-                Value::of(&builder.build_int_add(phi, by, "").expect("positioned"))
+                Value::from_inkwell(&builder.build_int_add(phi, by, "").expect("positioned"))
             }
             Some(Form::Element { address, .. }) => {
                 // The loop may be left by other ways before its access.
@@ -65,8 +65,8 @@ impl Shifts {
             Some(Form::Element { address, index, .. }) => {
                 let first = copy_of(*address, builder);
                 let zero = number(phi).get_type().const_zero();
-                first.set_operand(*index, Value::of(&zero));
-                let first = first.value().basic().into_pointer_value();
+                first.set_operand(*index, Value::from_inkwell(&zero));
+                let first = first.value().to_inkwell().into_pointer_value();
                 let ty = number(phi).get_type();
                 builder.build_ptr_to_int(first, ty, "").expect("positioned")
             }
@@ -74,11 +74,11 @@ impl Shifts {
         let less = builder.build_int_sub(number(handed), by, "");
         let less = less.expect("positioned");
         let Some(Form::Element { stride, .. }) = self.0.get(&phi) else {
-            return Value::of(&less);
+            return Value::from_inkwell(&less);
         };
         let stride = less.get_type().const_int(*stride, false);
         let index = builder.build_int_signed_div(less, stride, "");
-        Value::of(&index.expect("positioned"))
+        Value::from_inkwell(&index.expect("positioned"))
     }
 }
 
@@ -91,7 +91,7 @@ fn copy_of(address: Inst, builder: &Builder) -> Inst {
 }
 
 fn number<'ctx>(value: Value) -> IntValue<'ctx> {
-    value.basic().into_int_value()
+    value.to_inkwell().into_int_value()
 }
 
 fn find_form(phi: Inst, target: &TargetData) -> Option<Form> {

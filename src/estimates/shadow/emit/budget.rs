@@ -100,11 +100,11 @@ impl<'ctx> Budget<'_, 'ctx> {
     fn read_budget(&mut self, b: BlockId) -> IntValue<'ctx> {
         let block = self.blocks[b];
         if b == BlockId(0) {
-            self.place_builder(place::entry(block));
+            self.place_builder(place::entry_of_block(block));
             return self.load();
         }
         if self.is_read(b) {
-            self.place_builder(place::start(block));
+            self.place_builder(place::start_of_block(block));
             return self.load();
         }
         let left = match *self.ins[b] {
@@ -115,7 +115,7 @@ impl<'ctx> Budget<'_, 'ctx> {
                 phi.as_basic_value().into_int_value()
             }
         };
-        self.place_builder(place::start(block));
+        self.place_builder(place::start_of_block(block));
         left
     }
 
@@ -124,7 +124,8 @@ impl<'ctx> Budget<'_, 'ctx> {
         let ends = self.ins[b]
             .iter()
             .map(|from| llvm::terminator(self.blocks[*from]));
-        ends.into_iter().any(|end| Inst::of(end).is_call())
+        ends.into_iter()
+            .any(|end| Inst::from_inkwell(end).is_call())
     }
 
     fn take_instructions(&self, left: IntValue<'ctx>, instructions: u32) -> IntValue<'ctx> {
@@ -159,7 +160,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let block = self.blocks[b];
         let end = llvm::terminator(block);
         self.place_builder(if place::has_musttail(block) {
-            place::exit(block)
+            place::exit_of_block(block)
         } else {
             end
         });
@@ -198,7 +199,7 @@ impl<'ctx> Budget<'_, 'ctx> {
         let distance = b
             .build_left_shift(sign.expect("positioned"), i64.const_int(12, false), "")
             .expect("positioned");
-        let at = llvm::field(b, self.left, distance);
+        let at = llvm::field_address(b, self.left, distance);
         let byte = b.build_load(self.context.i8_type(), at, "");
         let byte = byte.expect("positioned").into_int_value();
         let read = byte.as_instruction().expect("a load");
@@ -219,5 +220,6 @@ impl<'ctx> Budget<'_, 'ctx> {
 
 /// Whether a call may lead to code that takes from the budget. Intrinsics and assembler code do not.
 fn may_come_back(i: InstructionValue) -> bool {
-    Inst::of(i).is_call() && !llvm::callee_name(i).is_some_and(|name| name.starts_with("llvm."))
+    Inst::from_inkwell(i).is_call()
+        && !llvm::callee_name(i).is_some_and(|name| name.starts_with("llvm."))
 }

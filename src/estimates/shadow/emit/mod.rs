@@ -25,12 +25,12 @@ use crate::estimates::outlined::emit::resume::{self, Buffer};
 use crate::estimates::outlined::emit::shift::Shifts;
 use crate::input::ir::{FunctionBody, Linkage};
 use crate::runtime::abi;
-use crate::write::emit::data::{Additions, Data, description};
+use crate::write::emit::data::{Additions, Data, described_global};
 use crate::write::emit::edit::Edit;
 use crate::write::emit::function;
 use crate::write::emit::layout::is_x86_64_linux;
 use crate::write::emit::llvm;
-use crate::write::emit::shared::record;
+use crate::write::emit::shared::struct_value;
 use crate::write::emit::work::{CopyWork, Joined, ModuleWork, plans_of_bodies};
 use budget::Passes;
 use inkwell::targets::TargetData;
@@ -42,8 +42,8 @@ use std::borrow::Cow;
 pub(crate) struct Shadow(pub CopyPlan);
 
 impl CopyWork for Shadow {
-    fn changed(&self) -> Vec<FuncId> {
-        self.0.changed()
+    fn changed_functions(&self) -> Vec<FuncId> {
+        self.0.changed_functions()
     }
 
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w> {
@@ -76,7 +76,7 @@ impl ModuleWork for ShadowBodies<'_> {
             }
             entries = shadows.finish();
         }
-        data.register(job, || Additions {
+        data.register_module(job, || Additions {
             register: &abi::REGISTER_SHADOW,
             flags: abi::SHADOW,
             sampling: None,
@@ -105,11 +105,11 @@ fn describe_entries<'ctx>(
             ("passed", e.passed),
         ];
         let values = values.map(|(name, at)| (name, at.into()));
-        record(edit.context, &abi::ENTRY, values)
+        struct_value(edit.context, &abi::ENTRY, values)
     };
     let all: Vec<_> = entries.iter().map(value).collect();
     let array = all.first()?.get_type().const_array(&all);
-    let global = description(edit.module, array.into(), "__p3_entries");
+    let global = described_global(edit.module, array.into(), "__p3_entries");
     Some((all.len() as u32, global))
 }
 
@@ -159,7 +159,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         self.add_loops(function, body, plan, index, &mut passes);
         let flow = (&body.cfg, &*plan.own_order);
         budget::spend(edit, counting, flow, &passes);
-        function::instrument(self.data, counting, body, plan, index);
+        function::instrument_function(self.data, counting, body, plan, index);
         native::mark_entry(edit.context, function, &body.cfg, &plan.own_order);
         self.entries.push(Entry {
             from: self.address(function, body),
@@ -215,7 +215,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             ..body.clone()
         };
         let plan = &resumed.plan;
-        function::instrument(self.data, resuming, &body, plan, index);
+        function::instrument_function(self.data, resuming, &body, plan, index);
         let places = native::Places {
             func: plan.func,
             all: &resumed.places,
@@ -230,7 +230,8 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
     /// What a place is noted in: a `struct p3_passed`.
     fn passed_record(&self) -> PointerValue<'ctx> {
         let both = self.edit.context.i64_type().array_type(2);
-        crate::write::emit::data::zeros(self.edit.module, both, "__p3_passed").as_pointer_value()
+        crate::write::emit::data::zeroed_global(self.edit.module, both, "__p3_passed")
+            .as_pointer_value()
     }
 
     /// The address of this very body: a symbol that others see may mean another one when the program runs.
@@ -258,7 +259,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         if let Some(old) = self.buffer {
             let size = u32::try_from(self.size).expect("values of one function");
             let ty: BasicTypeEnum = self.edit.context.i8_type().array_type(size).into();
-            let new = crate::write::emit::data::zeros(
+            let new = crate::write::emit::data::zeroed_global(
                 self.edit.module,
                 ty.into_array_type(),
                 "__p3_handed",

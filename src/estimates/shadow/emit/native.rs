@@ -94,7 +94,7 @@ fn is_real_call(i: Inst) -> bool {
 
 /// Whether a branch or switch depends on what is no constant.
 fn is_known_late(end: InstructionValue) -> bool {
-    let end = Inst::of(end);
+    let end = Inst::from_inkwell(end);
     matches!(end.opcode(), LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch)
         && !end.operands()[0].is_constant()
 }
@@ -173,11 +173,11 @@ impl<'ctx> Leave<'_, 'ctx> {
         let (b, handed) = (&self.builder, self.places.handed);
         b.position_at_end(out);
         for (value, at) in handed.live_at_header(n) {
-            inst::store(b, value, self.place(at));
+            inst::store_value(b, value, self.place(at));
         }
         for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
             let handed_over = handed.shifts.handed_value(b, phi);
-            inst::store(b, handed_over, self.place(at));
+            inst::store_value(b, handed_over, self.place(at));
         }
         let number = self.context.i32_type().const_int(n as u64, false);
         return_call(b, self.places.resuming, &[number.into()], self.tail);

@@ -81,7 +81,7 @@ fn header<'ctx>(
     // Places are in the order of their blocks; whichever it is, φs are handed over alike.
     let place = handed.headers.binary_search(&l.header);
     let place = place.expect("a back edge leads there");
-    let types = phis(block).map(|phi| phi.value().basic().get_type());
+    let types = phis(block).map(|phi| phi.value().to_inkwell().get_type());
     let at = handed.phis_at[place].iter().copied();
     Header {
         block,
@@ -95,7 +95,7 @@ fn header<'ctx>(
 /// nothing else.
 fn result_fits(function: FunctionValue, target: &TargetData) -> bool {
     let result = function.get_type().get_return_type();
-    let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
+    let fits = |ty: BasicTypeEnum| Value::from_inkwell(&ty.const_zero()).size(target).is_some();
     result.is_none_or(fits)
 }
 
@@ -189,7 +189,7 @@ impl<'ctx> Outlined<'ctx> {
         let values: Vec<Value> = values.collect();
         let argument = |a: &Argument| -> BasicMetadataValueEnum {
             match *a {
-                Argument::One(n) => values[n].basic().into(),
+                Argument::One(n) => values[n].to_inkwell().into(),
                 Argument::Two(a, b) => pack(builder, values[a], values[b]).into(),
             }
         };
@@ -201,14 +201,14 @@ impl<'ctx> Outlined<'ctx> {
         } else {
             let call = builder.build_call(trampoline.function, &arguments, "");
             let told = call.expect("positioned").try_as_basic_value();
-            let told = Value::of(&told.expect_basic("what comes back"));
+            let told = Value::from_inkwell(&told.expect_basic("what comes back"));
             let mut returns = self.returns.0.borrow_mut();
             let known = returns.get(&trampoline.around).copied();
             let phi = known.unwrap_or_else(|| {
                 let back = self.context.insert_basic_block_after(here, "p3.back");
                 let phi = inst::phi_at_end(builder, back, told);
                 builder.position_at_end(back);
-                let all = phi.value().basic::<'ctx>().into_struct_value();
+                let all = phi.value().to_inkwell::<'ctx>().into_struct_value();
                 self.go_on(builder, all, &trampoline.around, back);
                 returns.insert(trampoline.around.clone(), phi);
                 phi
@@ -240,7 +240,7 @@ impl<'ctx> Outlined<'ctx> {
         for &number in around {
             let header = self.headers[number as usize].block;
             for phi in phis(header) {
-                phi.add_incoming(Value::of(&next()), here);
+                phi.add_incoming(Value::from_inkwell(&next()), here);
             }
             let case = back.get_type().const_int(u64::from(number) + 1, false);
             cases.push((case, header));
@@ -269,8 +269,8 @@ impl<'ctx> Outlined<'ctx> {
         let word = self.context.i32_type();
         let first = word.const_int(u64::from(number), false);
         let inside = self.place(builder, self.words.inside);
-        let inside = inst::load(builder, Value::of(&first), inside);
-        let inside = inside.basic::<'ctx>().into_int_value();
+        let inside = inst::load_value(builder, Value::from_inkwell(&first), inside);
+        let inside = inside.to_inkwell::<'ctx>().into_int_value();
         let last = self.headers[number as usize].last;
         let within = builder
             .build_int_sub(inside, first, "")
@@ -294,7 +294,7 @@ impl<'ctx> Outlined<'ctx> {
             .build_select(is, outer, inside, "")
             .expect("positioned");
         let place = self.place(builder, self.words.inside);
-        inst::store(builder, Value::of(&now), place);
+        inst::store_value(builder, Value::from_inkwell(&now), place);
     }
 
     /// Goes back to the header of the loop of this number, where the builder stands, behind `from`,
@@ -304,12 +304,12 @@ impl<'ctx> Outlined<'ctx> {
         let phis = phis(header).zip(&self.headers[number as usize].phis);
         for (phi, (offset, _)) in phis {
             let place = self.place(builder, *offset);
-            inst::store(builder, self.entries.entry_from(phi, from), place);
+            inst::store_value(builder, self.entries.entry_from(phi, from), place);
         }
         let back = u64::from(number) + 1;
         let back = self.context.i32_type().const_int(back, false);
         let place = self.place(builder, self.words.back);
-        inst::store(builder, Value::of(&back), place);
+        inst::store_value(builder, Value::from_inkwell(&back), place);
         let result = self.function.get_type().get_return_type();
         return_value(builder, result.map(|ty| ty.const_zero()));
     }

@@ -2,9 +2,9 @@
 
 use crate::estimates::data::subpaths::{HotList, Settings};
 use crate::runtime::abi;
-use crate::write::emit::data::description;
+use crate::write::emit::data::described_global;
 use crate::write::emit::edit::Edit;
-use crate::write::emit::shared::{record, runtime_function, runtime_global};
+use crate::write::emit::shared::{runtime_function, runtime_global, struct_value};
 use inkwell::ThreadLocalMode;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
@@ -50,8 +50,8 @@ pub(super) fn describe<'ctx>(edit: Edit<'_, 'ctx>, settings: &Settings) -> Globa
         ("lengths", lengths),
         ("chances", chances),
     ];
-    let value = record(edit.context, &abi::SAMPLING, values);
-    description(edit.module, value.into(), "__p3_sampling")
+    let value = struct_value(edit.context, &abi::SAMPLING, values);
+    described_global(edit.module, value.into(), "__p3_sampling")
 }
 
 /// An array of [`abi::MOST_LENGTHS`] numbers, with zeros behind those that are given.

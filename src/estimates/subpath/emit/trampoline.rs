@@ -120,7 +120,7 @@ fn leaves_register(types: &[BasicTypeEnum]) -> bool {
 /// Two integers in one.
 pub(super) fn pack<'ctx>(builder: &Builder<'ctx>, low: Value, high: Value) -> IntValue<'ctx> {
     let half = |v: Value| {
-        let v = v.basic::<'ctx>().into_int_value();
+        let v = v.to_inkwell::<'ctx>().into_int_value();
         let word = v.get_type().get_context().i64_type();
         builder.build_int_z_extend(v, word, "").expect("positioned")
     };
@@ -185,7 +185,10 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         let phis = phis(self.block).map(|phi| phi.value());
         let phis = phis.zip(self.handed.phis_at[self.place].iter().copied());
         let taken: Vec<_> = live.iter().copied().chain(phis).collect();
-        let types: Vec<BasicTypeEnum> = taken.iter().map(|(v, _)| v.basic().get_type()).collect();
+        let types: Vec<BasicTypeEnum> = taken
+            .iter()
+            .map(|(v, _)| v.to_inkwell().get_type())
+            .collect();
         let arguments = arguments(&types);
         let word = |n: u64| self.edit.context.i32_type().const_int(n, false);
         let place = word(self.place as u64);
@@ -253,16 +256,16 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         aligned.set_alignment(64).expect("a power of two");
         let store = |n: usize, value: Value| {
             let place = place_in(self.edit.context, &builder, buffer, taken[n].1);
-            inst::store(&builder, value, place);
+            inst::store_value(&builder, value, place);
         };
         for (parameter, argument) in function.get_param_iter().zip(arguments) {
             match *argument {
-                Argument::One(n) => store(n, Value::of(&parameter)),
+                Argument::One(n) => store(n, Value::from_inkwell(&parameter)),
                 Argument::Two(a, b) => {
                     let both = parameter.into_int_value();
                     let [low, high] = unpack(&builder, both, [types[a], types[b]]);
-                    store(a, Value::of(&low));
-                    store(b, Value::of(&high));
+                    store(a, Value::from_inkwell(&low));
+                    store(b, Value::from_inkwell(&high));
                 }
             }
         }
@@ -270,7 +273,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         for (offset, value) in [(self.words.inside, u64::from(inside)), (self.words.back, 0)] {
             let place = place_in(self.edit.context, &builder, buffer, offset);
             let value = word.const_int(value, false);
-            inst::store(&builder, Value::of(&value), place);
+            inst::store_value(&builder, Value::from_inkwell(&value), place);
         }
         let place = place.unwrap_or_else(|| {
             let told = function.get_last_param().expect("it is told");
@@ -316,8 +319,8 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         let call = call_of(builder, self.to, arguments);
         let read = |(offset, ty): (u64, BasicTypeEnum<'ctx>)| {
             let place = place_in(self.edit.context, builder, buffer, offset);
-            let like = Value::of(&ty.const_zero());
-            inst::load(builder, like, place).basic::<'ctx>()
+            let like = Value::from_inkwell(&ty.const_zero());
+            inst::load_value(builder, like, place).to_inkwell::<'ctx>()
         };
         let back = read((self.words.back, self.edit.context.i32_type().into()));
         let result = call.try_as_basic_value().basic();

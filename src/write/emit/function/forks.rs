@@ -50,12 +50,12 @@ pub(super) fn count_forks<'ctx>(
     // Which may not be the function's first block any more, where variables of the frame are.
     let first = entry.get_parent().and_then(|f| f.get_first_basic_block());
     let variable = |name: &str| {
-        llvm::position_before(&builder, place::entry(first.unwrap_or(entry)));
+        llvm::position_before(&builder, place::entry_of_block(first.unwrap_or(entry)));
         let variable = builder.build_alloca(i64, name).expect("positioned");
         (variable, i64.const_zero())
     };
     let [(is_first, zero), (is_forked, _)] = ["p3.first", "p3.forked"].map(variable);
-    llvm::position_before(&builder, place::entry(entry));
+    llvm::position_before(&builder, place::entry_of_block(entry));
     for variable in [is_first, is_forked] {
         builder.build_store(variable, zero).expect("positioned");
     }
@@ -83,17 +83,20 @@ pub(super) fn count_forks<'ctx>(
             let ins = ins[b].iter().filter(|e| !tails.contains_key(&e.block));
             let ends = |e: &CfgEdge| plan.own_order.is_retreating(origin(e.block), of);
             let ins: Vec<(BasicBlock, bool)> = ins.map(|e| (blocks[e.block], ends(e))).collect();
-            forks.enter(block, of, &ins);
+            forks.emit_block_entry(block, of, &ins);
         }
         if let Some(&call) = tails.get(&b) {
             // The block that it led to is on the path, and is not entered.
             let to = origin(cfg.block(b).succs[0]);
             llvm::position_before(&forks.builder, call);
-            forks.add(FIRST_BLOCK + u64::from(to.0), forks.load(forks.is_first));
-            forks.leave(call, true);
+            forks.add_to_counter(
+                FIRST_BLOCK + u64::from(to.0),
+                forks.load_variable(forks.is_first),
+            );
+            forks.emit_leave(call, true);
         } else if cfg.block(b).succs.is_empty() {
             let returns = cfg.block(b).terminator != Terminator::Unreachable;
-            forks.leave(place::exit(block), returns);
+            forks.emit_leave(place::exit_of_block(block), returns);
         }
     }
 }
@@ -121,9 +124,9 @@ impl<'ctx> Forks<'_, 'ctx> {
             let is_child = is_child.expect("positioned");
             let one = b.build_int_z_extend(is_child, self.i64, "p3.child");
             let one = one.expect("positioned");
-            self.add(FORKED, one);
+            self.add_to_counter(FORKED, one);
             for variable in [self.is_first, self.is_forked] {
-                let either = b.build_or(self.load(variable), one, "p3.child");
+                let either = b.build_or(self.load_variable(variable), one, "p3.child");
                 b.build_store(variable, either.expect("positioned"))
                     .expect("positioned");
             }
@@ -132,7 +135,12 @@ impl<'ctx> Forks<'_, 'ctx> {
 
     /// At the start of a block, a version of `of`, that is entered from `ins`, each with whether a path ends on the
     /// way.
-    fn enter(&self, block: BasicBlock<'ctx>, of: BlockId, ins: &[(BasicBlock<'ctx>, bool)]) {
+    fn emit_block_entry(
+        &self,
+        block: BasicBlock<'ctx>,
+        of: BlockId,
+        ins: &[(BasicBlock<'ctx>, bool)],
+    ) {
         let b = &self.builder;
         let ends: Option<IntValue> = ins.iter().any(|(_, ends)| *ends).then(|| {
             let phi = llvm::phi_at_start(b, block, self.i64, "p3.ends");
@@ -142,32 +150,32 @@ impl<'ctx> Forks<'_, 'ctx> {
             }
             phi.as_basic_value().into_int_value()
         });
-        llvm::position_before(b, place::start(block));
-        let mut first = self.load(self.is_first);
+        llvm::position_before(b, place::start_of_block(block));
+        let mut first = self.load_variable(self.is_first);
         if let Some(ends) = ends {
             let ended = b.build_and(first, ends, "p3.ended").expect("positioned");
-            self.add(COMPLETED, ended);
+            self.add_to_counter(COMPLETED, ended);
             first = b.build_xor(first, ended, "p3.first").expect("positioned");
             b.build_store(self.is_first, first).expect("positioned");
         }
-        self.add(FIRST_BLOCK + u64::from(of.0), first);
+        self.add_to_counter(FIRST_BLOCK + u64::from(of.0), first);
     }
 
     /// In front of `at`, where a path ends and control leaves the function, by a return to the caller if `returns`.
-    fn leave(&self, at: InstructionValue<'ctx>, returns: bool) {
+    fn emit_leave(&self, at: InstructionValue<'ctx>, returns: bool) {
         llvm::position_before(&self.builder, at);
-        self.add(COMPLETED, self.load(self.is_first));
+        self.add_to_counter(COMPLETED, self.load_variable(self.is_first));
         if returns {
-            self.add(RETURNED, self.load(self.is_forked));
+            self.add_to_counter(RETURNED, self.load_variable(self.is_forked));
         }
     }
 
-    fn load(&self, variable: PointerValue<'ctx>) -> IntValue<'ctx> {
+    fn load_variable(&self, variable: PointerValue<'ctx>) -> IntValue<'ctx> {
         let load = self.builder.build_load(self.i64, variable, "p3.v");
         load.expect("positioned").into_int_value()
     }
 
-    fn add(&self, counter: u64, n: IntValue<'ctx>) {
+    fn add_to_counter(&self, counter: u64, n: IntValue<'ctx>) {
         let b = &self.builder;
         let own = self.data.own_counter(b, self.own, self.slot + counter);
         self.data.add_to(b, own, n, false);
@@ -176,7 +184,7 @@ impl<'ctx> Forks<'_, 'ctx> {
 
 /// Whether an instruction calls `fork`, and code may stand behind it.
 fn is_fork(i: InstructionValue) -> bool {
-    Inst::of(i).opcode() == LLVMOpcode::LLVMCall
+    Inst::from_inkwell(i).opcode() == LLVMOpcode::LLVMCall
         && !llvm::is_musttail(i)
         && llvm::callee_name(i).is_some_and(|n| FORK.contains(&n.as_str()))
 }

@@ -35,7 +35,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         };
         match register.expect("the plan sets the register before it reads it") {
             Held::Id(id) => self.key_of(id, c),
-            key @ Held::Key(_) => self.sum(key, c).value().into_int_value(),
+            key @ Held::Key(_) => self.register_sum(key, c).value().into_int_value(),
         }
     }
 
@@ -59,7 +59,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let miss = self.context.prepend_basic_block(rest, "p3.miss");
         let hit = self.context.prepend_basic_block(miss, "p3.hit");
         let slot = self.cached_slot(key);
-        let low = b.build_int_truncate_or_bit_cast(self.load(slot), self.key_type(), "p3.n");
+        let low =
+            b.build_int_truncate_or_bit_cast(self.load_pointer(slot), self.key_type(), "p3.n");
         let is_it = b.build_int_compare(IntPredicate::EQ, low.expect(POSITIONED), key, "p3.hit");
         let branch = b.build_conditional_branch(is_it.expect(POSITIONED), hit, miss);
         let branch = branch.expect(POSITIONED);
@@ -67,8 +68,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
         b.position_at_end(hit);
         let count = self.constant(offset_of!(Slot<LE>, count) as i64);
         // The slot is the thread's own already.
-        self.data
-            .add_to(b, llvm::field(b, slot, count), self.constant(1), true);
+        self.data.add_to(
+            b,
+            llvm::field_address(b, slot, count),
+            self.constant(1),
+            true,
+        );
         b.build_unconditional_branch(rest).expect(POSITIONED);
         b.position_at_end(miss);
         self.count_missed(key);
@@ -85,10 +90,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let shift = u64::from(self.keys.bits - abi::CACHE_BITS);
         let shift = key.get_type().const_int(shift, false);
         let at = b.build_right_shift(key, shift, false, "p3.h");
-        let at = self.wide(at.expect(POSITIONED));
-        let cache = self.data.cache(self.table());
+        let at = self.widen_key(at.expect(POSITIONED));
+        let cache = self.data.cache(self.table_number());
         let first = llvm::const_address(cache, self.constant(8));
-        let distance = self.load(self.own.address(b, llvm::slot(b, first, at)));
+        let distance = self.load_pointer(self.own.address(b, llvm::element_address(b, first, at)));
         // The slot is no part of the cache: what LLVM knows of pointers into that does not hold for it.
         let base = b.build_ptr_to_int(cache, self.i64, "p3.t");
         let address = b.build_int_add(base.expect(POSITIONED), distance, "p3.s");
@@ -97,14 +102,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// A key as the runtime takes it.
-    fn wide(&self, key: IntValue<'ctx>) -> IntValue<'ctx> {
+    fn widen_key(&self, key: IntValue<'ctx>) -> IntValue<'ctx> {
         let wide = self
             .builder
             .build_int_z_extend_or_bit_cast(key, self.i64, "p3.h");
         wide.expect(POSITIONED)
     }
 
-    fn load(&self, from: PointerValue<'ctx>) -> IntValue<'ctx> {
+    fn load_pointer(&self, from: PointerValue<'ctx>) -> IntValue<'ctx> {
         let value = self.builder.build_load(self.i64, from, "p3.n");
         let value = value.expect(POSITIONED).into_int_value();
         self.data.hide_from_sanitizers(value.as_instruction());
@@ -120,25 +125,25 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn count_by_call(&self, key: IntValue<'ctx>) {
         let count = self.data.count_function();
-        self.call(count, key);
+        self.call_count(count, key);
     }
 
     /// The same out of the way of the code around it, which keeps its registers.
     fn count_missed(&self, key: IntValue<'ctx>) {
         let count = self.data.missed_function();
-        self.call(count, key);
+        self.call_count(count, key);
     }
 
-    fn call(&self, count: FunctionValue<'ctx>, key: IntValue<'ctx>) {
-        let table = self.data.hash_table(self.table());
-        let arguments = [table.into(), self.wide(key).into()];
+    fn call_count(&self, count: FunctionValue<'ctx>, key: IntValue<'ctx>) {
+        let table = self.data.hash_table(self.table_number());
+        let arguments = [table.into(), self.widen_key(key).into()];
         let call = self.builder.build_call(count, &arguments, "");
         call.expect(POSITIONED)
             .set_call_convention(count.get_call_conventions());
     }
 
     /// The number of the hash table.
-    fn table(&self) -> u64 {
+    fn table_number(&self) -> u64 {
         self.storage.table.expect("an id of a hash table")
     }
 
@@ -152,7 +157,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let key = key.unwrap_or(none);
             phi.add_incoming(&[(&key as &dyn BasicValue, self.arrival(e))]);
         }
-        llvm::position_before(&self.builder, place::start(self.blocks[to]));
+        llvm::position_before(&self.builder, place::start_of_block(self.blocks[to]));
         self.count_by_call(phi.as_basic_value().into_int_value());
     }
 }

@@ -70,7 +70,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// The register at the start of block `b`, where it is read.
     pub(super) fn register_at(&self, b: BlockId) -> Option<Held<'ctx>> {
         self.registers.at[b].map(|value| match value {
-            Value::Const(c) => self.value(c, self.is_key[b]),
+            Value::Const(c) => self.register_value(c, self.is_key[b]),
             Value::Phi(p) => {
                 let phi = self.phis[&p].as_basic_value();
                 if self.is_key[p] {
@@ -87,13 +87,13 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// function that is entered at its loops knows more constants than its plan, and adds to them.)
     pub(super) fn register_for(&self, b: BlockId, is_key: bool) -> Option<Held<'ctx>> {
         match self.registers.at[b] {
-            Some(Value::Const(c)) => Some(self.value(c, is_key)),
+            Some(Value::Const(c)) => Some(self.register_value(c, is_key)),
             _ => self.register_at(b),
         }
     }
 
     /// The register when the sum of labels is `c`.
-    pub(super) fn value(&self, c: i64, is_key: bool) -> Held<'ctx> {
+    pub(super) fn register_value(&self, c: i64, is_key: bool) -> Held<'ctx> {
         if is_key {
             let key = self.keys.key(c as u64);
             return Held::Key(self.key_type().const_int(key, false));
@@ -106,19 +106,19 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The register when `c` is added to a sum of labels.
-    pub(super) fn sum(&self, register: Held<'ctx>, c: i64) -> Held<'ctx> {
+    pub(super) fn register_sum(&self, register: Held<'ctx>, c: i64) -> Held<'ctx> {
         match register {
             Held::Key(r) => {
                 let by = r.get_type().const_int(self.keys.step(c), false);
-                Held::Key(self.plus(r, by))
+                Held::Key(self.add_value(r, by))
             }
             Held::Id(BasicValueEnum::IntValue(r)) => {
-                Held::Id(self.plus(r, self.constant(c)).into())
+                Held::Id(self.add_value(r, self.constant(c)).into())
             }
             _ if c == 0 => register,
             Held::Id(r) => {
                 let by = self.constant(c.wrapping_mul(8));
-                Held::Id(llvm::moved(&self.builder, r.into_pointer_value(), by).into())
+                Held::Id(llvm::offset_address(&self.builder, r.into_pointer_value(), by).into())
             }
         }
     }
@@ -162,11 +162,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         };
         let end = llvm::terminator(self.arrival(e));
         llvm::position_before(&self.builder, end);
-        Some(self.converted(held, is_key))
+        Some(self.convert_to_key(held, is_key))
     }
 
     /// `held` as a key where the builder stands, if `is_key`.
-    pub(super) fn converted(&self, held: Held<'ctx>, is_key: bool) -> Held<'ctx> {
+    pub(super) fn convert_to_key(&self, held: Held<'ctx>, is_key: bool) -> Held<'ctx> {
         match held {
             Held::Id(id) if is_key => Held::Key(self.key_of(id, 0)),
             Held::Key(_) if !is_key => unreachable!("a key stays one"),
@@ -179,7 +179,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let (b, ty) = (&self.builder, key.get_type());
         let inverse = ty.const_int(self.keys.inverse_key(), false);
         let next = b.build_int_mul(key, inverse, "p3.r").expect("positioned");
-        let id = self.plus(next, ty.const_int(c.wrapping_sub(1) as u64, true));
+        let id = self.add_value(next, ty.const_int(c.wrapping_sub(1) as u64, true));
         let id = b.build_int_z_extend_or_bit_cast(id, self.i64, "p3.r");
         id.expect("positioned")
     }
@@ -188,7 +188,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     pub(super) fn key_of(&self, id: BasicValueEnum<'ctx>, c: i64) -> IntValue<'ctx> {
         let (b, ty) = (&self.builder, self.key_type());
         let id = b.build_int_truncate_or_bit_cast(id.into_int_value(), ty, "p3.r");
-        let next = self.plus(
+        let next = self.add_value(
             id.expect("positioned"),
             ty.const_int(c.wrapping_add(1) as u64, true),
         );

@@ -60,13 +60,13 @@ fn return_itself<'ctx>(
     call: InstructionValue<'ctx>,
 ) {
     let (jump, end) = (
-        Inst::of(llvm::terminator(block)),
-        Inst::of(llvm::terminator(to)),
+        Inst::from_inkwell(llvm::terminator(block)),
+        Inst::from_inkwell(llvm::terminator(to)),
     );
     builder.position_at_end(block);
     let ret = end.copy_here(builder);
     if end.first_operand().is_some() {
-        ret.set_operand(0, Inst::of(call).value());
+        ret.set_operand(0, Inst::from_inkwell(call).value());
     }
     jump.erase();
 }
@@ -81,9 +81,9 @@ fn drop_entries<'ctx>(
         let mut entries = phi.incoming();
         entries.retain(|(_, source)| !from.contains(source));
         if entries.is_empty() {
-            phi.replace_uses(inst::poison(phi.value()));
+            phi.replace_uses(inst::poison_like(phi.value()));
         } else {
-            let new = inst::renewed(builder, phi);
+            let new = inst::renew_phi(builder, phi);
             for (value, source) in entries {
                 new.add_incoming(value, source);
             }

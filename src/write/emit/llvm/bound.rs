@@ -76,7 +76,7 @@ impl Watch {
         let (stop, stopped) = channel();
         let watch = move || {
             while stopped.recv_timeout(SLEEP) == Err(RecvTimeoutError::Timeout) {
-                if let Some(excess) = readings().find_excess() {
+                if let Some(excess) = lock_readings().find_excess() {
                     exit_with_line(&excess.line());
                 }
             }
@@ -105,9 +105,9 @@ pub(crate) struct Bounded(i32);
 impl Bounded {
     pub(crate) fn begin(path: &Path, size: usize) -> Bounded {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
-        let mut readings = readings();
+        let mut readings = lock_readings();
         if readings.live.is_empty() {
-            readings.before = memory().unwrap_or(0);
+            readings.before = resident_memory().unwrap_or(0);
             readings.done = 0;
         }
         readings.live.push(Live {
@@ -122,14 +122,14 @@ impl Bounded {
 
 impl Drop for Bounded {
     fn drop(&mut self) {
-        let mut readings = readings();
+        let mut readings = lock_readings();
         let at = readings.live.iter().position(|live| live.thread == self.0);
         let live = readings.live.swap_remove(at.expect("it was begun"));
         readings.done += live.size;
     }
 }
 
-fn readings() -> MutexGuard<'static, Readings> {
+fn lock_readings() -> MutexGuard<'static, Readings> {
     READINGS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -137,13 +137,13 @@ impl Readings {
     /// A reading that takes more than it may. O(readings that go on).
     fn find_excess(&self) -> Option<Excess> {
         let times: Vec<u64> = self.live.iter().map(Live::time).collect();
-        let taken = memory().unwrap_or(0).saturating_sub(self.before);
-        self.judge(taken, &times)
+        let taken = resident_memory().unwrap_or(0).saturating_sub(self.before);
+        self.find_excess_among(taken, &times)
     }
 
     /// The reading that exceeds its bound if all of them have taken `taken` bytes of memory, and each so much processor
     /// time, in ticks.
-    fn judge(&self, taken: u64, times: &[u64]) -> Option<Excess> {
+    fn find_excess_among(&self, taken: u64, times: &[u64]) -> Option<Excess> {
         let of_live: u64 = self.live.iter().map(|l| l.size * MEMORY_PER_BYTE).sum();
         let allowed = MEMORY + of_live + self.done * KEPT_PER_BYTE;
         let mut live = self.live.iter().zip(times);
@@ -187,7 +187,7 @@ impl Excess {
 }
 
 /// Bytes of this process that are in memory; `None` where the system does not say.
-fn memory() -> Option<u64> {
+fn resident_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
@@ -218,27 +218,31 @@ mod tests {
         }
     }
 
-    fn judge(taken: u64, times: &[u64]) -> Option<String> {
+    fn excess_text(taken: u64, times: &[u64]) -> Option<String> {
         let readings = Readings {
             live: vec![reading("small", 0), reading("large", 10)],
             before: 0,
             done: 100 << 20,
         };
-        Some(readings.judge(taken, times)?.line())
+        Some(readings.find_excess_among(taken, times)?.line())
     }
 
     #[test]
     fn bounds_grow_with_inputs_and_name_the_one_that_exceeds_them() {
         // 1 GB, 256 bytes for each of those that are read, and 32 for each of those that were.
         let allowed = (1024 + 10 * 256 + 100 * 32) << 20;
-        assert_eq!(judge(allowed, &[2000, 7000]), None);
-        let memory = judge(allowed + 1, &[500, 1000]).unwrap();
+        assert_eq!(excess_text(allowed, &[2000, 7000]), None);
+        let memory = excess_text(allowed + 1, &[500, 1000]).unwrap();
         let expected = "error: small: LLVM";
         assert!(memory.starts_with(expected) && memory.contains("6784 MB of memory"));
-        assert!(judge(allowed + 1, &[1, 1000]).unwrap().contains("large"));
-        let small = judge(0, &[2001, 7000]).unwrap();
+        assert!(
+            excess_text(allowed + 1, &[1, 1000])
+                .unwrap()
+                .contains("large")
+        );
+        let small = excess_text(0, &[2001, 7000]).unwrap();
         assert!(small.starts_with(expected) && small.contains("20 seconds"));
-        let large = judge(0, &[2000, 7001]).unwrap();
+        let large = excess_text(0, &[2000, 7001]).unwrap();
         assert!(large.contains("large") && large.contains("70 seconds"));
     }
 
@@ -249,6 +253,6 @@ mod tests {
         while processor_time(thread).unwrap() == began {
             std::hint::spin_loop();
         }
-        assert!(memory().unwrap() > 1 << 20);
+        assert!(resident_memory().unwrap() > 1 << 20);
     }
 }

@@ -75,9 +75,9 @@ pub(crate) fn can_name_result(function: FunctionValue) -> bool {
 }
 
 /// A value that does not matter, of the type of `like`.
-pub(crate) fn poison(like: Value) -> Value {
+pub(crate) fn poison_like(like: Value) -> Value {
     // SAFETY: `like` is live.
-    Value(unsafe { LLVMGetPoison(LLVMTypeOf(like.raw())) })
+    Value(unsafe { LLVMGetPoison(LLVMTypeOf(like.as_raw())) })
 }
 
 /// A φ without entries of the type of `like`, at the start of `block`.
@@ -90,7 +90,11 @@ pub(crate) fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) 
         } else {
             LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), first);
         }
-        let phi = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(like.raw()), c"".as_ptr());
+        let phi = LLVMBuildPhi(
+            builder.as_mut_ptr(),
+            LLVMTypeOf(like.as_raw()),
+            c"".as_ptr(),
+        );
         LLVMInstructionSetDebugLoc(phi, std::ptr::null_mut());
         Inst(Value(phi))
     }
@@ -100,17 +104,17 @@ pub(crate) fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) 
 pub(crate) fn phi_before(builder: &Builder, old: Inst) -> Inst {
     // SAFETY: `old` is live and in a block.
     unsafe {
-        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), old.raw());
+        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), old.as_raw());
         Inst(Value(LLVMBuildPhi(
             builder.as_mut_ptr(),
-            LLVMTypeOf(old.raw()),
+            LLVMTypeOf(old.as_raw()),
             c"".as_ptr(),
         )))
     }
 }
 
 /// A φ without entries that takes the place of φ `old` in all uses, before it.
-pub(crate) fn renewed(builder: &Builder, old: Inst) -> Inst {
+pub(crate) fn renew_phi(builder: &Builder, old: Inst) -> Inst {
     let new = phi_before(builder, old);
     new.look_like(old);
     old.replace_uses(new.value());
@@ -122,7 +126,11 @@ pub(crate) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> I
     // SAFETY: block and value are live.
     unsafe {
         LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
-        let phi = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(like.raw()), c"".as_ptr());
+        let phi = LLVMBuildPhi(
+            builder.as_mut_ptr(),
+            LLVMTypeOf(like.as_raw()),
+            c"".as_ptr(),
+        );
         Inst(Value(phi))
     }
 }
@@ -130,27 +138,33 @@ pub(crate) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> I
 /// Stack memory for a value of the type of `like`, where the builder stands.
 pub(crate) fn room_for(builder: &Builder, like: Value) -> Value {
     // SAFETY: `like` is live, and the builder stands in a block of a live function.
-    Value(unsafe { LLVMBuildAlloca(builder.as_mut_ptr(), LLVMTypeOf(like.raw()), c"".as_ptr()) })
+    Value(unsafe {
+        LLVMBuildAlloca(
+            builder.as_mut_ptr(),
+            LLVMTypeOf(like.as_raw()),
+            c"".as_ptr(),
+        )
+    })
 }
 
 /// Reads a value of the type of `like` from `address`, where the builder stands.
-pub(crate) fn load(builder: &Builder, like: Value, address: Value) -> Value {
+pub(crate) fn load_value(builder: &Builder, like: Value, address: Value) -> Value {
     let (b, name) = (builder.as_mut_ptr(), c"".as_ptr());
     // SAFETY: as for `room_for`; `address` is a pointer.
-    Value(unsafe { LLVMBuildLoad2(b, LLVMTypeOf(like.raw()), address.raw(), name) })
+    Value(unsafe { LLVMBuildLoad2(b, LLVMTypeOf(like.as_raw()), address.as_raw(), name) })
 }
 
 /// Writes `value` to `address`, where the builder stands.
-pub(crate) fn store(builder: &Builder, value: Value, address: Value) {
+pub(crate) fn store_value(builder: &Builder, value: Value, address: Value) {
     // SAFETY: as for `load`.
-    unsafe { LLVMBuildStore(builder.as_mut_ptr(), value.raw(), address.raw()) };
+    unsafe { LLVMBuildStore(builder.as_mut_ptr(), value.as_raw(), address.as_raw()) };
 }
 
 /// Makes the builder stand before an instruction, without its location.
 pub(crate) fn stand_before(builder: &Builder, at: Inst) {
     // SAFETY: `at` is live and in a block.
     unsafe {
-        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), at.raw());
+        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), at.as_raw());
         LLVMSetCurrentDebugLocation2(builder.as_mut_ptr(), std::ptr::null_mut());
     }
 }
@@ -168,14 +182,14 @@ impl Inst {
     }
 
     /// That of inkwell.
-    pub(crate) fn of(i: InstructionValue) -> Inst {
-        Inst(Value::of(&i))
+    pub(crate) fn from_inkwell(i: InstructionValue) -> Inst {
+        Inst(Value::from_inkwell(&i))
     }
 
     /// The block that it is in.
     pub(crate) fn block<'ctx>(self) -> BasicBlock<'ctx> {
         // SAFETY: the instruction is live and in a block of a live function.
-        let block = unsafe { BasicBlock::new(LLVMGetInstructionParent(self.raw())) };
+        let block = unsafe { BasicBlock::new(LLVMGetInstructionParent(self.as_raw())) };
         block.expect("an instruction is in a block")
     }
 
@@ -184,31 +198,31 @@ impl Inst {
         // SAFETY: instruction and block are live and of one function; between the calls the instruction is in no block,
         // and nobody sees it. Its location is its own.
         unsafe {
-            let location = LLVMInstructionGetDebugLoc(self.raw());
-            LLVMInstructionRemoveFromParent(self.raw());
+            let location = LLVMInstructionGetDebugLoc(self.as_raw());
+            LLVMInstructionRemoveFromParent(self.as_raw());
             LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
-            LLVMInsertIntoBuilder(builder.as_mut_ptr(), self.raw());
-            LLVMInstructionSetDebugLoc(self.raw(), location);
+            LLVMInsertIntoBuilder(builder.as_mut_ptr(), self.as_raw());
+            LLVMInstructionSetDebugLoc(self.as_raw(), location);
         }
     }
 
     /// The one behind it in its block.
-    pub(crate) fn next(self) -> Option<Inst> {
+    pub(crate) fn next_in_block(self) -> Option<Inst> {
         // SAFETY: the instruction is live and in a block.
-        let next = unsafe { LLVMGetNextInstruction(self.raw()) };
+        let next = unsafe { LLVMGetNextInstruction(self.as_raw()) };
         (!next.is_null()).then_some(Inst(Value(next)))
     }
 
     /// Takes its location away.
     pub(crate) fn drop_location(self) {
         // SAFETY: the instruction is live.
-        unsafe { LLVMInstructionSetDebugLoc(self.raw(), std::ptr::null_mut()) }
+        unsafe { LLVMInstructionSetDebugLoc(self.as_raw(), std::ptr::null_mut()) }
     }
 
     /// Whether it has no result.
     pub(crate) fn is_void(self) -> bool {
         // SAFETY: the instruction is live.
-        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.raw())) == LLVMTypeKind::LLVMVoidTypeKind }
+        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.as_raw())) == LLVMTypeKind::LLVMVoidTypeKind }
     }
 
     /// Its result.
@@ -233,7 +247,7 @@ impl Inst {
         if self.opcode() != other.opcode() || self.operands() != other.operands() {
             return false;
         }
-        let (a, b) = (self.raw(), other.raw());
+        let (a, b) = (self.as_raw(), other.as_raw());
         // SAFETY: both are live and of one kind: addresses of elements, or sums and differences of integers.
         unsafe {
             if self.opcode() == LLVMOpcode::LLVMGetElementPtr {
@@ -249,7 +263,7 @@ impl Inst {
     pub(crate) fn drop_call_attribute(self, kind: u32) {
         assert!(self.is_call());
         // SAFETY: it is a call site; removing an absent attribute does nothing.
-        unsafe { LLVMRemoveCallSiteEnumAttribute(self.raw(), LLVMAttributeFunctionIndex, kind) }
+        unsafe { LLVMRemoveCallSiteEnumAttribute(self.as_raw(), LLVMAttributeFunctionIndex, kind) }
     }
 
     /// The name of the function that it calls directly.
@@ -266,8 +280,8 @@ impl Inst {
     pub(crate) fn copy_here(self, builder: &Builder) -> Inst {
         // SAFETY: the instruction is live; the copy belongs to the block in which the builder stands from here on.
         unsafe {
-            let copy = LLVMInstructionClone(self.raw());
-            let location = LLVMInstructionGetDebugLoc(self.raw());
+            let copy = LLVMInstructionClone(self.as_raw());
+            let location = LLVMInstructionGetDebugLoc(self.as_raw());
             LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
             LLVMInstructionSetDebugLoc(copy, location);
             Inst(Value(copy))
@@ -278,9 +292,9 @@ impl Inst {
     pub(crate) fn let_wrap(self) {
         // SAFETY: the instruction is live; others than sums and the like are not asked.
         unsafe {
-            assert_eq!(LLVMGetInstructionOpcode(self.raw()), LLVMOpcode::LLVMAdd);
-            LLVMSetNSW(self.raw(), 0);
-            LLVMSetNUW(self.raw(), 0);
+            assert_eq!(LLVMGetInstructionOpcode(self.as_raw()), LLVMOpcode::LLVMAdd);
+            LLVMSetNSW(self.as_raw(), 0);
+            LLVMSetNUW(self.as_raw(), 0);
         }
     }
 
@@ -289,11 +303,11 @@ impl Inst {
         // SAFETY: the instruction is live, and computes an address.
         unsafe {
             assert_eq!(
-                LLVMGetInstructionOpcode(self.raw()),
+                LLVMGetInstructionOpcode(self.as_raw()),
                 LLVMOpcode::LLVMGetElementPtr
             );
             // All of them: `inbounds`, `nusw` and `nuw`.
-            LLVMGEPSetNoWrapFlags(self.raw(), 0);
+            LLVMGEPSetNoWrapFlags(self.as_raw(), 0);
         }
     }
 
@@ -303,10 +317,10 @@ impl Inst {
         // SAFETY: the instruction is live, and computes an address.
         unsafe {
             assert_eq!(
-                LLVMGetInstructionOpcode(self.raw()),
+                LLVMGetInstructionOpcode(self.as_raw()),
                 LLVMOpcode::LLVMGetElementPtr
             );
-            LLVMIsInBounds(self.raw()) != 0
+            LLVMIsInBounds(self.as_raw()) != 0
         }
     }
 
@@ -317,15 +331,16 @@ impl Inst {
         // constants into structs.
         unsafe {
             assert_eq!(
-                LLVMGetInstructionOpcode(self.raw()),
+                LLVMGetInstructionOpcode(self.as_raw()),
                 LLVMOpcode::LLVMGetElementPtr
             );
-            let mut ty = LLVMGetGEPSourceElementType(self.raw());
+            let mut ty = LLVMGetGEPSourceElementType(self.as_raw());
             for n in 2..=i {
                 ty = match LLVMGetTypeKind(ty) {
                     LLVMTypeKind::LLVMArrayTypeKind => LLVMGetElementType(ty),
                     LLVMTypeKind::LLVMStructTypeKind if n < i => {
-                        let field = LLVMConstIntGetZExtValue(LLVMGetOperand(self.raw(), n as u32));
+                        let field =
+                            LLVMConstIntGetZExtValue(LLVMGetOperand(self.as_raw(), n as u32));
                         LLVMStructGetTypeAtIndex(ty, field as u32)
                     }
                     _ => return None,
@@ -339,7 +354,7 @@ impl Inst {
     /// Drops metadata of this kind.
     pub(crate) fn drop_metadata(self, kind: u32) {
         // SAFETY: the instruction is live; null takes the metadata away.
-        unsafe { LLVMSetMetadata(self.raw(), kind, std::ptr::null_mut()) }
+        unsafe { LLVMSetMetadata(self.as_raw(), kind, std::ptr::null_mut()) }
     }
 
     /// Its operands; those of a φ are its incoming values.
@@ -351,7 +366,8 @@ impl Inst {
     pub(crate) fn first_operand(self) -> Option<Value> {
         // SAFETY: the instruction is live, and the index is in range.
         unsafe {
-            (LLVMGetNumOperands(self.raw()) > 0).then(|| Value::some(LLVMGetOperand(self.raw(), 0)))
+            (LLVMGetNumOperands(self.as_raw()) > 0)
+                .then(|| Value::from_raw(LLVMGetOperand(self.as_raw(), 0)))
         }
         .flatten()
     }
@@ -359,7 +375,7 @@ impl Inst {
     /// Makes `value` operand `i`.
     pub(crate) fn set_operand(self, i: usize, value: Value) {
         // SAFETY: both are live; `i` is the number of an operand of the same type.
-        unsafe { LLVMSetOperand(self.raw(), i as u32, value.raw()) }
+        unsafe { LLVMSetOperand(self.as_raw(), i as u32, value.as_raw()) }
     }
 
     /// The entries of a φ.
@@ -376,9 +392,9 @@ impl Inst {
     /// Adds an entry to a φ.
     pub(crate) fn add_incoming(self, value: Value, block: BasicBlock) {
         assert!(self.is_phi());
-        let (mut value, mut block) = (value.raw(), block.as_mut_ptr());
+        let (mut value, mut block) = (value.as_raw(), block.as_mut_ptr());
         // SAFETY: all are live and of one function, and the value has the φ's type.
-        unsafe { LLVMAddIncoming(self.raw(), &mut value, &mut block, 1) }
+        unsafe { LLVMAddIncoming(self.as_raw(), &mut value, &mut block, 1) }
     }
 
     /// Gives φ `self` the name, fast-math flags and location of φ `old`.
@@ -391,17 +407,17 @@ impl Inst {
     pub(super) fn behave_like(self, old: Inst) {
         // SAFETY: both are live φs of one type.
         unsafe {
-            if LLVMCanValueUseFastMathFlags(old.raw()) != 0 {
-                LLVMSetFastMathFlags(self.raw(), LLVMGetFastMathFlags(old.raw()));
+            if LLVMCanValueUseFastMathFlags(old.as_raw()) != 0 {
+                LLVMSetFastMathFlags(self.as_raw(), LLVMGetFastMathFlags(old.as_raw()));
             }
-            LLVMInstructionSetDebugLoc(self.raw(), LLVMInstructionGetDebugLoc(old.raw()));
+            LLVMInstructionSetDebugLoc(self.as_raw(), LLVMInstructionGetDebugLoc(old.as_raw()));
         }
     }
 
     /// Makes `by` the operand wherever the result is one.
     pub(crate) fn replace_uses(self, by: Value) {
         // SAFETY: both are live and of one type.
-        unsafe { LLVMReplaceAllUsesWith(self.raw(), by.raw()) }
+        unsafe { LLVMReplaceAllUsesWith(self.as_raw(), by.as_raw()) }
     }
 
     /// Erases it. The handle must not be used any more.
@@ -411,6 +427,6 @@ impl Inst {
     pub(crate) fn erase(self) {
         assert!(self.users().is_empty(), "it is used");
         // SAFETY: it is live and unused; the caller gives the handle up.
-        unsafe { LLVMInstructionEraseFromParent(self.raw()) }
+        unsafe { LLVMInstructionEraseFromParent(self.as_raw()) }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn definitions<'ctx>(
 ) -> impl Iterator<Item = FunctionValue<'ctx>> {
     module
         .get_functions()
-        .filter(|f| Value::of(f).is_definition())
+        .filter(|f| Value::from_inkwell(f).is_definition())
 }
 
 /// The number of successors of a terminator.
@@ -108,7 +108,7 @@ pub(crate) fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock
 
 /// Whether a call is marked `musttail`.
 pub(crate) fn is_musttail(call: InstructionValue) -> bool {
-    Inst::of(call).opcode() == LLVMOpcode::LLVMCall
+    Inst::from_inkwell(call).opcode() == LLVMOpcode::LLVMCall
         // SAFETY: it is a call.
         && unsafe { LLVMGetTailCallKind(call.as_value_ref()) }
             == LLVMTailCallKind::LLVMTailCallKindMustTail
@@ -116,13 +116,13 @@ pub(crate) fn is_musttail(call: InstructionValue) -> bool {
 
 /// The name of the function that a call site calls directly.
 pub(crate) fn callee_name(call: InstructionValue) -> Option<String> {
-    let callee = Value::of(&call).called_function()?;
+    let callee = Value::from_inkwell(&call).called_function()?;
     Some(String::from_utf8_lossy(&callee.name()).into_owned())
 }
 
 /// Whether a call may return a second time, as `setjmp` does.
 pub(crate) fn returns_twice(call: InstructionValue) -> bool {
-    let call = Value::of(&call);
+    let call = Value::from_inkwell(&call);
     let kind = Attribute::get_named_enum_kind_id("returns_twice");
     let is_declared = call
         .called_function()
@@ -131,7 +131,7 @@ pub(crate) fn returns_twice(call: InstructionValue) -> bool {
 }
 
 /// The address of element `index` of an array of 64-bit integers.
-pub(crate) fn slot<'ctx>(
+pub(crate) fn element_address<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     index: IntValue<'ctx>,
@@ -142,7 +142,7 @@ pub(crate) fn slot<'ctx>(
 }
 
 /// The address `offset` bytes behind `base`, which may lie outside what `base` points to.
-pub(crate) fn moved<'ctx>(
+pub(crate) fn offset_address<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
@@ -153,7 +153,7 @@ pub(crate) fn moved<'ctx>(
 }
 
 /// The address `offset` bytes behind `base`, inside what `base` points to: for 0 `base`, without an instruction.
-pub(crate) fn field<'ctx>(
+pub(crate) fn field_address<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
@@ -203,9 +203,9 @@ pub(crate) fn rebuild_phi<'ctx>(
     old: InstructionValue<'ctx>,
     mut map: impl FnMut(BasicBlock<'ctx>) -> BasicBlock<'ctx>,
 ) {
-    assert_eq!(Inst::of(old).opcode(), LLVMOpcode::LLVMPHI);
+    assert_eq!(Inst::from_inkwell(old).opcode(), LLVMOpcode::LLVMPHI);
     position_before(builder, old);
-    let old = Inst::of(old);
+    let old = Inst::from_inkwell(old);
     let new = inst::phi_before(builder, old);
     for (value, block) in old.incoming() {
         new.add_incoming(value, map(block));
@@ -226,7 +226,7 @@ pub(crate) fn replace_appending<'ctx>(
     elements: &[Value],
 ) {
     assert!(!elements.is_empty());
-    let mut elements: Vec<LLVMValueRef> = elements.iter().map(|e| e.raw()).collect();
+    let mut elements: Vec<LLVMValueRef> = elements.iter().map(|e| e.as_raw()).collect();
     // SAFETY: all elements are live constants of one type in this module's context; an appending
     // global has no uses inside the module, so the old one may go.
     unsafe {
@@ -287,7 +287,7 @@ pub(crate) fn run_passes(
 
 /// Operand `i` of a call, a constant integer.
 pub(crate) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
-    assert!(Inst::of(call).is_call() && i < call.get_num_operands());
+    assert!(Inst::from_inkwell(call).is_call() && i < call.get_num_operands());
     // SAFETY: the operand exists; what is no constant integer is not read.
     unsafe {
         let value = LLVMIsAConstantInt(LLVMGetOperand(call.as_value_ref(), i));
@@ -298,7 +298,7 @@ pub(crate) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
 
 /// Operand `i` of a call, the address of a global that holds a string.
 pub(crate) fn string_operand(call: InstructionValue, i: u32) -> String {
-    assert!(Inst::of(call).is_call() && i < call.get_num_operands());
+    assert!(Inst::from_inkwell(call).is_call() && i < call.get_num_operands());
     // SAFETY: the operand exists and is checked to be a global with a string in it; the bytes live as long as
     // that string and are copied at once.
     unsafe {
@@ -352,22 +352,22 @@ pub(crate) fn symbols(module: &Module) -> Vec<Symbol> {
     // SAFETY: the module is live, and each list is walked by its own functions until it ends.
     let lists = unsafe {
         [
-            list(LLVMGetFirstFunction(raw), LLVMGetNextFunction),
-            list(LLVMGetFirstGlobal(raw), LLVMGetNextGlobal),
-            list(LLVMGetFirstGlobalAlias(raw), LLVMGetNextGlobalAlias),
-            list(LLVMGetFirstGlobalIFunc(raw), LLVMGetNextGlobalIFunc),
+            collect_list(LLVMGetFirstFunction(raw), LLVMGetNextFunction),
+            collect_list(LLVMGetFirstGlobal(raw), LLVMGetNextGlobal),
+            collect_list(LLVMGetFirstGlobalAlias(raw), LLVMGetNextGlobalAlias),
+            collect_list(LLVMGetFirstGlobalIFunc(raw), LLVMGetNextGlobalIFunc),
         ]
     };
     lists.concat().into_iter().map(Symbol::new).collect()
 }
 
-fn list(
+fn collect_list(
     first: LLVMValueRef,
     next: unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef,
 ) -> Vec<Value> {
-    let all = std::iter::successors(Value::some(first), |v| {
+    let all = std::iter::successors(Value::from_raw(first), |v| {
         // SAFETY: `next` takes what it or the first of its kind gave.
-        Value::some(unsafe { next(v.raw()) })
+        Value::from_raw(unsafe { next(v.as_raw()) })
     });
     all.collect()
 }

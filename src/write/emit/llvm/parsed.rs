@@ -19,7 +19,7 @@ pub struct Parsed {
     module: LLVMModuleRef,
     /// Goes after the module.
     context: Context,
-    /// [`Parsed::claiming`], once that was asked for.
+    /// [`Parsed::calls_that_claim`], once that was asked for.
     claiming: OnceCell<Vec<Inst>>,
 }
 
@@ -55,7 +55,7 @@ impl Parsed {
     }
 
     /// The module, which is not to be dropped, and its context.
-    pub(crate) fn get(&self) -> (&Context, ManuallyDrop<Module<'_>>) {
+    pub(crate) fn context_and_module(&self) -> (&Context, ManuallyDrop<Module<'_>>) {
         // SAFETY: the module is live, and in a context that lives as long as what is borrowed. It is dropped by `self`
         // alone.
         let module = unsafe { Module::new(self.module) };
@@ -64,8 +64,8 @@ impl Parsed {
 
     /// Call sites whose attributes may become false ([`attributes::find_calls_that_claim`]), as they were when this was
     /// first asked for. O(instructions) that time.
-    pub(crate) fn claiming(&self) -> &[Inst] {
-        let find = || attributes::find_calls_that_claim(&self.get().1);
+    pub(crate) fn calls_that_claim(&self) -> &[Inst] {
+        let find = || attributes::find_calls_that_claim(&self.context_and_module().1);
         self.claiming.get_or_init(find)
     }
 }

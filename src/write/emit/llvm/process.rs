@@ -13,16 +13,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// # Errors
 /// The system makes no further process.
-pub(crate) fn fork(work: impl FnOnce() -> Option<()>) -> io::Result<Pid> {
+pub(crate) fn fork_child(work: impl FnOnce() -> Option<()>) -> io::Result<Pid> {
     // SAFETY: no other thread holds anything that the child may want, since there is none.
     match unsafe { libc::fork() } {
-        0 => run(work),
+        0 => run_child(work),
         pid => Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error),
     }
 }
 
 /// All that a child does.
-fn run(work: impl FnOnce() -> Option<()>) -> ! {
+fn run_child(work: impl FnOnce() -> Option<()>) -> ! {
     // Where the system cannot do it, the lock of the output folder is held until the child is done.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     session::be_silent();

@@ -273,7 +273,7 @@ mod tests {
     const ROLE: &str = "P3_TEST_CRASH";
 
     /// Runs this module's test again, as a process that crashes.
-    fn crash(role: &str) -> Output {
+    fn run_crashing(role: &str) -> Output {
         let mut again = Command::new(std::env::current_exe().unwrap());
         again.args(["--exact", "--nocapture"]);
         again.arg(
@@ -303,13 +303,13 @@ mod tests {
             }
         }
         for role in ["reads", "abort"] {
-            let output = crash(role);
+            let output = run_crashing(role);
             let text = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{role}: {text}");
             let line = format!("error: a.bc: LLVM {LLVM} crashed while it read the file: ");
             let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("error")).collect();
             assert!(lines.len() == 1 && lines[0].starts_with(&line), "{text}");
         }
-        assert_eq!(crash("later").status.signal(), Some(libc::SIGSEGV));
+        assert_eq!(run_crashing("later").status.signal(), Some(libc::SIGSEGV));
     }
 }

@@ -61,17 +61,17 @@ impl Value {
         has_operands, LLVMIsAUser
     );
 
-    pub(super) fn some(value: LLVMValueRef) -> Option<Value> {
+    pub(super) fn from_raw(value: LLVMValueRef) -> Option<Value> {
         (!value.is_null()).then_some(Value(value))
     }
 
     /// The handle of LLVM's C interface.
-    pub(super) fn raw(self) -> LLVMValueRef {
+    pub(super) fn as_raw(self) -> LLVMValueRef {
         self.0
     }
 
     /// A value of inkwell's.
-    pub(crate) fn of(value: &impl AsValueRef) -> Value {
+    pub(crate) fn from_inkwell(value: &impl AsValueRef) -> Value {
         Value(value.as_value_ref())
     }
 
@@ -111,7 +111,7 @@ impl Value {
         // SAFETY: LLVM calls what has operands a user; indices are in range.
         let count = unsafe { LLVMGetNumOperands(self.0) as u32 };
         // SAFETY: as above.
-        (0..count).filter_map(move |i| Value::some(unsafe { LLVMGetOperand(self.0, i) }))
+        (0..count).filter_map(move |i| Value::from_raw(unsafe { LLVMGetOperand(self.0, i) }))
     }
 
     /// The elements of a constant array or structure ([`Value::is_aggregate`]).
@@ -130,7 +130,7 @@ impl Value {
             (!next.is_null()).then_some(next)
         });
         // SAFETY: as above.
-        uses.filter_map(|u| Value::some(unsafe { LLVMGetUser(u) }))
+        uses.filter_map(|u| Value::from_raw(unsafe { LLVMGetUser(u) }))
     }
 
     /// The instructions that use what a function's own code defines, as often as they do.
@@ -142,8 +142,8 @@ impl Value {
     pub(crate) fn initializer(self) -> Option<Value> {
         // SAFETY: LLVM answers null for what is no variable, or has none.
         unsafe {
-            let variable = Value::some(LLVMIsAGlobalVariable(self.0))?;
-            Value::some(LLVMGetInitializer(variable.0))
+            let variable = Value::from_raw(LLVMIsAGlobalVariable(self.0))?;
+            Value::from_raw(LLVMGetInitializer(variable.0))
         }
     }
 
@@ -264,7 +264,7 @@ impl Value {
         not(feature = "estimates"),
         allow(dead_code, reason = "only estimates use it")
     )]
-    pub(crate) fn basic<'ctx>(self) -> BasicValueEnum<'ctx> {
+    pub(crate) fn to_inkwell<'ctx>(self) -> BasicValueEnum<'ctx> {
         // SAFETY: the value is live, and of a type that a parameter can have.
         unsafe { BasicValueEnum::new(self.0) }
     }

@@ -53,9 +53,9 @@ macro_rules! list {
         $(#[$doc])*
         pub(crate) fn $name<'m>(module: &'m Module) -> impl Iterator<Item = Value<'m>> + use<'m> {
             // SAFETY: the module is live and unchanged as long as it is borrowed, and so are its lists.
-            let first = unsafe { Value::some($first(module.as_mut_ptr())) };
+            let first = unsafe { Value::from_raw($first(module.as_mut_ptr())) };
             // SAFETY: as above.
-            std::iter::successors(first, |v| unsafe { Value::some($next(v.raw())) })
+            std::iter::successors(first, |v| unsafe { Value::from_raw($next(v.as_raw())) })
         }
     };
 }
@@ -78,8 +78,8 @@ list!(
 );
 
 impl<'m> Value<'m> {
-    fn some(value: LLVMValueRef) -> Option<Value<'m>> {
-        value::Value::some(value).map(Value::new)
+    fn from_raw(value: LLVMValueRef) -> Option<Value<'m>> {
+        value::Value::from_raw(value).map(Value::new)
     }
 
     /// A value of this module.
@@ -90,7 +90,7 @@ impl<'m> Value<'m> {
     /// Whether it is the address of a block.
     pub(crate) fn is_block_address(self) -> bool {
         // SAFETY: the value is live.
-        unsafe { !LLVMIsABlockAddress(self.raw()).is_null() }
+        unsafe { !LLVMIsABlockAddress(self.as_raw()).is_null() }
     }
 
     /// The name; empty where there is none.
@@ -111,8 +111,8 @@ impl<'m> Value<'m> {
         }
         // SAFETY: it is an integer constant, and its type an integer's.
         unsafe {
-            let is_small = LLVMGetIntTypeWidth(LLVMTypeOf(self.raw())) <= 64;
-            is_small.then(|| LLVMConstIntGetZExtValue(self.raw()))
+            let is_small = LLVMGetIntTypeWidth(LLVMTypeOf(self.as_raw())) <= 64;
+            is_small.then(|| LLVMConstIntGetZExtValue(self.as_raw()))
         }
     }
 
@@ -125,8 +125,8 @@ impl<'m> Value<'m> {
     pub(crate) fn aliasee(self) -> Value<'m> {
         // SAFETY: checked to be an alias, which has an aliasee.
         unsafe {
-            assert!(!LLVMIsAGlobalAlias(self.raw()).is_null());
-            Value::new(value::Value(LLVMAliasGetAliasee(self.raw())))
+            assert!(!LLVMIsAGlobalAlias(self.as_raw()).is_null());
+            Value::new(value::Value(LLVMAliasGetAliasee(self.as_raw())))
         }
     }
 
@@ -134,8 +134,8 @@ impl<'m> Value<'m> {
     pub(crate) fn resolver(self) -> Value<'m> {
         // SAFETY: checked to be an ifunc, which has a resolver.
         unsafe {
-            assert!(!LLVMIsAGlobalIFunc(self.raw()).is_null());
-            Value::new(value::Value(LLVMGetGlobalIFuncResolver(self.raw())))
+            assert!(!LLVMIsAGlobalIFunc(self.as_raw()).is_null());
+            Value::new(value::Value(LLVMGetGlobalIFuncResolver(self.as_raw())))
         }
     }
 
@@ -143,26 +143,26 @@ impl<'m> Value<'m> {
     pub(crate) fn function_type(self) -> FunctionType {
         assert!(self.is_function());
         // SAFETY: it is a function.
-        FunctionType(unsafe { LLVMGlobalGetValueType(self.raw()) })
+        FunctionType(unsafe { LLVMGlobalGetValueType(self.as_raw()) })
     }
 
     /// The parameters of a function, in order.
     pub(crate) fn parameters(self) -> impl Iterator<Item = Value<'m>> {
         assert!(self.is_function());
         // SAFETY: it is a function.
-        let count = unsafe { LLVMCountParams(self.raw()) };
+        let count = unsafe { LLVMCountParams(self.as_raw()) };
         // SAFETY: as above; indices are in range.
-        (0..count).map(move |i| unsafe { Value::new(value::Value(LLVMGetParam(self.raw(), i))) })
+        (0..count).map(move |i| unsafe { Value::new(value::Value(LLVMGetParam(self.as_raw(), i))) })
     }
 
     /// The blocks of a function, the entry first.
     pub(crate) fn blocks(self) -> impl Iterator<Item = Block<'m>> {
         assert!(self.is_function());
         // SAFETY: it is a function; its list of blocks does not change.
-        let first = unsafe { Block::some(LLVMGetFirstBasicBlock(self.raw())) };
+        let first = unsafe { Block::from_raw(LLVMGetFirstBasicBlock(self.as_raw())) };
         // SAFETY: as above.
         std::iter::successors(first, |b| unsafe {
-            Block::some(LLVMGetNextBasicBlock(b.0))
+            Block::from_raw(LLVMGetNextBasicBlock(b.0))
         })
     }
 
@@ -175,14 +175,14 @@ impl<'m> Value<'m> {
     pub(crate) fn callee_type(self) -> FunctionType {
         assert!(self.is_call());
         // SAFETY: it is a call site.
-        FunctionType(unsafe { LLVMGetCalledFunctionType(self.raw()) })
+        FunctionType(unsafe { LLVMGetCalledFunctionType(self.as_raw()) })
     }
 
     /// The number of arguments of a call site: they are its first operands.
     pub(crate) fn argument_count(self) -> usize {
         assert!(self.is_call());
         // SAFETY: it is a call site.
-        unsafe { LLVMGetNumArgOperands(self.raw()) as usize }
+        unsafe { LLVMGetNumArgOperands(self.as_raw()) as usize }
     }
 
     /// The text of inline assembly.
@@ -191,7 +191,7 @@ impl<'m> Value<'m> {
         let mut length = 0;
         // SAFETY: it is inline assembly; its text is `length` bytes that live as long as its context.
         let bytes = unsafe {
-            let text = LLVMGetInlineAsmAsmString(self.raw(), &mut length);
+            let text = LLVMGetInlineAsmAsmString(self.as_raw(), &mut length);
             std::slice::from_raw_parts(text.cast::<u8>(), length)
         };
         String::from_utf8_lossy(bytes)
@@ -201,7 +201,7 @@ impl<'m> Value<'m> {
     pub(crate) fn address_space(self) -> Option<u32> {
         let is_pointer = self.type_kind() == LLVMTypeKind::LLVMPointerTypeKind;
         // SAFETY: the value is live, and so is its type, a pointer's.
-        is_pointer.then(|| unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(self.raw())) })
+        is_pointer.then(|| unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(self.as_raw())) })
     }
 
     /// Whether the value is a token, which cannot be one of several at a φ.
@@ -212,14 +212,14 @@ impl<'m> Value<'m> {
     /// The instruction as text.
     pub(crate) fn text(self) -> String {
         self.assert_instruction();
-        self.printed()
+        self.print_value()
     }
 
     /// Any value as text.
-    fn printed(self) -> String {
+    fn print_value(self) -> String {
         // SAFETY: the value is live; the text is NUL-terminated and ours to free.
         unsafe {
-            let text = LLVMPrintValueToString(self.raw());
+            let text = LLVMPrintValueToString(self.as_raw());
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
             LLVMDisposeMessage(text);
             copy
@@ -239,7 +239,7 @@ impl<'m> Value<'m> {
     pub(crate) fn cases(self) -> impl Iterator<Item = Value<'m>> {
         assert!(self.opcode() == LLVMOpcode::LLVMSwitch);
         // SAFETY: it is a `switch`, and the indices are those of its successors but the first.
-        let case = move |i| unsafe { Value::some(LLVMGetSwitchCaseValue(self.raw(), i)) };
+        let case = move |i| unsafe { Value::from_raw(LLVMGetSwitchCaseValue(self.raw(), i)) };
         (1..self.successors().count() as u32).filter_map(case)
     }
 
@@ -247,11 +247,11 @@ impl<'m> Value<'m> {
     pub(crate) fn successors(self) -> impl Iterator<Item = Block<'m>> {
         // SAFETY: checked to be a terminator; indices are in range.
         let count = unsafe {
-            assert!(!LLVMIsATerminatorInst(self.raw()).is_null());
-            LLVMGetNumSuccessors(self.raw())
+            assert!(!LLVMIsATerminatorInst(self.as_raw()).is_null());
+            LLVMGetNumSuccessors(self.as_raw())
         };
         // SAFETY: as above.
-        (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.raw(), i), PhantomData) })
+        (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.as_raw(), i), PhantomData) })
     }
 
     /// The nodes in the `!llvm.loop` node of a terminator: locations and hints.
@@ -262,7 +262,7 @@ impl<'m> Value<'m> {
         let operands = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
-            let node = LLVMGetMetadata(self.raw(), kind);
+            let node = LLVMGetMetadata(self.as_raw(), kind);
             if node.is_null() {
                 return Vec::new();
             }
@@ -275,14 +275,14 @@ impl<'m> Value<'m> {
         let nodes = operands
             .into_iter()
             .map(|o| unsafe { LLVMValueAsMetadata(o) });
-        nodes.filter_map(Node::some).collect()
+        nodes.filter_map(Node::from_raw).collect()
     }
 
     /// What debug information says of a function definition.
     pub(crate) fn debug_function(self) -> Option<Node<'m>> {
         assert!(self.is_function());
         // SAFETY: it is a function; LLVM answers null where there is no debug information.
-        unsafe { Node::some(LLVMGetSubprogram(self.raw())) }
+        unsafe { Node::from_raw(LLVMGetSubprogram(self.as_raw())) }
     }
 
     /// Whether it is an integer of so many bits.
@@ -304,14 +304,14 @@ impl<'m> Value<'m> {
     pub(crate) fn compares_equal(self) -> bool {
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
-        unsafe { LLVMGetICmpPredicate(self.raw()) == LLVMIntPredicate::LLVMIntEQ }
+        unsafe { LLVMGetICmpPredicate(self.as_raw()) == LLVMIntPredicate::LLVMIntEQ }
     }
 
     /// The bits of an integer, or of an address; `None` of anything else.
     pub(crate) fn bits(self) -> Option<u32> {
         // SAFETY: the value is live, and so is its type, of which the width is asked only if it is an integer.
         unsafe {
-            let ty = LLVMTypeOf(self.raw());
+            let ty = LLVMTypeOf(self.as_raw());
             match LLVMGetTypeKind(ty) {
                 LLVMTypeKind::LLVMIntegerTypeKind => Some(LLVMGetIntTypeWidth(ty)),
                 // No address has more.
@@ -331,14 +331,14 @@ impl<'m> Value<'m> {
         let accesses = matches!(self.opcode(), LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore);
         assert!(accesses);
         // SAFETY: it is a load or store.
-        unsafe { LLVMGetVolatile(self.raw()) != 0 }
+        unsafe { LLVMGetVolatile(self.as_raw()) != 0 }
     }
 
     /// Whether a load is neither volatile nor atomic.
     pub(crate) fn is_plain_load(self) -> bool {
         assert!(self.opcode() == LLVMOpcode::LLVMLoad);
         // SAFETY: it is a load.
-        let ordering = unsafe { LLVMGetOrdering(self.raw()) };
+        let ordering = unsafe { LLVMGetOrdering(self.as_raw()) };
         !self.is_volatile() && ordering == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }
 
@@ -350,7 +350,7 @@ impl<'m> Value<'m> {
     /// Whether it is `undef` or `poison`.
     pub(crate) fn is_undefined(self) -> bool {
         // SAFETY: the value is live.
-        unsafe { LLVMIsUndef(self.raw()) != 0 }
+        unsafe { LLVMIsUndef(self.as_raw()) != 0 }
     }
 
     /// Whether it is a constant address computed from its first operand, and no vector.
@@ -363,12 +363,12 @@ impl<'m> Value<'m> {
         use LLVMLinkage::*;
         // SAFETY: the value is live, and only a variable is asked the rest.
         unsafe {
-            !LLVMIsAGlobalVariable(self.raw()).is_null()
-                && LLVMIsGlobalConstant(self.raw()) != 0
-                && LLVMIsThreadLocal(self.raw()) == 0
-                && LLVMIsExternallyInitialized(self.raw()) == 0
+            !LLVMIsAGlobalVariable(self.as_raw()).is_null()
+                && LLVMIsGlobalConstant(self.as_raw()) != 0
+                && LLVMIsThreadLocal(self.as_raw()) == 0
+                && LLVMIsExternallyInitialized(self.as_raw()) == 0
                 && matches!(
-                    LLVMGetLinkage(self.raw()),
+                    LLVMGetLinkage(self.as_raw()),
                     LLVMInternalLinkage | LLVMPrivateLinkage
                 )
         }
@@ -384,7 +384,7 @@ impl<'m> Value<'m> {
         use LLVMIntPredicate::*;
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
-        match unsafe { LLVMGetICmpPredicate(self.raw()) } {
+        match unsafe { LLVMGetICmpPredicate(self.as_raw()) } {
             LLVMIntEQ => Predicate::Eq,
             LLVMIntNE => Predicate::Ne,
             LLVMIntSLT => Predicate::Slt,
@@ -403,7 +403,7 @@ impl<'m> Value<'m> {
         use LLVMIntPredicate::*;
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
-        match unsafe { LLVMGetICmpPredicate(self.raw()) } {
+        match unsafe { LLVMGetICmpPredicate(self.as_raw()) } {
             LLVMIntEQ => (Asks::Equal, false),
             LLVMIntNE => (Asks::Unequal, false),
             LLVMIntSLT | LLVMIntSLE => (Asks::Less, false),
@@ -418,7 +418,7 @@ impl<'m> Value<'m> {
         use LLVMRealPredicate::*;
         assert!(self.opcode() == LLVMOpcode::LLVMFCmp);
         // SAFETY: it is a comparison of floating-point numbers.
-        Some(match unsafe { LLVMGetFCmpPredicate(self.raw()) } {
+        Some(match unsafe { LLVMGetFCmpPredicate(self.as_raw()) } {
             LLVMRealOEQ | LLVMRealUEQ => Asks::Equal,
             LLVMRealONE | LLVMRealUNE => Asks::Unequal,
             LLVMRealOLT | LLVMRealOLE | LLVMRealULT | LLVMRealULE => Asks::Less,
@@ -435,7 +435,7 @@ impl<'m> Value<'m> {
         }
         assert!(self.opcode() == LLVMOpcode::LLVMFCmp);
         // SAFETY: it is a comparison of floating-point numbers.
-        let predicate = unsafe { LLVMGetFCmpPredicate(self.raw()) };
+        let predicate = unsafe { LLVMGetFCmpPredicate(self.as_raw()) };
         let ordered = matches!(predicate, LLVMRealOEQ | LLVMRealOLE | LLVMRealOGE);
         ordered || matches!(predicate, LLVMRealUEQ | LLVMRealULE | LLVMRealUGE)
     }
@@ -443,7 +443,7 @@ impl<'m> Value<'m> {
     /// Whether it is a constant that is zero or null.
     pub(crate) fn is_null(self) -> bool {
         // SAFETY: the value is live.
-        unsafe { LLVMIsConstant(self.raw()) != 0 && LLVMIsNull(self.raw()) != 0 }
+        unsafe { LLVMIsConstant(self.as_raw()) != 0 && LLVMIsNull(self.as_raw()) != 0 }
     }
 
     /// The values that come into a φ, each with the block that it comes from.
@@ -453,11 +453,11 @@ impl<'m> Value<'m> {
     }
 
     /// An integer constant, signed, in decimal.
-    pub(crate) fn number(self) -> Option<String> {
+    pub(crate) fn decimal_constant(self) -> Option<String> {
         if !self.is_constant_int() {
             return None;
         }
-        let text = self.printed();
+        let text = self.print_value();
         // Its type stands first.
         Some(match text.rsplit(' ').next().unwrap_or_default() {
             "true" => "1".into(),
@@ -470,7 +470,7 @@ impl<'m> Value<'m> {
     pub(crate) fn debug_location(self) -> Option<Node<'m>> {
         self.assert_instruction();
         // SAFETY: it is an instruction; LLVM answers null where there is no location.
-        unsafe { Node::some(LLVMInstructionGetDebugLoc(self.raw())) }
+        unsafe { Node::from_raw(LLVMInstructionGetDebugLoc(self.as_raw())) }
     }
 
     fn assert_instruction(self) {
@@ -479,14 +479,14 @@ impl<'m> Value<'m> {
 }
 
 impl<'m> Block<'m> {
-    fn some(block: LLVMBasicBlockRef) -> Option<Block<'m>> {
+    fn from_raw(block: LLVMBasicBlockRef) -> Option<Block<'m>> {
         (!block.is_null()).then_some(Block(block, PhantomData))
     }
 
     /// Its terminator.
-    pub(crate) fn last(self) -> Value<'m> {
+    pub(crate) fn terminator(self) -> Value<'m> {
         // SAFETY: the block is live, and LLVM's verifier accepted it: it has a terminator.
-        let end = unsafe { Value::some(LLVMGetBasicBlockTerminator(self.0)) };
+        let end = unsafe { Value::from_raw(LLVMGetBasicBlockTerminator(self.0)) };
         end.expect("a block has a terminator")
     }
 
@@ -499,10 +499,10 @@ impl<'m> Block<'m> {
     /// The instructions, the terminator last.
     pub(crate) fn instructions(self) -> impl Iterator<Item = Value<'m>> {
         // SAFETY: the block is live; its list of instructions does not change.
-        let first = unsafe { Value::some(LLVMGetFirstInstruction(self.0)) };
+        let first = unsafe { Value::from_raw(LLVMGetFirstInstruction(self.0)) };
         // SAFETY: as above.
         std::iter::successors(first, |i| unsafe {
-            Value::some(LLVMGetNextInstruction(i.raw()))
+            Value::from_raw(LLVMGetNextInstruction(i.as_raw()))
         })
     }
 }

@@ -36,7 +36,7 @@ struct Attributes {
 /// The code of functions of a module that LLVM has read. `None` where addresses do not have 64 bits, or numbers begin
 /// with their high bytes: that is not modelled.
 pub fn code_reader(parsed: &Parsed) -> Option<ModuleCode<'_>> {
-    let module = parsed.get().1;
+    let module = parsed.context_and_module().1;
     let target = llvm::target_of(&module);
     let fits = target.get_pointer_byte_size(None) == 8
         && target.get_byte_ordering() == ByteOrdering::LittleEndian;
@@ -74,7 +74,7 @@ impl<'m> CodeReader<'m> {
     /// the first time.
     pub fn function(&mut self, ordinal: usize) -> Option<usize> {
         let function = *self.definitions.get(ordinal)?;
-        Some(self.lower(function))
+        Some(self.lower_function(function))
     }
 
     /// All that was asked for, and what it calls that can be executed in place.
@@ -82,7 +82,7 @@ impl<'m> CodeReader<'m> {
         &self.code
     }
 
-    fn lower(&mut self, function: Value<'m>) -> usize {
+    fn lower_function(&mut self, function: Value<'m>) -> usize {
         if let Some(known) = self.functions.get(&function) {
             return *known;
         }
@@ -116,7 +116,7 @@ impl<'m> CodeReader<'m> {
         };
         let blocks: Vec<_> = (0..)
             .zip(&blocks)
-            .map(|(n, block)| body.block(n, *block))
+            .map(|(n, block)| body.lower_block(n, *block))
             .collect();
         self.code.functions[number] = Function {
             parameters,
@@ -146,7 +146,7 @@ impl<'m> CodeReader<'m> {
         })
     }
 
-    fn symbol(&mut self, value: Value<'m>) -> u32 {
+    fn number_symbol(&mut self, value: Value<'m>) -> u32 {
         if let Some(known) = self.symbols.get(&value) {
             return *known;
         }
@@ -183,46 +183,50 @@ struct Body<'r, 'm> {
 }
 
 impl<'m> Body<'_, 'm> {
-    fn block(&mut self, number: u32, block: Block<'m>) -> crate::possible::code::Block {
+    fn lower_block(&mut self, number: u32, block: Block<'m>) -> crate::possible::code::Block {
         let mut instructions = Vec::new();
         for instruction in block.instructions() {
-            let is_end = instruction == block.last();
+            let is_end = instruction == block.terminator();
             if is_end && !instruction.is_call() {
                 continue;
             }
             instructions.push(Instruction {
                 result: self.locals.get(&instruction).copied(),
-                action: self.action(instruction, number == 0),
+                action: self.lower_action(instruction, number == 0),
             });
         }
-        let last = block.last();
+        let last = block.terminator();
         crate::possible::code::Block {
             instructions,
             succs: last.successors().map(|to| self.numbers[&to]).collect(),
-            end: self.end(last),
+            end: self.lower_end(last),
         }
     }
 
-    fn end(&mut self, last: Value<'m>) -> End {
+    fn lower_end(&mut self, last: Value<'m>) -> End {
         use LLVMOpcode::*;
         match last.opcode() {
             LLVMBr if last.successors().count() == 2 => {
                 let condition = last.operands().next();
-                condition.map_or(End::Unknown, |c| End::Branch(self.operand(c)))
+                condition.map_or(End::Unknown, |c| End::Branch(self.lower_operand(c)))
             }
             LLVMSwitch => {
                 let cases: Option<Vec<u64>> = last.cases().map(Value::constant_int).collect();
                 match (last.operands().next(), cases) {
-                    (Some(on), Some(cases)) => End::Switch(self.operand(on), cases),
+                    (Some(on), Some(cases)) => End::Switch(self.lower_operand(on), cases),
                     _ => End::Unknown,
                 }
             }
-            LLVMRet => End::Return(last.operands().next().map(|value| self.operand(value))),
+            LLVMRet => End::Return(
+                last.operands()
+                    .next()
+                    .map(|value| self.lower_operand(value)),
+            ),
             _ => End::Unknown,
         }
     }
 
-    fn operand(&mut self, value: Value<'m>) -> Operand {
+    fn lower_operand(&mut self, value: Value<'m>) -> Operand {
         if let Some(local) = self.locals.get(&value) {
             return Operand::Local(*local);
         }
@@ -236,23 +240,23 @@ impl<'m> Body<'_, 'm> {
         if is_address && value.is_null() {
             return Operand::Integer(64, 0);
         }
-        self.address(value, 0).unwrap_or(Operand::Unknown)
+        self.lower_address(value, 0).unwrap_or(Operand::Unknown)
     }
 
     /// A constant address, `offset` bytes behind a constant.
-    fn address(&mut self, value: Value<'m>, offset: i64) -> Option<Operand> {
+    fn lower_address(&mut self, value: Value<'m>, offset: i64) -> Option<Operand> {
         if value.is_constant_element() {
             let parts = value.element_address(&self.reader.target)?;
             if !parts.indices.is_empty() {
                 return None;
             }
-            return self.address(parts.base, offset.wrapping_add(parts.offset));
+            return self.lower_address(parts.base, offset.wrapping_add(parts.offset));
         }
         let is_known = value.is_global() && (value.is_function() || value.is_shared_variable());
-        is_known.then(|| Operand::Symbol(self.reader.symbol(value), offset))
+        is_known.then(|| Operand::Symbol(self.reader.number_symbol(value), offset))
     }
 
-    fn action(&mut self, i: Value<'m>, is_entry: bool) -> Action {
+    fn lower_action(&mut self, i: Value<'m>, is_entry: bool) -> Action {
         use LLVMOpcode::*;
         let operands: Vec<Value<'m>> = match i.opcode() {
             LLVMPHI => Vec::new(),
@@ -263,7 +267,10 @@ impl<'m> Body<'_, 'm> {
             if !is_scalar {
                 return Action::Unknown;
             }
-            let (a, b) = (self.operand(operands[0]), self.operand(operands[1]));
+            let (a, b) = (
+                self.lower_operand(operands[0]),
+                self.lower_operand(operands[1]),
+            );
             return Action::Binary(operator, a, b, i.flags());
         }
         match i.opcode() {
@@ -272,7 +279,7 @@ impl<'m> Body<'_, 'm> {
             }
             LLVMLoad => match i.bytes(&self.reader.target) {
                 Some(size) => Action::Load {
-                    address: self.operand(operands[0]),
+                    address: self.lower_operand(operands[0]),
                     size,
                     is_plain: i.is_plain_load(),
                 },
@@ -280,15 +287,18 @@ impl<'m> Body<'_, 'm> {
             },
             LLVMStore => match operands[0].bytes(&self.reader.target) {
                 Some(size) => Action::Store {
-                    value: self.operand(operands[0]),
-                    address: self.operand(operands[1]),
+                    value: self.lower_operand(operands[0]),
+                    address: self.lower_operand(operands[1]),
                     size,
                     is_plain: i.is_plain_store(),
                 },
-                None => self.clobber(&operands),
+                None => self.clobbering_action(&operands),
             },
             LLVMICmp if is_scalar && kind(operands[0]).bits > 0 => {
-                let (a, b) = (self.operand(operands[0]), self.operand(operands[1]));
+                let (a, b) = (
+                    self.lower_operand(operands[0]),
+                    self.lower_operand(operands[1]),
+                );
                 Action::Compare(i.predicate(), a, b, i.compares_one_sign())
             }
             LLVMTrunc | LLVMZExt | LLVMSExt | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast
@@ -300,40 +310,42 @@ impl<'m> Body<'_, 'm> {
                     LLVMSExt => CastOperator::SignExtend,
                     _ => CastOperator::Keep,
                 };
-                Action::Cast(operator, self.operand(operands[0]), i.flags())
+                Action::Cast(operator, self.lower_operand(operands[0]), i.flags())
             }
             LLVMGetElementPtr => match i.element_address(&self.reader.target) {
                 Some(parts) => {
-                    let base = self.operand(parts.base);
+                    let base = self.lower_operand(parts.base);
                     let indices = parts
                         .indices
                         .iter()
-                        .map(|(i, step)| (self.operand(*i), *step));
+                        .map(|(i, step)| (self.lower_operand(*i), *step));
                     let indices = indices.collect();
                     Action::Element(base, parts.offset, indices, parts.is_promised)
                 }
-                None => self.unknown(&operands),
+                None => self.unknown_action(&operands),
             },
             LLVMSelect if is_scalar && kind(operands[0]).bits == 1 => {
-                let [c, a, b] = [0, 1, 2].map(|n| self.operand(operands[n]));
+                let [c, a, b] = [0, 1, 2].map(|n| self.lower_operand(operands[n]));
                 Action::Select(c, a, b)
             }
             LLVMPHI => {
                 let entries = i
                     .incoming()
-                    .map(|(value, from)| (self.numbers[&from], self.operand(value)));
+                    .map(|(value, from)| (self.numbers[&from], self.lower_operand(value)));
                 Action::Phi(entries.collect())
             }
-            LLVMCall | LLVMInvoke | LLVMCallBr => self.call(i),
-            LLVMFreeze if is_scalar => Action::Freeze(self.operand(operands[0])),
-            LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW | LLVMVAArg => self.clobber(&operands),
-            _ => self.unknown(&operands),
+            LLVMCall | LLVMInvoke | LLVMCallBr => self.lower_call(i),
+            LLVMFreeze if is_scalar => Action::Freeze(self.lower_operand(operands[0])),
+            LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW | LLVMVAArg => {
+                self.clobbering_action(&operands)
+            }
+            _ => self.unknown_action(&operands),
         }
     }
 
     /// An action of which nothing is known but that it writes memory through what it gets.
-    fn clobber(&mut self, operands: &[Value<'m>]) -> Action {
-        let arguments = operands.iter().map(|o| self.operand(*o)).collect();
+    fn clobbering_action(&mut self, operands: &[Value<'m>]) -> Action {
+        let arguments = operands.iter().map(|o| self.lower_operand(*o)).collect();
         Action::Call {
             callee: Callee::Unknown,
             arguments,
@@ -342,16 +354,16 @@ impl<'m> Body<'_, 'm> {
     }
 
     /// An action of which nothing is known but that it writes no memory; addresses may come out of it again.
-    fn unknown(&mut self, operands: &[Value<'m>]) -> Action {
+    fn unknown_action(&mut self, operands: &[Value<'m>]) -> Action {
         let addresses = operands.iter().filter(|o| o.is_address());
-        let addresses: Vec<Operand> = addresses.map(|o| self.operand(*o)).collect();
+        let addresses: Vec<Operand> = addresses.map(|o| self.lower_operand(*o)).collect();
         if addresses.is_empty() {
             return Action::Unknown;
         }
         Action::Opaque(addresses)
     }
 
-    fn call(&mut self, call: Value<'m>) -> Action {
+    fn lower_call(&mut self, call: Value<'m>) -> Action {
         let count = call.argument_count();
         let arguments: Vec<Value<'m>> = call.operands().take(count).collect();
         let callee = match call.called_function() {
@@ -360,7 +372,10 @@ impl<'m> Body<'_, 'm> {
             Some(_) => self.callee(call.callee()),
         };
         // Metadata and labels are no values.
-        let arguments = arguments.into_iter().map(|a| self.operand(a)).collect();
+        let arguments = arguments
+            .into_iter()
+            .map(|a| self.lower_operand(a))
+            .collect();
         Action::Call {
             callee,
             arguments,
@@ -376,7 +391,7 @@ impl<'m> Body<'_, 'm> {
         if !is_short {
             return Callee::Defined;
         }
-        Callee::Body(self.reader.lower(function))
+        Callee::Body(self.reader.lower_function(function))
     }
 }
 

@@ -10,19 +10,23 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// By symbol of a function in the source: the functions of the inputs that hold code of it, inlined there. Those
 /// that exist beside that are among them. Takes a pass over all instructions, in time and memory linear in them
 /// and in their locations; what LLVM cannot read tells nothing.
-pub fn inlined(inputs: &[Admitted]) -> BTreeMap<String, BTreeSet<String>> {
+pub fn find_inlined(inputs: &[Admitted]) -> BTreeMap<String, BTreeSet<String>> {
     let mut into = BTreeMap::new();
     for input in inputs {
         let context = session::context();
         let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
         if let Ok(module) = context.create_module_from_ir(buffer) {
-            view::functions(&module).for_each(|f| note(f, &module, &mut into));
+            view::functions(&module).for_each(|f| note_inlined(f, &module, &mut into));
         }
     }
     into
 }
 
-fn note<'m>(f: Value<'m>, module: &'m Module, into: &mut BTreeMap<String, BTreeSet<String>>) {
+fn note_inlined<'m>(
+    f: Value<'m>,
+    module: &'m Module,
+    into: &mut BTreeMap<String, BTreeSet<String>>,
+) {
     let (mut seen, mut inlined) = (HashSet::new(), HashSet::new());
     let instructions = f.blocks().flat_map(|b| b.instructions());
     for location in instructions.filter_map(Value::debug_location) {

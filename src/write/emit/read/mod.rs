@@ -18,7 +18,10 @@ use std::borrow::Cow;
 
 /// The view of a module. `against`: attributes that forbid profiling a function; the first that it has
 /// is the reason given.
-pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> ModuleView<'m> {
+pub(super) fn view_module<'m>(
+    module: &'m Module,
+    against: &[(&str, SkipReason)],
+) -> ModuleView<'m> {
     let attributes = Attributes::new(against);
     let names = Names::new(module);
     let (defined, declared): (Vec<_>, Vec<_>) =
@@ -44,11 +47,11 @@ pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> Mo
             .map(|f| f.name().into_owned())
             .collect(),
         taken: walk::address_taken(module),
-        calls: walk::calls(module, &names),
+        calls: walk::find_calls(module, &names),
         functions: Box::new(
             defined
                 .into_iter()
-                .map(move |f| function(f, &attributes, &names)),
+                .map(move |f| view_function(f, &attributes, &names)),
         ),
     }
 }
@@ -100,7 +103,7 @@ impl<'m> Names<'m> {
     }
 }
 
-fn function<'m>(f: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> FunctionView<'m> {
+fn view_function<'m>(f: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> FunctionView<'m> {
     let numbers = f.blocks().enumerate();
     let numbers = numbers.map(|(i, b)| (b, BlockId::new(i))).collect();
     let mut against = attributes.against.iter();
@@ -113,7 +116,7 @@ fn function<'m>(f: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Fun
             .map(|&(_, why)| why),
         blocks: f
             .blocks()
-            .map(|b| block(b, &numbers, attributes, names, &mut returns))
+            .map(|b| view_block(b, &numbers, attributes, names, &mut returns))
             .collect(),
     }
 }
@@ -132,7 +135,7 @@ fn linkage(linkage: LLVMLinkage) -> Linkage {
     }
 }
 
-fn block<'m>(
+fn view_block<'m>(
     block: Block<'m>,
     numbers: &FxHashMap<Block<'m>, BlockId>,
     attributes: &Attributes,
@@ -150,16 +153,16 @@ fn block<'m>(
     let code = instructions
         .into_iter()
         .filter(|i| i.opcode() != LLVMOpcode::LLVMPHI);
-    let view = |i: Value<'m>| InstructionView {
+    let view_instruction = |i: Value<'m>| InstructionView {
         call: i.is_call().then(|| CallView {
             in_tail_position: Some(i) == tail,
-            ..call(i, attributes, names)
+            ..view_call(i, attributes, names)
         }),
     };
     BlockView {
         terminator,
         succs,
-        instructions: code.map(view).collect(),
+        instructions: code.map(view_instruction).collect(),
     }
 }
 
@@ -228,7 +231,7 @@ fn terminator(end: Value) -> Terminator {
     }
 }
 
-fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> CallView<'m> {
+fn view_call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> CallView<'m> {
     let callee = call.callee();
     CallView {
         callee: if callee.is_assembly() {

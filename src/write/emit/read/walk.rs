@@ -13,10 +13,10 @@ pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
     let mut walk = Walk::default();
     view::variables(module)
         .filter_map(Value::initializer)
-        .for_each(|c| walk.value(c));
-    view::aliases(module).for_each(|a| walk.value(a.aliasee()));
-    view::ifuncs(module).for_each(|i| walk.value(i.resolver()));
-    instructions(module).for_each(|(_, i)| walk.instruction(i));
+        .for_each(|c| walk.visit_value(c));
+    view::aliases(module).for_each(|a| walk.visit_value(a.aliasee()));
+    view::ifuncs(module).for_each(|i| walk.visit_value(i.resolver()));
+    instructions(module).for_each(|(_, i)| walk.visit_instruction(i));
     walk.taken
 }
 
@@ -35,23 +35,23 @@ struct Walk<'m> {
 }
 
 impl<'m> Walk<'m> {
-    fn instruction(&mut self, i: Value<'m>) {
+    fn visit_instruction(&mut self, i: Value<'m>) {
         if i.is_call() {
             let callee = i.callee();
             if !callee.is_global() {
-                self.value(callee);
+                self.visit_value(callee);
             }
             // Operand bundles follow the arguments; llvm-ir does not show them.
             i.operands()
                 .take(i.argument_count())
-                .for_each(|o| self.value(o));
+                .for_each(|o| self.visit_value(o));
         } else if i.opcode() != LLVMOpcode::LLVMLandingPad {
-            i.operands().for_each(|o| self.value(o));
+            i.operands().for_each(|o| self.visit_value(o));
         }
     }
 
     /// Notes the functions in a constant; other values have none. Explicit stack: initialisers nest deeply.
-    fn value(&mut self, value: Value<'m>) {
+    fn visit_value(&mut self, value: Value<'m>) {
         let mut stack = vec![value];
         while let Some(value) = stack.pop() {
             if !value.is_constant() || value.is_block_address() || !self.seen.insert(value) {
@@ -69,7 +69,7 @@ impl<'m> Walk<'m> {
 }
 
 /// Who may call whom. O(instructions + functions).
-pub(super) fn calls<'m>(module: &'m Module, names: &Names<'m>) -> Calls {
+pub(super) fn find_calls<'m>(module: &'m Module, names: &Names<'m>) -> Calls {
     let name = |f: Value<'m>| names.symbol(f).into_owned();
     let mut direct = FxHashSet::default();
     let mut callers: FxHashMap<FunctionType, FxHashSet<Value>> = FxHashMap::default();

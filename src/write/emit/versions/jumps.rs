@@ -5,7 +5,7 @@
 //! program's tables is there once more, on the copies. [`crate::write::emit::labels`] says which jumps can be led so.
 //! The first version of a block keeps the addresses that the program knows.
 
-use super::super::labels::sources;
+use super::super::labels::source_operands;
 use super::super::llvm::inst::{self, Inst};
 use super::super::llvm::value::Value;
 use super::super::llvm::{self, Blocks};
@@ -24,7 +24,7 @@ const NAME: &str = "__p3_labels";
 /// Leads the jumps of all versions to theirs. `blocks` are those of `versions`, whose edges they have, and values are
 /// in SSA form. O(versions of jumps · (targets + instructions that compute the address + tables)); versions of several
 /// jumps that lead to the same blocks share tables.
-pub(super) fn lead<'ctx>(
+pub(super) fn lead_jumps<'ctx>(
     builder: &Builder<'ctx>,
     function: FunctionValue<'ctx>,
     blocks: &Blocks<'ctx>,
@@ -33,7 +33,7 @@ pub(super) fn lead<'ctx>(
     let mut leads: HashMap<Vec<(BlockId, BlockId)>, Lead> = HashMap::new();
     let mut replaced = Vec::new();
     for (b, targets) in other_targets(&versions.cfg, versions) {
-        let jump = Inst::of(llvm::terminator(blocks[b]));
+        let jump = Inst::from_inkwell(llvm::terminator(blocks[b]));
         if jump.opcode() != LLVMOpcode::LLVMIndirectBr {
             continue; // beside another function, a switch takes its place, which goes where its edges lead
         }
@@ -47,8 +47,8 @@ pub(super) fn lead<'ctx>(
             }
         });
         let address = jump.operands()[0];
-        replaced.extend(lead.copy(address));
-        let address = lead.translated(address);
+        replaced.extend(lead.copy_computation(address));
+        let address = lead.translate_value(address);
         jump.set_operand(0, address);
     }
     erase_unused(replaced);
@@ -89,7 +89,7 @@ struct Lead<'a, 'ctx> {
 impl Lead<'_, '_> {
     /// Copies what computes `address`, each instruction beside the one that it is a copy of; returns those that had no
     /// copy yet, users first where there is no cycle.
-    fn copy(&mut self, address: Value) -> Vec<Inst> {
+    fn copy_computation(&mut self, address: Value) -> Vec<Inst> {
         let mut copied = Vec::new();
         let mut open = vec![address];
         while let Some(value) = open.pop() {
@@ -110,52 +110,52 @@ impl Lead<'_, '_> {
             self.made.insert(value, copy.value());
             copied.push((own, copy));
             let operands = own.operands();
-            let from = sources(own.opcode(), operands.len());
+            let from = source_operands(own.opcode(), operands.len());
             open.extend(&operands[from.expect(KNOWN)]);
         }
         for &(own, copy) in &copied {
             if own.is_phi() {
                 for (value, block) in own.incoming() {
-                    copy.add_incoming(self.translated(value), block);
+                    copy.add_incoming(self.translate_value(value), block);
                 }
                 continue;
             }
             let operands = own.operands();
-            for i in sources(own.opcode(), operands.len()).expect(KNOWN) {
-                copy.set_operand(i, self.translated(operands[i]));
+            for i in source_operands(own.opcode(), operands.len()).expect(KNOWN) {
+                copy.set_operand(i, self.translate_value(operands[i]));
             }
         }
         copied.into_iter().map(|(own, _)| own).collect()
     }
 
     /// What takes the place of a value: the copy of an instruction, or a constant with other labels.
-    fn translated(&mut self, value: Value) -> Value {
+    fn translate_value(&mut self, value: Value) -> Value {
         if let Some(&made) = self.made.get(&value) {
             return made;
         }
-        let made = self.constant(value);
+        let made = self.translate_constant(value);
         self.made.insert(value, made);
         made
     }
 
     /// A constant with other labels: of a block, of a table, or of an element of one.
-    fn constant(&mut self, own: Value) -> Value {
+    fn translate_constant(&mut self, own: Value) -> Value {
         assert!(own.is_constant(), "{KNOWN}");
         if let Some(initializer) = own.initializer() {
-            return own.variable_like(NAME, self.relabelled(initializer));
+            return own.variable_like(NAME, self.relabel_constant(initializer));
         }
         match own.element_address_base() {
-            Some(base) => own.element_address_like(self.translated(base)),
-            None => self.relabelled(own),
+            Some(base) => own.element_address_like(self.translate_value(base)),
+            None => self.relabel_constant(own),
         }
     }
 
     /// A label, or what a table holds, with other labels. Recursion is as deep as [`crate::write::emit::labels`]
     /// allows.
-    fn relabelled(&self, own: Value) -> Value {
+    fn relabel_constant(&self, own: Value) -> Value {
         if let Some(label) = own.labelled_block() {
             return match self.targets.get(&label) {
-                Some(block) => Value::of(&llvm::block_address(self.function, *block)),
+                Some(block) => Value::from_inkwell(&llvm::block_address(self.function, *block)),
                 None => own, // no jump leads there
             };
         }
@@ -163,7 +163,10 @@ impl Lead<'_, '_> {
             return own;
         }
         let elements = own.elements();
-        let elements: Vec<Value> = elements.into_iter().map(|e| self.relabelled(e)).collect();
+        let elements: Vec<Value> = elements
+            .into_iter()
+            .map(|e| self.relabel_constant(e))
+            .collect();
         own.aggregate_like(&elements)
     }
 }

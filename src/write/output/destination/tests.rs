@@ -10,7 +10,7 @@ fn text(mark: Mark) -> Content {
 }
 
 /// What writing `new` says, and what is there afterwards.
-fn written(before: &[u8], mark: Mark, force: bool, new: &[u8]) -> (Option<String>, Vec<u8>) {
+fn write_over(before: &[u8], mark: Mark, force: bool, new: &[u8]) -> (Option<String>, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("out");
     std::fs::write(&path, before).unwrap();
@@ -31,16 +31,16 @@ fn earlier_results_are_replaced_by_mark() {
         Mark::FirstLine,
     ];
     for mark in marks {
-        assert_eq!(written(OURS, mark, false, new), (None, new.to_vec()));
+        assert_eq!(write_over(OURS, mark, false, new), (None, new.to_vec()));
         let other = b"# notes\n1\n".to_vec();
-        let (said, after) = written(&other, mark, false, new);
+        let (said, after) = write_over(&other, mark, false, new);
         let said = said.unwrap();
         assert!(
             said.ends_with("out: exists, and is not an earlier result of this command; name another file with -o, or replace it by --force"),
             "{mark:?}: {said}"
         );
         assert_eq!(after, other);
-        assert_eq!(written(&other, mark, true, new), (None, new.to_vec()));
+        assert_eq!(write_over(&other, mark, true, new), (None, new.to_vec()));
     }
 }
 
@@ -49,26 +49,30 @@ fn earlier_results_are_replaced_by_mark() {
 fn formats_without_mark_replace_empty_and_equal_files() {
     for before in [&b""[..], OURS] {
         assert_eq!(
-            written(before, Mark::None, false, OURS),
+            write_over(before, Mark::None, false, OURS),
             (None, OURS.to_vec())
         );
     }
-    assert!(written(b"# ours\n0\n", Mark::None, false, OURS).0.is_some());
+    assert!(
+        write_over(b"# ours\n0\n", Mark::None, false, OURS)
+            .0
+            .is_some()
+    );
 }
 
 #[test]
 fn marks_are_looked_for_where_they_stand() {
     let mut far = vec![b' '; HEAD as usize];
     far.extend(b"ours");
-    assert!(written(&far, Mark::Head("ours"), false, b"").0.is_some());
-    assert_eq!(written(&far, Mark::Within("ours"), false, b"").0, None);
+    assert!(write_over(&far, Mark::Head("ours"), false, b"").0.is_some());
+    assert_eq!(write_over(&far, Mark::Within("ours"), false, b"").0, None);
     assert!(
-        written(b" # ours", Mark::Start(b"# ours"), false, b"")
+        write_over(b" # ours", Mark::Start(b"# ours"), false, b"")
             .0
             .is_some()
     );
     // A result of one line has no heading.
-    assert!(written(b"1", Mark::FirstLine, false, b"12").0.is_some());
+    assert!(write_over(b"1", Mark::FirstLine, false, b"12").0.is_some());
 }
 
 #[test]
@@ -82,7 +86,9 @@ fn inputs_are_never_replaced() {
     for force in [false, true] {
         for (path, input) in [(&a, &a), (&b, &a), (&a, &raw)] {
             let destination = Destination::new(path, text(Mark::Start(b"#")), force);
-            let said = destination.check([input.as_path()]).unwrap_err();
+            let said = destination
+                .check_before_work([input.as_path()])
+                .unwrap_err();
             assert!(
                 said.to_string().contains("is read by this command"),
                 "{said}"
@@ -90,7 +96,7 @@ fn inputs_are_never_replaced() {
         }
     }
     let beside = Destination::new(&raw.join("c.p3raw"), text(Mark::None), false);
-    beside.check([raw.as_path()]).unwrap();
+    beside.check_before_work([raw.as_path()]).unwrap();
 }
 
 #[test]

@@ -42,14 +42,14 @@ impl<'m> Value<'m> {
     pub(crate) fn is_plain_store(self) -> bool {
         assert!(self.opcode() == LLVMOpcode::LLVMStore);
         // SAFETY: it is a store.
-        let ordering = unsafe { LLVMGetOrdering(self.raw()) };
+        let ordering = unsafe { LLVMGetOrdering(self.as_raw()) };
         !self.is_volatile() && ordering == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }
 
     /// What LLVM is promised of an operation on two integers, or of a cast.
     pub(crate) fn flags(self) -> Flags {
         use LLVMOpcode::*;
-        let raw = self.raw();
+        let raw = self.as_raw();
         // SAFETY: each is asked of instructions that have it.
         unsafe {
             match self.opcode() {
@@ -92,10 +92,10 @@ impl<'m> Value<'m> {
         assert!(self.opcode() == LLVMOpcode::LLVMAlloca);
         // SAFETY: it is an `alloca`, whose operand is the number of elements.
         unsafe {
-            let ty = LLVMGetAllocatedType(self.raw());
+            let ty = LLVMGetAllocatedType(self.as_raw());
             LLVMTypeIsSized(ty) != 0
                 && has_fixed_size(ty)
-                && !LLVMIsAConstantInt(LLVMGetOperand(self.raw(), 0)).is_null()
+                && !LLVMIsAConstantInt(LLVMGetOperand(self.as_raw(), 0)).is_null()
         }
     }
 
@@ -114,9 +114,9 @@ impl<'m> Value<'m> {
                 base,
                 offset: 0,
                 indices: Vec::new(),
-                is_promised: LLVMGEPGetNoWrapFlags(self.raw()) != 0,
+                is_promised: LLVMGEPGetNoWrapFlags(self.as_raw()) != 0,
             };
-            let mut ty = LLVMGetGEPSourceElementType(self.raw());
+            let mut ty = LLVMGetGEPSourceElementType(self.as_raw());
             for (n, index) in operands.enumerate() {
                 if n > 0 {
                     match LLVMGetTypeKind(ty) {
@@ -165,12 +165,13 @@ impl<'m> Value<'m> {
         // SAFETY: it is a call site, and only a function is asked as one; an attribute of this kind has a number.
         unsafe {
             let of_call =
-                LLVMGetCallSiteEnumAttribute(self.raw(), LLVMAttributeFunctionIndex, memory);
+                LLVMGetCallSiteEnumAttribute(self.as_raw(), LLVMAttributeFunctionIndex, memory);
             if !of_call.is_null() && own(LLVMGetEnumAttributeValue(of_call)) {
                 return true;
             }
             self.called_function().is_some_and(|f| {
-                let of = LLVMGetEnumAttributeAtIndex(f.raw(), LLVMAttributeFunctionIndex, memory);
+                let of =
+                    LLVMGetEnumAttributeAtIndex(f.as_raw(), LLVMAttributeFunctionIndex, memory);
                 !of.is_null() && own(LLVMGetEnumAttributeValue(of))
             })
         }
@@ -180,7 +181,7 @@ impl<'m> Value<'m> {
     pub(crate) fn is_variadic(self) -> bool {
         assert!(self.is_function());
         // SAFETY: it is a function.
-        unsafe { LLVMIsFunctionVarArg(LLVMGlobalGetValueType(self.raw())) != 0 }
+        unsafe { LLVMIsFunctionVarArg(LLVMGlobalGetValueType(self.as_raw())) != 0 }
     }
 
     /// Whether it is a variable or function that no other module can replace, neither as it is linked nor as it is
@@ -198,7 +199,7 @@ impl<'m> Value<'m> {
     pub(crate) fn is_shared_variable(self) -> bool {
         // SAFETY: the value is live, and only a variable is asked whether it is one of each thread.
         unsafe {
-            !LLVMIsAGlobalVariable(self.raw()).is_null() && LLVMIsThreadLocal(self.raw()) == 0
+            !LLVMIsAGlobalVariable(self.as_raw()).is_null() && LLVMIsThreadLocal(self.as_raw()) == 0
         }
     }
 
@@ -207,7 +208,7 @@ impl<'m> Value<'m> {
         assert!(self.is_shared_variable());
         // SAFETY: it is a variable, and only a type with a size is asked for it.
         unsafe {
-            let ty = LLVMGlobalGetValueType(self.raw());
+            let ty = LLVMGlobalGetValueType(self.as_raw());
             let sized = LLVMTypeIsSized(ty) != 0 && has_fixed_size(ty);
             sized.then(|| LLVMABISizeOfType(target.as_mut_ptr(), ty))
         }
@@ -219,8 +220,8 @@ impl<'m> Value<'m> {
         // SAFETY: the value is live; only a variable is asked.
         let is_constant = self.is_shared_variable()
             && unsafe {
-                LLVMIsGlobalConstant(self.raw()) != 0
-                    && LLVMIsExternallyInitialized(self.raw()) == 0
+                LLVMIsGlobalConstant(self.as_raw()) != 0
+                    && LLVMIsExternallyInitialized(self.as_raw()) == 0
             };
         let size = self
             .variable_size(target)
@@ -228,7 +229,7 @@ impl<'m> Value<'m> {
         let initial = self.initializer().filter(|_| size <= most)?;
         let mut bytes = vec![None; size as usize];
         // SAFETY: the initial value has the type of the variable.
-        unsafe { fill(initial.raw(), target, &mut bytes) };
+        unsafe { write_constant(initial.as_raw(), target, &mut bytes) };
         Some(bytes)
     }
 }
@@ -237,7 +238,7 @@ impl<'m> Value<'m> {
 ///
 /// # Safety
 /// The constant must be live.
-unsafe fn fill(constant: LLVMValueRef, target: &TargetData, bytes: &mut [Option<u8>]) {
+unsafe fn write_constant(constant: LLVMValueRef, target: &TargetData, bytes: &mut [Option<u8>]) {
     // SAFETY: the constant is live, and so is its type; elements are asked of types that have them.
     unsafe {
         let ty = LLVMTypeOf(constant);
@@ -266,10 +267,10 @@ unsafe fn fill(constant: LLVMValueRef, target: &TargetData, bytes: &mut [Option<
             _ => return,
         };
         for i in 0..elements {
-            let Some(element) = value::Value::some(LLVMGetAggregateElement(constant, i)) else {
+            let Some(element) = value::Value::from_raw(LLVMGetAggregateElement(constant, i)) else {
                 return;
             };
-            let own = LLVMTypeOf(element.raw());
+            let own = LLVMTypeOf(element.as_raw());
             let size = LLVMABISizeOfType(target.as_mut_ptr(), own);
             let from = match kind {
                 LLVMTypeKind::LLVMStructTypeKind => LLVMOffsetOfElement(target.as_mut_ptr(), ty, i),
@@ -277,7 +278,7 @@ unsafe fn fill(constant: LLVMValueRef, target: &TargetData, bytes: &mut [Option<
             };
             let range = from as usize..(from + size) as usize;
             if let Some(part) = bytes.get_mut(range) {
-                fill(element.raw(), target, part);
+                write_constant(element.as_raw(), target, part);
             }
         }
     }

@@ -17,7 +17,7 @@ const LINKAGE_NAME: usize = 3;
 const CHECKSUM: usize = 2;
 
 impl<'m> Node<'m> {
-    pub(super) fn some(node: LLVMMetadataRef) -> Option<Node<'m>> {
+    pub(super) fn from_raw(node: LLVMMetadataRef) -> Option<Node<'m>> {
         (!node.is_null()).then_some(Node(node, PhantomData))
     }
 
@@ -75,7 +75,7 @@ impl<'m> Node<'m> {
                 | LLVMDILexicalBlockFileMetadataKind
         );
         // SAFETY: it is a scope; LLVM answers null for one without a file.
-        let file = is_scope.then(|| unsafe { Node::some(LLVMDIScopeGetFile(self.0)) })??;
+        let file = is_scope.then(|| unsafe { Node::from_raw(LLVMDIScopeGetFile(self.0)) })??;
         // LLVM's verifier does not look at the file of a lexical block: in damaged bitcode it is any node.
         let is_file = matches!(file.kind(), LLVMDIFileMetadataKind);
         is_file.then_some(file)
@@ -124,26 +124,26 @@ impl<'m> Node<'m> {
             self.kind(),
             LLVMMetadataKind::LLVMDISubprogramMetadataKind
         ));
-        let text = self.printed(module);
+        let text = self.print_node(module);
         let flags = text.rsplit("spFlags: ").next().unwrap_or_default();
         let flags = flags.split([',', ')']).next().unwrap_or_default();
         flags.contains("DISPFlagOptimized")
     }
 
     /// The name of a hint to an optimiser, of which the node consists.
-    pub(crate) fn hint(self, module: &'m Module) -> Option<String> {
+    pub(crate) fn hint_name(self, module: &'m Module) -> Option<String> {
         let is_tuple = matches!(self.kind(), LLVMMetadataKind::LLVMMDTupleMetadataKind);
         is_tuple.then(|| self.operand(0, module)?.text(module))?
     }
 
     /// The text of a node without its module, which is short.
-    fn printed(self, module: &'m Module) -> String {
+    fn print_node(self, module: &'m Module) -> String {
         // SAFETY: the node and the module's context are live, and so is the value that holds the node in it.
         let value = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             Value::new(value::Value(LLVMMetadataAsValue(context, self.0)))
         };
-        value.printed()
+        value.print_value()
     }
 
     /// What tells blocks of one line apart, if a compiler did; else 0.
@@ -172,7 +172,7 @@ impl<'m> Node<'m> {
 
     /// A number of a node that no function of the C API tells.
     fn printed_number(self, name: &str, module: &'m Module) -> Option<u32> {
-        let text = self.printed(module);
+        let text = self.print_node(module);
         let behind = text.split(&format!("{name}: ")).nth(1)?;
         let digits = behind.split(|c: char| !c.is_ascii_digit()).next();
         digits?.parse().ok()
@@ -190,7 +190,7 @@ impl<'m> Node<'m> {
             LLVMMetadataKind::LLVMDILocationMetadataKind
         ));
         // SAFETY: it is a location; LLVM answers null for code that was not inlined.
-        unsafe { Node::some(LLVMDILocationGetInlinedAt(self.0)) }
+        unsafe { Node::from_raw(LLVMDILocationGetInlinedAt(self.0)) }
     }
 
     /// The function in the source that a location lies in.
@@ -198,7 +198,7 @@ impl<'m> Node<'m> {
         use LLVMMetadataKind::*;
         assert!(matches!(self.kind(), LLVMDILocationMetadataKind));
         // SAFETY: it is a location, which has a scope.
-        let mut scope = unsafe { Node::some(LLVMDILocationGetScope(self.0)) };
+        let mut scope = unsafe { Node::from_raw(LLVMDILocationGetScope(self.0)) };
         while let Some(block) = scope {
             match block.kind() {
                 LLVMDISubprogramMetadataKind => break,
