@@ -69,8 +69,8 @@ scheduled() {
     # are of the block that this thread compressed before.
     pigz) echo '^(compress_thread|write_thread|parallel_compress|get_space|reenter|(free|new)_pool|longest_match|.*_)$' ;;
     pool) echo '^_ZN(K?St|4Pool)' ;;
-    # What is split, and how often, depends on who steals.
-    rayon) echo 'rayon|crossbeam|core::|alloc::|std::' ;;
+    # What is split, and how often, depends on who steals; and with it what maps are joined.
+    rayon) echo 'rayon|crossbeam|_ZN(4core|5alloc|3std)' ;;
     *) echo '^$' ;;
     esac
 }
