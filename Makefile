@@ -282,6 +282,11 @@ bench-threads: build
 	@sh tools/setup.sh "$(TOOLS) redis-benchmark tclsh $(OPENMP)" "$(APT) redis-tools tcl libomp-$(MAIN)-dev"
 	UPDATE="$(UPDATE)" bash tools/threads.sh $(ONLY)
 
+# Start, fork and exec of programs of many modules, on a machine that nobody else uses
+.PHONY: bench-start
+bench-start: build
+	bash tools/start.sh $(ONLY)
+
 # Small inputs: half of the programs are for choosing rules, half for reporting (bench/src/cost.rs)
 COST ?= bench-out/cost
 cost: build
