@@ -29,6 +29,8 @@ static struct {
     struct p3_raw_chunk **chunks;
     uint64_t slots; /* a power of two; 0: there are none */
 } left;
+/* Whether these were looked for. */
+static int was_read;
 /* Attempts without memory since the last success. */
 static unsigned failures;
 
@@ -252,17 +254,23 @@ static int is_arena(const struct p3_raw_block *block) {
 }
 
 void p3_arena_restart(void) {
+    current = NULL;
+    was_read = 0;
+}
+
+/* What earlier processes left in the file. */
+static void read_left(void) {
     struct p3_file *file = p3_live_file();
     struct p3_raw_block block;
     uint64_t at = 0;
-    current = NULL;
-    int fd = file == NULL || !file->shared ? -1 : p3_file_open(file);
+    was_read = 1;
+    int fd = file == NULL || !file->shared ? -1 : p3_file_borrow(file);
     if (fd < 0)
         return;
     while (p3_pool_next(file, fd, &at, &block))
         if (is_arena(&block))
             map_region(&block, fd, at - block.size);
-    close(fd);
+    p3_file_give_back(file, fd);
     index_chunks();
 }
 
@@ -274,8 +282,9 @@ void p3_arena_levels(struct p3_table *table) {
     }
 }
 
-void p3_arena_tables(struct p3_module *module, uint64_t more) {
-    reserved += more;
+static void add_tables(struct p3_module *module) {
+    if (module->n_tables != 0 && !was_read)
+        read_left();
     for (uint32_t i = 0; i < module->n_tables; i++) {
         struct p3_table *table = &module->tables[i];
         if (table->level[0] == NULL)
@@ -283,6 +292,12 @@ void p3_arena_tables(struct p3_module *module, uint64_t more) {
         for (unsigned level = 0; level < 2; level++)
             reserved += table->level[level] == NULL ? chunk_size(level) : 0;
     }
+}
+
+void p3_arena_tables(struct p3_module *first, const struct p3_module *end, uint64_t more) {
+    reserved += more;
+    for (struct p3_module *m = first; m != end; m = m->next)
+        add_tables(m);
     make_room();
 }
 

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* Programs close descriptors that are not theirs, and the number may name another file by now. */
@@ -79,9 +80,8 @@ static int reserve(int fd, uint64_t offset, uint64_t size) {
 }
 
 /* Where a file system cannot reserve room, nothing was left without. */
-int p3_file_reserve(int fd, uint64_t size) {
-    struct stat s;
-    if (fstat(fd, &s) == 0 && (uint64_t)s.st_blocks * 512 >= size)
+int p3_file_reserve(int fd, const struct stat *s, uint64_t size) {
+    if ((uint64_t)s->st_blocks * 512 >= size)
         return 0;
     int failed;
     do
@@ -105,6 +105,42 @@ int p3_file_write(int fd, const void *data, uint64_t size, uint64_t offset) {
     return 0;
 }
 
+/* What goes to a file from several places, one behind the other. */
+struct gathered {
+    int fd;
+    uint64_t offset;
+    unsigned n;
+    struct iovec pieces[256];
+};
+
+/* A file system writes less than it is asked for where it has no room for more. */
+static int write_gathered(struct gathered *g) {
+    struct iovec *piece = g->pieces, *end = piece + g->n;
+    while (piece != end) {
+        ssize_t n = pwritev(g->fd, piece, (int)(end - piece), (off_t)g->offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        g->offset += (uint64_t)n;
+        for (; piece != end && (size_t)n >= piece->iov_len; piece++)
+            n -= (ssize_t)piece->iov_len;
+        if (piece != end) {
+            piece->iov_base = (char *)piece->iov_base + n;
+            piece->iov_len -= (size_t)n;
+        }
+    }
+    g->n = 0;
+    return 0;
+}
+
+static int gather(struct gathered *g, const void *data, uint64_t size) {
+    int failed = g->n == sizeof g->pieces / sizeof *g->pieces ? write_gathered(g) : 0;
+    if (!failed)
+        g->pieces[g->n++] = (struct iovec){(void *)(uintptr_t)data, size};
+    return failed;
+}
+
 /* Where blocks begin. */
 static uint64_t header_room(uint64_t page) {
     return p3_round_up(sizeof(struct p3_raw_header) + p3_process()->text_size, page);
@@ -118,7 +154,7 @@ static struct p3_raw_header describe(const struct p3_counter *by) {
                                    .header_size = sizeof header,
                                    .copy = module->copy,
                                    .copies = module->copies,
-                                   .pid = (uint64_t)getpid(),
+                                   .pid = by->owner != NULL ? by->owner->pid : (uint64_t)getpid(),
                                    .parent = (uint64_t)getppid(),
                                    .page = module->page,
                                    .update = p3_update_of(module),
@@ -142,29 +178,33 @@ static struct p3_raw_header describe(const struct p3_counter *by) {
     return header;
 }
 
-static int write_header(const struct p3_file *file, int fd, const struct p3_raw_header *header) {
+/* With space on disk, and for what is claimed next, if there is so much. */
+static int write_header(struct p3_file *file, int fd, const struct p3_raw_header *header, uint64_t ahead) {
     const struct p3_process *process = p3_process();
-    int failed = reserve(fd, 0, file->size);
+    struct gathered g = {.fd = fd};
+    int failed = reserve(fd, 0, file->size + ahead);
     if (!failed)
-        failed = p3_file_write(fd, header, sizeof *header, 0);
-    return failed ? failed : p3_file_write(fd, process->text, process->text_size, sizeof *header);
+        file->reserved = file->size + ahead;
+    else if (ahead != 0)
+        failed = ftruncate(fd, 0) == 0 ? reserve(fd, 0, file->size) : errno;
+    if (!failed)
+        failed = gather(&g, header, sizeof *header);
+    if (!failed)
+        failed = gather(&g, process->text, process->text_size);
+    return failed ? failed : write_gathered(&g);
 }
 
-int p3_file_begin(struct p3_file *file, int fd) {
-    struct stat s;
-    void *page = p3_map(file->page);
-    int failed = page == NULL ? ENOMEM : fstat(fd, &s) != 0 ? errno : p3_map_file(page, file->page, fd, 0);
-    if (!failed) {
-        file->header = page;
-        file->dev = s.st_dev;
-        file->ino = s.st_ino;
-        file->fd = p3_move_up(fd);
-        return 0;
+int p3_file_begin(struct p3_file *file, int fd, const struct stat *s) {
+    file->header = p3_map_of_file(file->page, fd, 0);
+    if (file->header == NULL) {
+        int failed = errno;
+        close(fd);
+        return failed;
     }
-    if (page != NULL)
-        munmap(page, file->page);
-    close(fd);
-    return failed;
+    file->dev = s->st_dev;
+    file->ino = s->st_ino;
+    file->fd = p3_move_up(fd);
+    return 0;
 }
 
 int p3_file_taken(const char *path) {
@@ -207,10 +247,9 @@ static int open_new(const char *temporary, char *path, int *fd) {
 }
 
 /* The program's umask may keep a file from its own user, who is to read it, and whose next process counts in it. */
-static void give_to_owner(int fd) {
-    struct stat s;
-    if (fstat(fd, &s) == 0 && (s.st_mode & 0600) != 0600)
-        fchmod(fd, (s.st_mode & 07777) | 0600);
+static void give_to_owner(int fd, const struct stat *s) {
+    if ((s->st_mode & 0600) != 0600)
+        fchmod(fd, (s->st_mode & 07777) | 0600);
 }
 
 /* Nothing is mapped for it: there may be no memory for that. */
@@ -224,10 +263,16 @@ static int fill_unmapped(struct p3_file *file, int fd, const struct p3_counter *
 /* A file with a header and no name; P3_SAID, or an errno. */
 static int make(struct p3_file *file, const char *temporary, char *path, const struct p3_counter *by) {
     struct p3_counter alone = *by;
+    struct stat s;
     int fd, failed = open_new(temporary, path, &fd);
     if (failed)
         return failed;
-    give_to_owner(fd);
+    if (fstat(fd, &s) != 0) {
+        failed = errno;
+        close(fd);
+        return failed;
+    }
+    give_to_owner(fd, &s);
     /* Locked before anyone knows of it; without locks it is this process's alone. */
     if (by->owner != NULL && p3_owner_lock(fd) != 0) {
         alone.owner = NULL;
@@ -235,9 +280,9 @@ static int make(struct p3_file *file, const char *temporary, char *path, const s
     }
     *file = (struct p3_file){.fd = -1, .path = path, .page = by->module->page, .size = header_room(by->module->page)};
     struct p3_raw_header header = describe(&alone);
-    failed = write_header(file, fd, &header);
+    failed = write_header(file, fd, &header, by->ahead);
     if (!failed && by->fill == NULL)
-        return p3_file_begin(file, fd);
+        return p3_file_begin(file, fd, &s);
     if (!failed)
         failed = fill_unmapped(file, fd, by, &header);
     close(fd);
@@ -258,22 +303,9 @@ int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by
     return failed;
 }
 
-/* Of a file's size, this part is reserved for the next claims: a program may have hundreds of modules. */
-enum { AHEAD = 8 };
-
-static int reserve_ahead(struct p3_file *file, int fd, uint64_t begin, uint64_t end) {
-    if (end <= __atomic_load_n(&file->reserved, __ATOMIC_ACQUIRE))
-        return 0;
-    uint64_t ahead = p3_round_up(end, AHEAD * file->page) / AHEAD;
-    if (ahead == file->page || reserve(fd, begin, end + ahead - begin) != 0)
-        return reserve(fd, begin, end - begin);
-    __atomic_store_n(&file->reserved, end + ahead, __ATOMIC_RELEASE);
-    return 0;
-}
-
 int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_t *offset) {
     uint64_t begin = __atomic_fetch_add(&file->size, size, __ATOMIC_RELAXED), end = begin + size;
-    int failed = reserve_ahead(file, fd, begin, end);
+    int failed = end <= __atomic_load_n(&file->reserved, __ATOMIC_RELAXED) ? 0 : reserve(fd, begin, size);
     if (failed) {
         p3_file_unclaim(file, fd, size, begin);
         return failed;
@@ -289,7 +321,7 @@ int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_t *offset)
 /* The length stays: others may have claimed what follows. */
 void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offset) {
     uint64_t end = offset + size;
-    __atomic_store_n(&file->reserved, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&file->reserved, 0, __ATOMIC_RELAXED);
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
     __atomic_compare_exchange_n(&file->size, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -312,23 +344,31 @@ struct p3_raw_block p3_block_at(const struct p3_module *m, uint32_t shift) {
     return block;
 }
 
-/* Valid as soon as it has its magic number, which is written last: the counters behind it are zero. */
-static int describe_block(int fd, const struct p3_module *m, const struct p3_raw_block *block, uint64_t size, uint64_t offset) {
-    enum { SHIFT = offsetof(struct p3_raw_block, shift), MAGIC = sizeof block->magic };
-    int failed = p3_file_write(fd, (const char *)m->block + MAGIC, size - MAGIC, offset + MAGIC);
-    if (!failed && block->shift != 0)
-        failed = p3_file_write(fd, &block->shift, sizeof *block - SHIFT, offset + SHIFT);
-    return failed ? failed : p3_file_write(fd, &block->magic, MAGIC, offset);
+/* A block without its counters. In an area what is said of its modules follows. */
+static int write_description(int fd, const struct p3_module *m, const struct p3_raw_block *block, uint64_t offset) {
+    struct gathered g = {.fd = fd, .offset = offset};
+    int failed = gather(&g, block, sizeof *block);
+    if (block->kind != P3_BLOCK_AREA && !failed)
+        failed = gather(&g, m->block + 1, p3_description_size(block) - sizeof *block);
+    for (uint64_t i = 0; block->kind == P3_BLOCK_AREA && i < block->n_functions && !failed; i++) {
+        m = m->next;
+        failed = gather(&g, m->block, p3_description_size(m->block));
+    }
+    return failed ? failed : write_gathered(&g);
 }
 
-/* What is within a page is written at once. */
+/* A process may be killed while it writes. The header comes first, and with it whoever reads the file passes over the block,
+ * until a word in it tells that all is written. The counters behind it are zero. */
 int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift, uint64_t *offset) {
     struct p3_raw_block block = p3_block_at(m, shift);
-    uint64_t described = sizeof block + block.n_functions * sizeof(struct p3_raw_function);
-    int failed = p3_file_claim(file, fd, block.size, offset), at_once = shift == 0 && described <= file->page;
+    int failed = p3_file_claim(file, fd, block.size, offset);
     if (failed)
         return failed;
-    failed = at_once ? p3_file_write(fd, m->block, described, *offset) : describe_block(fd, m, &block, described, *offset);
+    block.used = 1;
+    failed = write_description(fd, m, &block, *offset);
+    block.used = 0;
+    if (!failed)
+        failed = p3_file_write(fd, &block.used, sizeof block.used, *offset + offsetof(struct p3_raw_block, used));
     if (failed)
         p3_file_unclaim(file, fd, block.size, *offset);
     return failed;

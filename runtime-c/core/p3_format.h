@@ -11,7 +11,7 @@
 #define P3_RAW_MAGIC UINT64_C(0xff7033726177ff07)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* First bytes of a block: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* First bytes of a chunk: p3chunk and a version. */
-#define P3_RAW_VERSION 11u /* The version of the format. */
+#define P3_RAW_VERSION 12u /* The version of the format. */
 #define P3_RAW_LOST 1u /* Flag: counts were lost, because there was no memory or space. */
 /* Flag: the program resets its counts (p3_profile_reset), so no other process takes the file over. */
 #define P3_RAW_APART 2u
@@ -50,6 +50,7 @@
 #define P3_BLOCK_SHADOWS 7u /* Block: numbers of all shadows. */
 #define P3_BLOCK_PAST 8u /* Block: baselines of the counters of another block. */
 #define P3_BLOCK_NAMES 9u /* Block: what is known of the threads that counted at so many shifts. */
+#define P3_BLOCK_AREA 10u /* Block: counters of several modules, which are side by side. */
 #define P3_NAMES_IN_BLOCK 126u /* Number of records in a P3_BLOCK_NAMES. */
 #define P3_NAME_MAX 16u /* Most bytes of the name of a thread. */
 /* Of a record in a P3_BLOCK_NAMES: the first thread of a process counted at its shift. */
@@ -117,22 +118,28 @@ struct p3_raw_block {
     uint64_t magic; /* P3_BLOCK_MAGIC, written last */
     uint64_t size; /* size with this header; a multiple of the page */
     /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST,
-     * P3_BLOCK_SHADOWS, P3_BLOCK_PAST, P3_BLOCK_NAMES */
+     * P3_BLOCK_SHADOWS, P3_BLOCK_PAST, P3_BLOCK_NAMES, P3_BLOCK_AREA */
     uint32_t kind;
-    /* module: its number in the manifest; arena: its number in the file; past: number of the block that
-     * the baseline belongs to; names: how many blocks of that kind come before */
+    /* module: its number in the manifest; area: that of its first module; arena: its number in the file;
+     * past: number of the block that the baseline belongs to; names: how many blocks of that kind come
+     * before */
     uint32_t module;
-    /* module: number of function records, which follow this header; past: kind of that block */
+    /* module: number of function records, which follow this header; area: number of modules; past: kind of
+     * that block */
     uint64_t n_functions;
-    /* module: offset of the counters in the block, a multiple of the page; past: offset of the first of
-     * two areas */
+    /* module, area: offset of the counters in the block, a multiple of the page; past: offset of the first
+     * of two areas */
     uint64_t counters_offset;
-    uint64_t n_counters; /* module: number of counters, of 8 bytes; past: number of counters of an area */
-    uint64_t used; /* arena: bytes from its beginning that were given to chunks */
-    /* module: number of the distance at which a thread's counters were, 0 for the first thread's; past:
-     * that of the block that the baseline belongs to */
+    /* module, area: number of counters, of 8 bytes; past: number of counters of an area */
+    uint64_t n_counters;
+    /* arena: bytes from its beginning that were given to chunks; module, area: not 0: it is being written */
+    uint64_t used;
+    /* module, area: number of the distance at which a thread's counters were, 0 for the first thread's;
+     * past: that of the block that the baseline belongs to */
     uint32_t shift;
-    uint32_t crc; /* CRC-32 of size … n_counters, of the records, and of the shift unless it is 0 */
+    /* CRC-32 of size … n_counters, of the records (area: of the modules' checksums), and of the shift
+     * unless it is 0 */
+    uint32_t crc;
 };
 
 /* Counters of one kind of one function, in a module's block. */

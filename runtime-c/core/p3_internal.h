@@ -23,20 +23,20 @@
  *                         kill (signal 0), getrandom, clock_gettime,   yet, or under the lock of dlopen
  *                         getpid, getppid, fstatat, mkdirat, linkat,
  *                         renameat, mknodat, unlinkat, fchmod,
- *                         fchmodat, sbrk, personality,
+ *                         fchmodat, sbrk, personality, pwritev,
  *                         pthread_atfork, atexit, dlsym
  *   a thread starts       dlsym, dl_iterate_phdr, once;                pthread_create does more itself
  *                         pthread_setcancelstate
  *   child of fork         those of a growing table; mremap, getpid,    the pattern, the arguments and the folder
  *                         getppid, getrandom, clock_gettime, geteuid,  were read by the parent's constructor;
  *                         fstatat, mkdirat, linkat, renameat,          whatever locks were held are not ours
- *                         mknodat, unlinkat, fchmod, fchmodat; of a
- *                         pool open, read, pread, flock, kill,
- *                         getauxval
+ *                         mknodat, unlinkat, fchmod, fchmodat,
+ *                         pwritev, open, pread; of a pool read, flock,
+ *                         kill, getauxval
  *   p3_profile_reset,     those of a growing table; sigpending,        system calls; all signals are blocked, and one
  *   p3_profile_dump,      pthread_sigmask, write, fstatat, mkdirat,    thread does it at a time: others leave word
  *   the signal of         linkat, renameat, unlinkat, fchmod,          (p3_signal_hold)
- *   P3_SIGNAL             fchmodat, open, read, geteuid
+ *   P3_SIGNAL             fchmodat, open, read, geteuid, pwritev
  *   exit                  none, where all is in the file and there     nothing is left to do but to count this
  *                         never was a second thread; else open, read   process as ended, which is a store
  *                         and close of /proc/self/stat, which tells
@@ -54,6 +54,7 @@
 #include "p3_format.h"
 
 #include <stddef.h>
+#include <string.h>
 #include <sys/types.h>
 
 enum { P3_PATH_MAX = 4096 }; /* in Linux; PATH_MAX is not in every libc */
@@ -64,6 +65,18 @@ enum { P3_SAID = -1, /* it failed, and a line on stderr said so */
        P3_APART = -3 /* processes of this program do not share files */ };
 
 static inline uint64_t p3_round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+/* In a module's flags, the runtime's: it is in the list; its counters are those of an area before it. */
+enum { P3_REGISTERED = 1 << 16, P3_IN_AREA = 1 << 17 };
+
+static inline int p3_is_same_program(const struct p3_module *a, const struct p3_module *b) {
+    return memcmp(a->program, b->program, sizeof a->program) == 0 && a->copy == b->copy;
+}
+
+/* The bytes of what a module's profile says of it. */
+static inline uint64_t p3_description_size(const struct p3_raw_block *block) {
+    return sizeof *block + block->n_functions * sizeof(struct p3_raw_function);
+}
 
 /* The number of slots of a level of a hash table. */
 static inline uint64_t p3_level_slots(unsigned level) { return (uint64_t)P3_FIRST_SLOTS << 2 * level; }
@@ -118,6 +131,8 @@ P3_HIDDEN void p3_unmap_at(void *base, uint64_t size);
 P3_HIDDEN int p3_in_program(void);
 /* Maps a part of a file over that; an errno. */
 P3_HIDDEN int p3_map_file(void *base, uint64_t size, int fd, uint64_t offset);
+/* Maps a part of a file where p3_map would; NULL: it cannot be, for errno. */
+P3_HIDDEN void *p3_map_of_file(uint64_t size, int fd, uint64_t offset);
 
 /* p3_process.c: what the header says of the process. */
 struct p3_process {
@@ -132,7 +147,7 @@ struct p3_process {
 P3_HIDDEN const struct p3_process *p3_process(void);
 /* The caller is a forked child. */
 P3_HIDDEN void p3_process_forked(void);
-/* Reads up to `size` bytes from the start of a file; -1 when there is none. */
+/* Reads up to `size` bytes from the start of a file in /proc, which gives them at once; -1 when there is none. */
 P3_HIDDEN ssize_t p3_read_file(const char *path, char *out, size_t size);
 struct p3_status {
     char state; /* as ps shows it */
@@ -158,6 +173,8 @@ P3_HIDDEN int p3_owner_lock(int fd);
 /* Reads the environment: what the program does to it, to its folder and to its root later is no matter. */
 P3_HIDDEN void p3_name_start(void);
 P3_HIDDEN void p3_name_end(void);
+/* Whether the caller, at the start of a process, is the only one to change its root until this is called with 0. */
+P3_HIDDEN void p3_name_hold(int held);
 /* Bytes of P3_PROFILE_RESERVE. */
 P3_HIDDEN uint64_t p3_reserve_wanted(void);
 /* P3_THREADS_MAX: how many threads at once have counters of their own; P3_THREADS_RESERVE: for how many these are made at the start. */
@@ -213,7 +230,7 @@ struct p3_file {
     ino_t ino;
     uint64_t page;
     uint64_t size; /* claimed so far; atomic */
-    uint64_t reserved; /* up to here there is space on disk, as far as it was claimed by p3_file_claim; atomic */
+    uint64_t reserved; /* up to here there is space on disk for the first claims; atomic */
     struct p3_raw_header *header; /* mapped; NULL: there is no file */
     int shared; /* earlier processes counted in it */
 };
@@ -223,6 +240,7 @@ struct p3_counter {
     const struct p3_owner *owner; /* NULL: no other process may */
     int child; /* a forked one */
     int apart; /* no process may ever share files with it: P3_RAW_APART */
+    uint64_t ahead; /* bytes of the blocks that will be claimed at once */
     uint32_t epoch; /* as in the header */
     int replace; /* a file of this name is this process's own, from before */
     int (*fill)(struct p3_file *file, int fd); /* writes all that will ever be in it; NULL: it is mapped and counted in */
@@ -232,10 +250,11 @@ P3_HIDDEN int p3_file_taken(const char *path);
 /* Creates `path`, which must not exist, or be replaced. What is filled is mapped at no time, is whole when it has its name, and is not to
  * be closed. */
 P3_HIDDEN int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by);
-/* Maps the header of a file, whose size and name are known. Closes `fd`, and keeps one where no program expects it. */
-P3_HIDDEN int p3_file_begin(struct p3_file *file, int fd);
+/* Maps the header of a file, whose size, name and state are known. Closes `fd`, and keeps one where no program expects it. */
+struct stat;
+P3_HIDDEN int p3_file_begin(struct p3_file *file, int fd, const struct stat *s);
 /* Makes sure that all of it has space on disk. */
-P3_HIDDEN int p3_file_reserve(int fd, uint64_t size);
+P3_HIDDEN int p3_file_reserve(int fd, const struct stat *s, uint64_t size);
 /* Claims room for a block of `size` bytes, with space on disk, through a descriptor of p3_file_open. */
 P3_HIDDEN int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_t *offset);
 /* Gives room back that nothing was written to. */
@@ -298,6 +317,8 @@ P3_HIDDEN int p3_pool_next(const struct p3_file *file, int fd, uint64_t *at, str
 P3_HIDDEN uint64_t p3_pool_block(const struct p3_file *file, int fd, const struct p3_raw_block *wanted);
 
 /* p3_started.c: how the processes of a pool's file were started. */
+/* The bytes that a file has for that, at first. */
+P3_HIDDEN uint64_t p3_started_size(uint64_t page);
 /* One more, a forked child or not. */
 P3_HIDDEN void p3_started_add(struct p3_file *file, int child);
 /* This one ended normally. */
@@ -307,7 +328,7 @@ P3_HIDDEN void p3_started_forget(void);
 /* p3_live.c: the profile that holds every count at once. */
 /* Where hash tables go; NULL while there is no live profile. */
 P3_HIDDEN struct p3_file *p3_live_file(void);
-/* Creates the profile, or says why counts stay in memory. */
+/* Creates the profile for the modules from `first` on, or says why counts stay in memory. */
 P3_HIDDEN void p3_live_start(const struct p3_module *first);
 /* Maps a module's counters over it, if it is there. */
 P3_HIDDEN void p3_live_module(struct p3_module *m);
@@ -337,13 +358,13 @@ P3_HIDDEN void p3_live_complain(int failed);
 
 /* p3_arena.c: memory of hash tables, in the profile while there is one. */
 P3_HIDDEN struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level);
-/* From now on levels come from the live profile, if there is one. */
+/* From now on levels come from the live profile, if there is one; those of earlier processes once a table needs them. */
 P3_HIDDEN void p3_arena_restart(void);
 /* Gives a table, which is empty, the levels that earlier processes filled. */
 P3_HIDDEN void p3_arena_levels(struct p3_table *table);
-/* The same for those tables of a module that are empty; maps what their first levels take where there are none, and
- * `more` bytes. */
-P3_HIDDEN void p3_arena_tables(struct p3_module *module, uint64_t more);
+/* The same for those tables of modules, from `first` up to `end`, that are empty; maps what their first levels take where
+ * there are none, and `more` bytes. */
+P3_HIDDEN void p3_arena_tables(struct p3_module *first, const struct p3_module *end, uint64_t more);
 /* Whether a level was made before there was a file. */
 P3_HIDDEN int p3_arena_in_memory(const struct p3_slot *slots);
 /* Unmaps all of it, as a forked child and an unloaded library must. */
@@ -422,8 +443,8 @@ P3_HIDDEN int p3_shift_is_entered(const struct p3_shift *shift);
 P3_HIDDEN uint64_t p3_shift_owned(void);
 /* The first of `modules` is going to be there. */
 P3_HIDDEN void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program);
-/* The module, which is in the list, gets counters at all shifts. */
-P3_HIDDEN void p3_shift_module(struct p3_module *m);
+/* The modules from `first` up to `end`, which begin the list, get counters at all shifts. */
+P3_HIDDEN void p3_shift_modules(struct p3_module *first, const struct p3_module *end);
 /* Makes as many as P3_THREADS_RESERVE says, for the first module; others follow. */
 P3_HIDDEN void p3_shift_reserve(void);
 /* The caller is a forked child: counters at its shift are zeros in memory of its own, others are gone. 0: they are still its parent's. */
@@ -455,6 +476,10 @@ P3_HIDDEN int p3_past_write(struct p3_file *file, int fd);
 P3_HIDDEN void p3_past_begin(void);
 /* Lets go of what was noted, as a forked child and an unloaded library must. */
 P3_HIDDEN void p3_past_forget(void);
+
+/* p3_area.c: modules whose counters lie side by side. */
+/* A module, and all others of its program that its link lists, in front of `rest`: an area, then its modules. The first. */
+P3_HIDDEN struct p3_module *p3_area_list(struct p3_module *module, struct p3_module *rest);
 
 /* p3_chance.c: random numbers. */
 P3_HIDDEN uint64_t p3_chance_next(uint64_t *state);

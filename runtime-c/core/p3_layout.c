@@ -154,3 +154,20 @@ int p3_map_file(void *base, uint64_t size, int fd, uint64_t offset) {
     madvise(at, size, MADV_RANDOM);
     return 0;
 }
+
+/* Where something else is, over what p3_map finds. */
+void *p3_map_of_file(uint64_t size, int fd, uint64_t offset) {
+    uintptr_t hint = wanted(size);
+    void *base = hint == 0 ? MAP_FAILED : mmap((void *)hint, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    if (base == (void *)hint)
+        return base;
+    if (base != MAP_FAILED)
+        munmap(base, size);
+    if ((base = p3_map(size)) == NULL)
+        errno = ENOMEM;
+    else if ((errno = p3_map_file(base, size, fd, offset)) != 0) {
+        munmap(base, size);
+        base = NULL;
+    }
+    return base;
+}

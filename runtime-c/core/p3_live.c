@@ -58,6 +58,7 @@ static int find_name(char *name, const struct p3_module *module, int n) {
         before = n;
         n += step;
     }
+    int is_set = n - before == 1;
     while (answer == 0 && n - before > 1) {
         int middle = before + (n - before) / 2;
         if (taken(name, module, middle) > 0)
@@ -65,7 +66,7 @@ static int find_name(char *name, const struct p3_module *module, int n) {
         else
             n = middle;
     }
-    return answer < 0 || taken(name, module, n) < 0 ? P3_SAID : n;
+    return answer < 0 || (!is_set && taken(name, module, n) < 0) ? P3_SAID : n;
 }
 
 /* No profile goes to /dev/null, and none may go beside another device, or a folder. */
@@ -121,7 +122,7 @@ int p3_live_beside(const struct p3_module *module, uint32_t epoch, int (*fill)(s
 /* The first file of the pool that no living process counts in, or a new one behind those that are in use. */
 static int take(struct p3_file *file, const struct p3_counter *by) {
     enum { MOST = 1 << 14 }; /* each costs system calls */
-    struct p3_counter alone = {.module = by->module, .child = by->child};
+    struct p3_counter alone = {.module = by->module, .child = by->child, .ahead = by->ahead};
     for (int n = 0; n < MOST; n++) {
         int failed = p3_file_name(path, sizeof path, by->module, n);
         if (!failed)
@@ -136,10 +137,18 @@ static int take(struct p3_file *file, const struct p3_counter *by) {
     return create_from(file, path, &alone, MOST);
 }
 
+/* What the modules' counters take in a file. */
+static uint64_t blocks_size(const struct p3_module *m) {
+    uint64_t size = 0;
+    for (; m != NULL; m = m->next)
+        size += (m->flags & P3_IN_AREA) == 0 ? m->block->size : 0;
+    return size;
+}
+
 /* As the pattern says: the file of a pool, or one of this process alone. */
 static int start(const struct p3_module *module) {
     struct p3_owner self = p3_name_pooled() ? p3_owner_self() : (struct p3_owner){.pid = 0};
-    struct p3_counter by = {.module = module, .child = child};
+    struct p3_counter by = {.module = module, .child = child, .ahead = blocks_size(module)};
     int pooled = 0;
     for (size_t i = 0; i < sizeof self.boot; i++)
         pooled |= self.boot[i];
@@ -147,6 +156,7 @@ static int start(const struct p3_module *module) {
     if (failed || !pooled)
         return failed ? failed : create_from(&live, path, &by, 0);
     by.owner = &self;
+    by.ahead += p3_started_size(module->page);
     return take(&live, &by);
 }
 
@@ -198,7 +208,7 @@ void p3_live_start(const struct p3_module *first) {
 }
 
 void p3_live_module(struct p3_module *m) {
-    if (live.header == NULL || m->live)
+    if (live.header == NULL || m->live || (m->flags & P3_IN_AREA) != 0)
         return;
     int failed = go_live(m, NULL, 1);
     if (failed)

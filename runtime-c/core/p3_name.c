@@ -28,6 +28,8 @@ static struct {
     int fd;
     dev_t dev;
     ino_t ino;
+    int held; /* nobody changes it for now: whether it is another one is asked once */
+    int known, changed;
 } root = {.fd = -1};
 
 /* What is too long is nothing that anyone knows. */
@@ -145,7 +147,16 @@ static int root_is_ours(void) {
 /* An emulator may take "/" for another folder than the one below which it looks paths up. */
 static int root_has_changed(void) {
     struct stat s;
-    return fstatat(AT_FDCWD, "/", &s, 0) != 0 || s.st_dev != root.dev || s.st_ino != root.ino;
+    if (root.held && root.known)
+        return root.changed;
+    root.changed = fstatat(AT_FDCWD, "/", &s, 0) != 0 || s.st_dev != root.dev || s.st_ino != root.ino;
+    root.known = 1;
+    return root.changed;
+}
+
+void p3_name_hold(int held) {
+    root.held = held;
+    root.known = 0;
 }
 
 void p3_name_end(void) {

@@ -28,9 +28,15 @@ static int digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Stays zero where it is not known. */
+/* Stays zero where it is not known. A forked child has its parent's. */
 static void find_boot(uint8_t boot[16]) {
+    static uint8_t known[16];
+    static int is_known;
     char text[64];
+    if (is_known) {
+        memcpy(boot, known, sizeof known);
+        return;
+    }
     uint8_t found[16] = {0};
     ssize_t n = p3_read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
     int digits = 0;
@@ -39,8 +45,11 @@ static void find_boot(uint8_t boot[16]) {
             found[digits / 2] |= (uint8_t)(digit(text[i]) << (digits % 2 == 0 ? 4 : 0));
             digits++;
         }
-    if (digits == 32)
-        memcpy(boot, found, sizeof found);
+    if (digits != 32)
+        return;
+    memcpy(known, found, sizeof found);
+    memcpy(boot, found, sizeof found);
+    is_known = 1;
 }
 
 struct p3_owner p3_owner_self(void) {

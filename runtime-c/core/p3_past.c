@@ -83,7 +83,7 @@ static int add(const uint64_t *now, uint64_t size, const struct p3_module *modul
         munmap(part.block, part.mapped);
         return failed;
     }
-    describe(&part, module != NULL ? P3_BLOCK_MODULE : P3_BLOCK_ARENA, number);
+    describe(&part, module != NULL ? module->block->kind : P3_BLOCK_ARENA, number);
     parts[n_parts++] = part;
     return 0;
 }

@@ -47,41 +47,42 @@ static int is_alike(const struct p3_raw_header *header, const struct p3_counter 
 }
 
 /* It still has its name, all of it is there, and whoever counted in it does so no more. */
-static int is_left(int fd, const char *path, const struct p3_raw_header *header, const struct p3_owner *self) {
+static int is_left(int fd, struct stat *s, const char *path, const struct p3_raw_header *header, const struct p3_owner *self) {
     struct p3_place place = p3_place(path);
-    struct stat s, named;
-    return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) &&
-           fstatat(place.folder, place.name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == s.st_dev &&
-           named.st_ino == s.st_ino && header->file_size >= header->page &&
-           header->file_size <= (uint64_t)s.st_size && header->text_size <= header->file_size &&
-           is_whole(fd, header) && !p3_owner_lives(header, self) && p3_file_reserve(fd, header->file_size) == 0;
+    struct stat named;
+    return fstat(fd, s) == 0 && S_ISREG(s->st_mode) &&
+           fstatat(place.folder, place.name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == s->st_dev &&
+           named.st_ino == s->st_ino && header->file_size >= header->page &&
+           header->file_size <= (uint64_t)s->st_size && header->text_size <= header->file_size &&
+           is_whole(fd, header) && !p3_owner_lives(header, self) && p3_file_reserve(fd, s, header->file_size) == 0;
 }
 
-/* EBUSY, P3_APART, or 0: it is locked, and as in `header`. */
-static int check(int fd, const char *path, struct p3_raw_header *header, const struct p3_counter *by) {
+/* EBUSY, P3_APART, or 0: it is locked, and as in `header` and `s`. */
+static int check(int fd, struct stat *s, const char *path, struct p3_raw_header *header, const struct p3_counter *by) {
     if (!read_at(fd, header, sizeof *header, 0) || !is_alike(header, by))
         return EBUSY;
     if ((header->flags & P3_RAW_APART) != 0)
         return P3_APART;
     /* Once more when no one can change it. */
     int mine = memcmp(header->boot, by->owner->boot, sizeof header->boot) == 0 && p3_owner_lock(fd) == 0 && read_at(fd, header, sizeof *header, 0) &&
-               (header->flags & (P3_RAW_LOST | P3_RAW_UNSAVED)) == 0 && is_left(fd, path, header, by->owner);
+               (header->flags & (P3_RAW_LOST | P3_RAW_UNSAVED)) == 0 && is_left(fd, s, path, header, by->owner);
     return mine ? 0 : EBUSY;
 }
 
 int p3_pool_take(struct p3_file *file, const char *path, const struct p3_counter *by) {
     struct p3_place place = p3_place(path);
     struct p3_raw_header header;
+    struct stat s;
     int fd = openat(place.folder, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? ENOENT : EBUSY;
-    int failed = check(fd, path, &header, by);
+    int failed = check(fd, &s, path, &header, by);
     if (failed) {
         close(fd);
         return failed;
     }
     *file = (struct p3_file){.fd = -1, .path = path, .page = header.page, .size = header.file_size, .shared = 1};
-    if (p3_file_begin(file, fd) != 0)
+    if (p3_file_begin(file, fd, &s) != 0)
         return EBUSY;
     p3_owner_write(file->header, by->owner);
     __atomic_fetch_add(by->child ? &file->header->children : &file->header->runs, 1, __ATOMIC_RELAXED);
@@ -95,6 +96,8 @@ static int is_block(const struct p3_file *file, const struct p3_raw_block *block
 
 /* Pages that were reserved and never became a block begin with zeros. */
 int p3_pool_next(const struct p3_file *file, int fd, uint64_t *at, struct p3_raw_block *block) {
+    if (*at == 0)
+        *at = p3_round_up(sizeof *file->header + file->header->text_size, file->page);
     while (*at < file->size && read_at(fd, block, sizeof *block, *at)) {
         int found = is_block(file, block, *at);
         *at += found ? block->size : file->page;

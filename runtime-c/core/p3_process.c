@@ -28,15 +28,10 @@ static const char *append(const char *text, size_t n) {
 
 ssize_t p3_read_file(const char *path, char *out, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t n = 0;
-    ssize_t got = fd < 0 ? -1 : 1;
-    while (got > 0 && n < size) {
-        got = read(fd, out + n, size - n);
-        n += got > 0 ? (size_t)got : 0;
-    }
+    ssize_t n = fd < 0 ? -1 : read(fd, out, size);
     if (fd >= 0)
         close(fd);
-    return got < 0 ? -1 : (ssize_t)n;
+    return n;
 }
 
 /* Whether the numbers in /proc are those that this process sees: one that was given a name space of process ids may still have

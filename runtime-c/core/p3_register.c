@@ -2,7 +2,7 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_absent.c, p3_arena.c, p3_create.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_shift.c, p3_signal.c, p3_slot.c, p3_thread_name.c, p3_threads.c, p3_walker.c.
+ * Calls: p3_absent.c, p3_area.c, p3_arena.c, p3_create.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_shift.c, p3_signal.c, p3_slot.c, p3_thread_name.c, p3_threads.c, p3_walker.c.
  * In signal handlers: act_on_signal; the rest in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -18,10 +18,13 @@
 static struct p3_module *modules;
 static int act_on_signal(enum p3_wish wish);
 
-static void start(struct p3_module *m) {
-    p3_live_module(m);
-    p3_arena_tables(m, m->next == NULL ? p3_reserve_wanted() : 0);
-    p3_hot_start(m);
+/* The modules from `first` up to `end` count in the profile from now on. */
+static void start(struct p3_module *first, const struct p3_module *end) {
+    for (struct p3_module *m = first; m != end; m = m->next)
+        p3_live_module(m);
+    p3_arena_tables(first, end, end == NULL ? p3_reserve_wanted() : 0);
+    for (struct p3_module *m = first; m != end; m = m->next)
+        p3_hot_start(m);
     p3_walker_start();
 }
 
@@ -54,6 +57,7 @@ int p3_counts_alone(void) {
  * and what they locked will stay so: see the table in p3_internal.h. */
 static void in_child(void) {
     struct p3_quiet before = p3_enter();
+    p3_name_hold(1);
     p3_absent_inherit(p3_live_file());
     if (!p3_counts_alone() && p3_absent_share())
         p3_complain("profile", "a forked child cannot get counters of its own: its counts and its parent's are lost", 0);
@@ -62,21 +66,10 @@ static void in_child(void) {
         p3_live_start(modules);
         p3_arena_restart();
     }
-    for (struct p3_module *m = modules; m != NULL; m = m->next)
-        start(m);
+    start(modules, NULL);
+    p3_name_hold(0);
     p3_shift_again();
     p3_leave(before);
-}
-
-static int same_program(const struct p3_module *a, const struct p3_module *b) {
-    return memcmp(a->program, b->program, sizeof a->program) == 0 && a->copy == b->copy;
-}
-
-static int is_registered(const struct p3_module *module) {
-    const struct p3_module *m = modules;
-    while (m != NULL && m != module)
-        m = m->next;
-    return m != NULL;
 }
 
 /* In a library, these two tell dlclose() from the end of the process, in which other threads still count:
@@ -116,6 +109,7 @@ static int are_known(uint64_t threads) {
 static void start_process(struct p3_module *first) {
     p3_align_break();
     p3_name_start();
+    p3_name_hold(1);
     p3_shift_start(&modules, first, p3_in_program());
     enum p3_watched watched = p3_create_watched();
     p3_shift_watch(watched);
@@ -130,37 +124,49 @@ static void start_process(struct p3_module *first) {
     if (failed) /* children would count in the file of their parent */
         p3_live_lost();
     p3_arena_restart();
+    p3_name_hold(0);
 }
 
-static void add_module(struct p3_module *module) {
-    if (modules == NULL)
-        start_process(module);
-    module->next = modules;
-    modules = module;
-    start(module);
-    p3_shift_module(module);
-    if (module->next == NULL)
-        p3_shift_reserve();
-    for (uint32_t i = 0; i < module->n_tables && p3_live_file() != NULL; i++)
+/* What was counted in memory is counted in the profile. */
+static void recount(struct p3_module *module) {
+    for (uint32_t i = 0; i < module->n_tables; i++)
         if (p3_arena_in_memory(module->tables[i].level[0]))
             p3_slot_recount(&module->tables[i]);
 }
 
+/* All modules of the link at once: the constructors of the others find nothing to do. */
+static void add_modules(struct p3_module *module) {
+    struct p3_module *before = modules, *first = p3_area_list(module, before);
+    for (struct p3_module *m = first; m != before; m = m->next)
+        m->flags |= P3_REGISTERED;
+    if (before == NULL)
+        start_process(first);
+    modules = first;
+    start(modules, before);
+    p3_shift_modules(modules, before);
+    if (before == NULL)
+        p3_shift_reserve();
+    for (struct p3_module *m = modules; m != before && p3_live_file() != NULL; m = m->next)
+        recount(m);
+}
+
 void __p3_register(struct p3_module *module) {
+    if ((module->flags & P3_REGISTERED) != 0)
+        return;
     struct p3_quiet before = p3_enter();
     if (module->abi != P3_ABI)
         p3_complain("runtime", "a module was rewritten by another version; rewrite all of them", 0);
-    else if (modules != NULL && !same_program(modules, module))
+    else if (modules != NULL && !p3_is_same_program(modules, module))
         p3_complain("runtime", "modules of two rewritings in one program; the later are ignored", 0);
-    else if (!is_registered(module))
-        add_module(module);
+    else
+        add_modules(module);
     p3_leave(before);
 }
 
 static int is_unsaved(void) {
     int unsaved = p3_arena_is_unsaved() || p3_hot_is_unsaved();
     for (struct p3_module *m = modules; m != NULL; m = m->next)
-        unsaved |= !m->live;
+        unsaved |= !m->live && (m->flags & P3_IN_AREA) == 0;
     return unsaved;
 }
 
@@ -171,7 +177,7 @@ struct destination {
 
 static int store_module(const struct p3_module *m, uint32_t shift, int64_t distance, void *to) {
     const struct destination *d = to;
-    return m->live ? 0 : p3_file_module(d->file, d->fd, m, shift, p3_counters_at(m, distance));
+    return m->live || (m->flags & P3_IN_AREA) != 0 ? 0 : p3_file_module(d->file, d->fd, m, shift, p3_counters_at(m, distance));
 }
 
 /* Writes to `file` what is only in memory; an errno. */

@@ -296,11 +296,15 @@ static int map_module(struct p3_module *m, const struct p3_shift *s) {
     return 0;
 }
 
-/* All that is mapped of this runtime, where only modules before `end` are. */
-static void unmap_before(const struct p3_shift *s, const struct p3_module *end) {
-    for (const struct p3_module *m = *modules; m != end; m = m->next)
-        unmap_module(m, s->distance, AREAS);
-    unmap_pages(at(&own, s->distance), sizeof own);
+/* All modules from `first` up to `end`, or none of them; an errno. */
+static int map_modules(struct p3_module *first, const struct p3_module *end, const struct p3_shift *s) {
+    struct p3_module *m = first;
+    int failed = 0;
+    while (m != end && (failed = map_module(m, s)) == 0)
+        m = m->next;
+    for (const struct p3_module *n = first; failed && n != m; n = n->next)
+        unmap_module(n, s->distance, AREAS);
+    return failed;
 }
 
 /* How many mappings this runtime makes at a shift. */
@@ -315,7 +319,9 @@ static uint64_t count_maps(void) {
 static void unmap_part(const struct p3_shift *s) {
     if (!mapped[s->number])
         return;
-    unmap_before(s, NULL);
+    for (const struct p3_module *m = *modules; m != NULL; m = m->next)
+        unmap_module(m, s->distance, AREAS);
+    unmap_pages(at(&own, s->distance), sizeof own);
     mapped[s->number] = 0;
 }
 
@@ -334,16 +340,12 @@ static int map_part(const struct p3_shift *s) {
         return ENOMEM;
     if (!map_pages(at(&own, s->distance), sizeof own))
         return EEXIST;
-    struct p3_module *m = *modules;
-    int failed = 0;
-    while (m != NULL && (failed = map_module(m, s)) == 0)
-        m = m->next;
-    if (failed) {
-        unmap_before(s, m);
-        return failed;
-    }
-    begin_own(s);
-    return 0;
+    int failed = map_modules(*modules, NULL, s);
+    if (failed)
+        unmap_pages(at(&own, s->distance), sizeof own);
+    else
+        begin_own(s);
+    return failed;
 }
 
 /* Everywhere, or nowhere; an errno. */
@@ -565,34 +567,35 @@ static void map_lost(const struct p3_module *m, const struct p3_shift *s) {
     p3_live_lost();
 }
 
-/* Of a module that registers when there are shifts: in a library that is loaded later. */
-static void map_later(struct p3_module *m, const struct p3_shift *s) {
-    int is_first = m->next == NULL, failed = 0;
-    if (is_first)
+/* Of modules that register when there are shifts: in a library that is loaded later. */
+static void map_later(struct p3_module *first, const struct p3_module *end, const struct p3_shift *s) {
+    int are_first = end == NULL, failed = 0;
+    if (are_first)
         failed = map_part(s);
     else if (mapped[s->number])
-        failed = map_module(m, s);
+        failed = map_modules(first, end, s);
     if (failed == 0)
         return;
     if (is_vacant(s)) {
-        for (const struct p3_module *n = m->next; n != NULL; n = n->next)
+        for (const struct p3_module *n = end; n != NULL; n = n->next)
             unmap_module(n, s->distance, AREAS);
-        if (!is_first)
+        if (!are_first)
             unmap_pages(at(&own, s->distance), sizeof own);
         mapped[s->number] = 0;
         return;
     }
-    map_lost(m, s);
-    if (is_first && map_pages(at(&own, s->distance), sizeof own))
+    for (const struct p3_module *m = first; m != end; m = m->next)
+        map_lost(m, s);
+    if (are_first && map_pages(at(&own, s->distance), sizeof own))
         begin_own(s);
 }
 
-void p3_shift_module(struct p3_module *m) {
+void p3_shift_modules(struct p3_module *first, const struct p3_module *end) {
     if (all == NULL)
         return;
     lock();
     for (uint32_t i = 1; i < all->n; i++)
-        map_later(m, &all->shifts[i]);
+        map_later(first, end, &all->shifts[i]);
     unlock();
 }
 
@@ -688,7 +691,7 @@ void p3_shift_enter(struct p3_shift *s) { (void)s; }
 int p3_shift_is_entered(const struct p3_shift *s) { return (void)s, 1; }
 uint64_t p3_shift_owned(void) { return 0; }
 void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program) { (void)modules, (void)first, (void)in_program; }
-void p3_shift_module(struct p3_module *m) { (void)m; }
+void p3_shift_modules(struct p3_module *first, const struct p3_module *end) { (void)first, (void)end; }
 void p3_shift_reserve(void) {}
 int p3_shift_forked(void) { return 1; }
 void p3_shift_again(void) {}

@@ -20,6 +20,8 @@ static char *block;
 static uint64_t block_size;
 static struct p3_raw_started *record;
 
+uint64_t p3_started_size(uint64_t page) { return p3_round_up(P3_STARTED_SIZE, page); }
+
 static uint64_t fnv(uint64_t hash, const void *data, size_t n) {
     const uint8_t *p = data;
     while (n-- > 0)
@@ -83,13 +85,9 @@ static struct p3_raw_started *find(void) {
 }
 
 static int map(int fd, uint64_t size, uint64_t offset) {
-    block = p3_map(size);
+    block = p3_map_of_file(size, fd, offset);
     block_size = size;
-    if (block == NULL || p3_map_file(block, size, fd, offset) == 0)
-        return block != NULL;
-    munmap(block, size);
-    block = NULL;
-    return 0;
+    return block != NULL;
 }
 
 /* In the blocks that are there; their number. */
@@ -97,7 +95,7 @@ static unsigned find_in_file(const struct p3_file *file, int fd) {
     struct p3_raw_block header;
     uint64_t at = 0;
     unsigned n = 0;
-    while (record == NULL && p3_pool_next(file, fd, &at, &header)) {
+    while (file->shared && record == NULL && p3_pool_next(file, fd, &at, &header)) {
         if (header.kind != P3_BLOCK_STARTED || header.crc != p3_block_crc(&header))
             continue;
         n++;
@@ -109,7 +107,7 @@ static unsigned find_in_file(const struct p3_file *file, int fd) {
 }
 
 static void add_block(struct p3_file *file, int fd) {
-    struct p3_raw_block header = {.kind = P3_BLOCK_STARTED, .size = p3_round_up(P3_STARTED_SIZE, file->page)};
+    struct p3_raw_block header = {.kind = P3_BLOCK_STARTED, .size = p3_started_size(file->page)};
     uint64_t at;
     if (p3_file_claim(file, fd, header.size, &at) != 0)
         return;
@@ -124,13 +122,13 @@ static void add_block(struct p3_file *file, int fd) {
 }
 
 void p3_started_add(struct p3_file *file, int child) {
-    int fd = p3_file_open(file);
+    int fd = p3_file_borrow(file);
     if (fd < 0)
         return;
     describe();
     if (find_in_file(file, fd) < P3_STARTED_MOST && record == NULL)
         add_block(file, fd);
-    close(fd);
+    p3_file_give_back(file, fd);
     if (record != NULL)
         ++*(child ? &record->children : &record->runs);
 }

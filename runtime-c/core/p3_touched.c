@@ -2,7 +2,7 @@
 /* Which pages of memory hold anything, where most were never touched: to read those would bring in each of them, which
  * is cheaper than to ask only where they are few.
  *
- * Calls: nothing.
+ * Calls: p3_layout.c.
  * In signal handlers: all of it.
  *
  * /proc/self/pagemap has 64 bits for each page: it is in memory, in swap, or neither, as one that was never touched. (mincore()
@@ -11,6 +11,7 @@
 #include "p3_internal.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { PIECE = 512, FEW = 16 };
@@ -18,8 +19,10 @@ enum { PIECE = 512, FEW = 16 };
 struct pagemap {
     int fd; /* -1: nothing is known */
     uint64_t page; /* bytes */
+    uint64_t n; /* number of entries */
     uint64_t first; /* number of the page of the first of */
-    uint64_t entries[PIECE];
+    uint64_t *entries;
+    uint64_t piece[PIECE];
 };
 
 static int is_touched(uint64_t entry) { return (entry >> 62) != 0; }
@@ -44,14 +47,14 @@ static void forget(struct pagemap *map) {
 /* How many of `n` pages, from this one on, were certainly never touched. */
 static uint64_t untouched(struct pagemap *map, const char *page, uint64_t n) {
     uint64_t number = (uintptr_t)page / map->page, found = 0;
-    if (map->fd >= 0 && number - map->first >= PIECE) {
+    if (map->fd >= 0 && number - map->first >= map->n) {
         map->first = number;
-        if (!look(map, number, PIECE, map->entries))
+        if (!look(map, number, map->n, map->entries))
             forget(map);
     }
     if (map->fd < 0)
         return 0;
-    uint64_t at = number - map->first, most = n < PIECE - at ? n : PIECE - at;
+    uint64_t at = number - map->first, most = n < map->n - at ? n : map->n - at;
     while (found < most && !is_touched(map->entries[at + found]))
         found++;
     return found;
@@ -64,13 +67,28 @@ static int is_zero(const uint64_t *words, uint64_t n) {
     return any == 0;
 }
 
+/* Of many pages all entries are had at once, where there is memory. */
+static void begin(struct pagemap *map, uint64_t pages) {
+    map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (map->fd >= 0 && !knows_us(map))
+        forget(map);
+    uint64_t *more = map->fd >= 0 && pages > PIECE ? p3_map(pages * sizeof *more) : NULL;
+    map->entries = more != NULL ? more : map->piece;
+    map->n = more != NULL ? pages : PIECE;
+    map->first = UINT64_MAX - map->n;
+}
+
+static void end(struct pagemap *map) {
+    if (map->entries != map->piece)
+        munmap(map->entries, map->n * sizeof *map->entries);
+    forget(map);
+}
+
 int p3_touched_each(const void *from, uint64_t size, p3_touched_do *each, void *with) {
-    struct pagemap map = {.fd = -1, .page = (uint64_t)sysconf(_SC_PAGESIZE), .first = UINT64_MAX - PIECE};
+    struct pagemap map = {.fd = -1, .page = (uint64_t)sysconf(_SC_PAGESIZE), .entries = map.piece};
     int failed = 0;
     if (size > FEW * map.page)
-        map.fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (map.fd >= 0 && !knows_us(&map))
-        forget(&map);
+        begin(&map, size / map.page);
     for (uint64_t at = 0; at < size && !failed;) {
         const char *page = (const char *)from + at;
         uint64_t skipped = untouched(&map, page, (size - at) / map.page) * map.page;
@@ -78,6 +96,6 @@ int p3_touched_each(const void *from, uint64_t size, p3_touched_do *each, void *
             failed = each(with, at, map.page);
         at += skipped == 0 ? map.page : skipped;
     }
-    forget(&map);
+    end(&map);
     return failed;
 }

@@ -14,6 +14,7 @@ use zerocopy::byteorder::{BE, ByteOrder, LE, U32};
 use zerocopy::{FromBytes, IntoBytes};
 
 pub mod absent;
+mod area;
 mod aside;
 mod counts;
 mod names;
@@ -28,6 +29,7 @@ pub use crate::runtime::problem::Problem;
 use crate::runtime::problem::damaged;
 use crate::runtime::source::Source;
 use crate::runtime::window::{Crc, Window};
+use area::Described;
 use aside::Aside;
 pub use names::ThreadName;
 pub use started::Started;
@@ -242,8 +244,13 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         while let Some((found, block, mut crc)) = self.next_block(at, page)? {
             let end = found + block.size.get();
             let kind = block.kind.get();
-            let records = match kind {
-                format::MODULE => self.read_records(&block, found, end, &mut crc)?,
+            if matches!(kind, format::MODULE | format::AREA) && block.used.get() != 0 {
+                at = end;
+                continue;
+            }
+            let modules = match kind {
+                format::MODULE => vec![self.read_only_module(&block, found, end, &mut crc)?],
+                format::AREA => self.read_modules(&block, found, end, &mut crc)?,
                 format::ARENA
                 | format::STARTED
                 | format::SAMPLE
@@ -258,7 +265,13 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             }
             let inside = found + BLOCK_SIZE as u64;
             match kind {
-                format::MODULE => self.read_module(&block, &records, found, raw)?,
+                format::MODULE | format::AREA => {
+                    let mut aside = self.baseline_from(&block, found + block.counters_offset.get());
+                    let functions = raw.shifts.entry(block.shift.get()).or_default();
+                    for module in modules {
+                        self.read_module(&module, found, &mut aside, functions)?;
+                    }
+                }
                 format::ARENA => {
                     let aside = self.baseline_from(&block, found);
                     self.read_arena(inside, end, aside, raw)?;
@@ -302,7 +315,29 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         Ok(Some((found, block, crc)))
     }
 
-    /// The function records of a module, once it is known that they and the counters are inside the block.
+    /// The module that has the block from `at` to `end` for itself.
+    fn read_only_module(
+        &mut self,
+        block: &Block<O>,
+        at: u64,
+        end: u64,
+        crc: &mut Crc,
+    ) -> Result<Described<O>, Problem> {
+        let (counters, n_counters) = (block.counters_offset.get(), block.n_counters.get());
+        let data = n_counters.checked_mul(8);
+        let data = data.and_then(|n| n.checked_add(counters));
+        if data.is_none_or(|d| d > end - at) {
+            return Err(damaged("a module's counts lie outside its block"));
+        }
+        let records = self.read_records(block, at, at + counters, crc)?;
+        Ok(Described {
+            records,
+            counters,
+            n_counters,
+        })
+    }
+
+    /// The function records of a module that is described from `at` on, once it is known that they end at `end`.
     fn read_records(
         &mut self,
         block: &Block<O>,
@@ -310,14 +345,10 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         end: u64,
         crc: &mut Crc,
     ) -> Result<Vec<Function<O>>, Problem> {
-        let space = end - at;
-        let (n, counters) = (block.n_functions.get(), block.counters_offset.get());
+        let n = block.n_functions.get();
         let table = n.checked_mul(FUNCTION_SIZE as u64);
         let table = table.and_then(|n| n.checked_add(BLOCK_SIZE as u64));
-        let data = block.n_counters.get().checked_mul(8);
-        let data = data.and_then(|n| n.checked_add(counters));
-        let fits = table.is_some_and(|t| t <= counters && t <= space) && n <= MOST_FUNCTIONS;
-        if !fits || data.is_none_or(|d| d > space) {
+        if table.is_none_or(|t| t > end - at) || n > MOST_FUNCTIONS {
             return Err(damaged("a module's counts lie outside its block"));
         }
         let first = at + BLOCK_SIZE as u64;

@@ -14,7 +14,7 @@ constants! {
     /// First bytes of a chunk: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 11;
+    VERSION "P3_RAW_VERSION": u32 = 12;
     /// Flag: counts were lost, because there was no memory or space.
     LOST "P3_RAW_LOST": u32 = 1;
     /// Flag: the program resets its counts (p3_profile_reset), so no other process takes the file over.
@@ -73,6 +73,8 @@ constants! {
     PAST "P3_BLOCK_PAST": u32 = 8;
     /// Block: what is known of the threads that counted at so many shifts.
     NAMES "P3_BLOCK_NAMES": u32 = 9;
+    /// Block: counters of several modules, which are side by side.
+    AREA "P3_BLOCK_AREA": u32 = 10;
     /// Number of records in a P3_BLOCK_NAMES.
     NAMES_IN_BLOCK "P3_NAMES_IN_BLOCK": u32 = 126;
     /// Most bytes of the name of a thread.
@@ -240,23 +242,25 @@ structures! {
         /// size with this header; a multiple of the page
         size: U64<O>,
         /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS,
-        /// P3_BLOCK_PAST, P3_BLOCK_NAMES
+        /// P3_BLOCK_PAST, P3_BLOCK_NAMES, P3_BLOCK_AREA
         kind: U32<O>,
-        /// module: its number in the manifest; arena: its number in the file; past: number of the block that the
-        /// baseline belongs to; names: how many blocks of that kind come before
+        /// module: its number in the manifest; area: that of its first module; arena: its number in the file; past:
+        /// number of the block that the baseline belongs to; names: how many blocks of that kind come before
         module: U32<O>,
-        /// module: number of function records, which follow this header; past: kind of that block
+        /// module: number of function records, which follow this header; area: number of modules; past: kind of that
+        /// block
         n_functions: U64<O>,
-        /// module: offset of the counters in the block, a multiple of the page; past: offset of the first of two areas
+        /// module, area: offset of the counters in the block, a multiple of the page; past: offset of the first of two
+        /// areas
         counters_offset: U64<O>,
-        /// module: number of counters, of 8 bytes; past: number of counters of an area
+        /// module, area: number of counters, of 8 bytes; past: number of counters of an area
         n_counters: U64<O>,
-        /// arena: bytes from its beginning that were given to chunks
+        /// arena: bytes from its beginning that were given to chunks; module, area: not 0: it is being written
         used: U64<O>,
-        /// module: number of the distance at which a thread's counters were, 0 for the first thread's; past: that of
-        /// the block that the baseline belongs to
+        /// module, area: number of the distance at which a thread's counters were, 0 for the first thread's; past: that
+        /// of the block that the baseline belongs to
         shift: U32<O>,
-        /// CRC-32 of size … n_counters, of the records, and of the shift unless it is 0
+        /// CRC-32 of size … n_counters, of the records (area: of the modules' checksums), and of the shift unless it is 0
         crc: U32<O>,
     }
 

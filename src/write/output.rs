@@ -43,6 +43,7 @@ const RUNTIME: &[(&str, &str, &str)] = runtime! {
     "" "p3-run.sh"
     "core/" "p3_abi.h"
     "core/" "p3_absent.c"
+    "core/" "p3_area.c"
     "core/" "p3_arena.c"
     "sampling/" "p3_chance.c"
     "core/" "p3_crc.c"

@@ -7,6 +7,7 @@ mod support;
 
 /// What users type, read and get wrong.
 mod annotated;
+mod areas;
 mod attributes;
 mod book;
 mod build;

@@ -173,10 +173,11 @@ fn killed_at(pool: &Pool, call: &str, number: u32) -> Option<bool> {
 /// finds whole counts, and takes no more room.
 #[test]
 fn killed_at_any_system_call() {
-    const CALLS: [&str; 14] = [
+    const CALLS: [&str; 15] = [
         "openat",
         "pread64",
         "pwrite64",
+        "pwritev",
         "flock",
         "fallocate",
         "mmap",

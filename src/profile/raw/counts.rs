@@ -1,31 +1,28 @@
 //! Counters of modules, and hash tables in arenas.
 
-use super::{
-    Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add_count, damaged, sum_or_overflow,
-    with_shift,
-};
+use super::{Aside, CHUNK_MAGIC, Described, Problem, Raw, RawFunction, Reader};
+use super::{add_count, damaged, sum_or_overflow, with_shift};
 use crate::base::index::FuncId;
 use crate::copies::plan::keys::Keys;
 use crate::runtime::abi;
-use crate::runtime::format::{self, Block, Chunk, Function, Slot};
+use crate::runtime::format::{self, Chunk, Function, Slot};
 use std::collections::BTreeMap;
 use zerocopy::FromBytes;
 use zerocopy::byteorder::{ByteOrder, LE};
 
 impl<O: ByteOrder> Reader<'_, O> {
+    /// Adds the counts of a module, whose block begins at `at`, to those of its functions.
     pub(super) fn read_module(
         &mut self,
-        block: &Block<O>,
-        records: &[Function<O>],
+        module: &Described<O>,
         at: u64,
-        raw: &mut Raw,
+        aside: &mut Aside<O>,
+        functions: &mut BTreeMap<FuncId, RawFunction>,
     ) -> Result<(), Problem> {
-        let counters = at + block.counters_offset.get();
-        let mut aside = self.baseline_from(block, counters);
-        let functions = raw.shifts.entry(block.shift.get()).or_default();
+        let counters = at + module.counters;
         // In order and disjoint: no counter is read twice.
         let mut free = 0;
-        for record in records {
+        for record in &module.records {
             let func = FuncId(record.func.get());
             let function = functions.entry(func).or_default();
             let (kind, first) = (record.kind.get(), record.first.get());
@@ -33,12 +30,12 @@ impl<O: ByteOrder> Reader<'_, O> {
                 continue; // its counts are in chunks
             }
             let last = first.checked_add(record.size.get());
-            let inside = last.is_some_and(|l| l <= block.n_counters.get());
+            let inside = last.is_some_and(|l| l <= module.n_counters);
             if kind > abi::FORKS || first < free || !inside {
                 let problem = "overlap, or lie outside its block";
                 return Err(damaged(format!("the counts of function {func} {problem}")));
             }
-            self.read_function(record, counters, &mut aside, function)?;
+            self.read_function(record, counters, aside, function)?;
             free = first + record.size.get();
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::version::OLDEST;
 use super::*;
 use crate::profile::tests::{PAGE, put_checksum, raw_profile, seal_checksums};
+use crate::runtime::abi;
 use crate::runtime::window::WINDOW;
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -124,7 +125,7 @@ fn a_file_of_the_version_before_is_read() {
     assert_eq!(expected.absent, 0);
     write_bytes(&mut older, 8, &(OLDEST - 1).to_le_bytes());
     let error = parse(&older).unwrap_err();
-    assert_eq!(error.to_string(), "raw format version 7 (this build: 11)");
+    assert_eq!(error.to_string(), "raw format version 7 (this build: 12)");
 }
 
 /// By version, flags, and how counts are updated.
@@ -224,4 +225,108 @@ fn long_arguments() {
     let counts = BTreeMap::from([(2, 4), (4, 6)]);
     assert_eq!(raw.functions[&FuncId(1)].counts, counts);
     assert!(with(MOST_TEXT + 1).is_err());
+}
+
+/// Of one function, whose counters are an array of three.
+fn describe_module(number: u32) -> Vec<u8> {
+    let mut bytes = BLOCK_MAGIC.to_le_bytes().to_vec();
+    bytes.extend((2 * PAGE as u64).to_le_bytes());
+    bytes.extend([format::MODULE, number].map(u32::to_le_bytes).concat());
+    let numbers = [1, PAGE as u64, PAGE as u64 / 8, 0, 0];
+    bytes.extend(numbers.map(u64::to_le_bytes).concat());
+    bytes.extend([number, abi::ARRAY].map(u32::to_le_bytes).concat());
+    bytes.extend([3, 0].map(u64::to_le_bytes).concat());
+    let records = BLOCK_SIZE..BLOCK_SIZE + FUNCTION_SIZE;
+    put_checksum(&mut bytes, 8..48, records, BLOCK_SIZE - 4);
+    bytes
+}
+
+/// The checksum of an area of two modules.
+fn seal_area(bytes: &mut [u8]) {
+    let crc = |module: usize| {
+        let at = PAGE + BLOCK_SIZE + module * (BLOCK_SIZE + FUNCTION_SIZE) + BLOCK_SIZE - 4;
+        bytes[at..at + 4].to_vec()
+    };
+    let crcs = [crc(0), crc(1)].concat();
+    let end = bytes.len();
+    let mut with_crcs = [&*bytes, &crcs].concat();
+    put_checksum(
+        &mut with_crcs,
+        PAGE + 8..PAGE + 48,
+        end..end + 8,
+        PAGE + BLOCK_SIZE - 4,
+    );
+    bytes.copy_from_slice(&with_crcs[..end]);
+}
+
+/// A file with an area of functions 4 and 5, each in a module of its own.
+fn make_area() -> Vec<u8> {
+    let mut bytes = raw_profile(&[], &[]);
+    bytes.truncate(PAGE);
+    bytes.extend(BLOCK_MAGIC.to_le_bytes());
+    bytes.extend((3 * PAGE as u64).to_le_bytes());
+    bytes.extend([format::AREA, 4].map(u32::to_le_bytes).concat());
+    let numbers = [2, PAGE as u64, 2 * PAGE as u64 / 8, 0, 0];
+    bytes.extend(numbers.map(u64::to_le_bytes).concat());
+    bytes.extend([describe_module(4), describe_module(5)].concat());
+    for counts in [[1, 0, 2], [0, 3, 0u64]] {
+        bytes.resize(bytes.len().next_multiple_of(PAGE), 0);
+        bytes.extend(counts.map(u64::to_le_bytes).concat());
+    }
+    bytes.resize(4 * PAGE, 0);
+    seal_area(&mut bytes);
+    bytes
+}
+
+#[test]
+fn modules_that_are_side_by_side() {
+    let counts = |function: u32| {
+        let raw = parse(&make_area()).unwrap();
+        raw.functions[&FuncId(function)].counts.clone()
+    };
+    assert_eq!(counts(4), BTreeMap::from([(0, 1), (2, 2)]));
+    assert_eq!(counts(5), BTreeMap::from([(1, 3)]));
+}
+
+/// The process was killed while it wrote the block, or is at it.
+#[test]
+fn areas_that_are_being_written_are_passed_over() {
+    let mut bytes = make_area();
+    write_bytes(&mut bytes, PAGE + 48, &[1]);
+    write_bytes(&mut bytes, PAGE + BLOCK_SIZE, &[0; 100]);
+    assert!(parse(&bytes).unwrap().functions.is_empty());
+}
+
+#[test]
+fn damaged_areas() {
+    let second = PAGE + 2 * BLOCK_SIZE + FUNCTION_SIZE;
+    let outside = "modules lie outside their area";
+    for (at, value, expected) in [
+        (PAGE + 24, 3, outside),
+        (PAGE + 24, 1 << 40, outside),
+        (PAGE + 32, 128, "a module's counts lie outside its block"),
+        (PAGE + 40, 3 * PAGE as u64 / 8, outside),
+        (PAGE + 40, PAGE as u64 / 8, outside),
+        (second + 16, 2, outside),
+        (
+            second + 24,
+            1 << 21,
+            "a module's counts lie outside its block",
+        ),
+        (second + 40, 1, "the checksum of a module is wrong"),
+        (second + BLOCK_SIZE, 7, "the checksum of a module is wrong"),
+    ] {
+        let mut bytes = make_area();
+        write_bytes(&mut bytes, at, &value.to_le_bytes());
+        seal_area(&mut bytes);
+        let error = parse(&bytes).unwrap_err().to_string();
+        assert!(error.contains(expected), "{at}: {error}");
+    }
+    let mut bytes = make_area();
+    write_bytes(&mut bytes, PAGE + 20, &[9]);
+    let error = parse(&bytes).unwrap_err().to_string();
+    assert!(
+        error.contains("the checksum of a block is wrong"),
+        "{error}"
+    );
 }

@@ -19,7 +19,7 @@ pub(super) fn header_size(version: u32) -> Option<usize> {
         OLDEST => Some(offset_of!(Header<LE>, absent)),
         9 => Some(offset_of!(Header<LE>, children_ended)),
         10 => Some(offset_of!(Header<LE>, ended_with_threads)),
-        VERSION => Some(HEADER_SIZE),
+        11 | VERSION => Some(HEADER_SIZE),
         _ => None,
     }
 }

@@ -113,7 +113,12 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         if data.slots > 0 {
             let words = u32::try_from(data.counters_size() / 8).expect("counters fit");
             let ty = data.i64.array_type(words);
-            let global = zeroed_global(edit.module, ty, "__p3_counters");
+            let global = internal_global(
+                edit.module,
+                ty.const_zero().into(),
+                "__p3_counters",
+                COUNTERS,
+            );
             global.set_alignment(data.page as u32);
             data.counters = Some(global);
         }
@@ -363,18 +368,25 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         let by = additions.register;
         let description = self.describe_module(job, block, additions);
         let ctor = constructor(self.edit, description, by);
+        if is_linux(self.edit.module) {
+            ctor.set_section(Some(CONSTRUCTORS));
+        }
         append_ctor(self.edit, ctor);
+        if by.name == abi::REGISTER.name {
+            self.add_to_list(description, "__p3_listed", MODULES);
+        }
         if self.update == Update::Thread {
-            self.list_ctor(ctor);
+            // A library's constructor may start a thread before the program's run (`runtime-c/core/p3_create.c`).
+            self.add_to_list(ctor.as_global_value(), "__p3_begin", BEGINNINGS);
         }
     }
 
-    /// Adds the constructor to a list that the linker makes of all modules: a library's constructor may start a thread
-    /// before the program's run (`runtime-c/core/p3_create.c`).
-    fn list_ctor(&self, ctor: FunctionValue<'ctx>) {
+    /// Adds what `global` is to a list that the linker makes of all modules, in the section of the name `list`; `name`
+    /// is that of the entry.
+    fn add_to_list(&self, global: GlobalValue<'ctx>, name: &str, list: &str) {
         let Edit { module, .. } = self.edit;
-        let address = ctor.as_global_value().as_pointer_value();
-        let global = internal_global(module, address.into(), "__p3_begin", BEGINNINGS);
+        let address = global.as_pointer_value();
+        let global = internal_global(module, address.into(), name, list);
         global.set_alignment(8);
         append_used(self.edit, global);
     }
@@ -389,7 +401,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         };
         let Edit { context, module } = self.edit;
         let bytes = context.const_string(&described.bytes(module), false);
-        let global = described_global(module, bytes.into(), "__p3_block");
+        let global = internal_global(module, bytes.into(), "__p3_block", BLOCKS);
         global.set_alignment(8);
         global
     }
@@ -477,12 +489,19 @@ pub(crate) fn described_global<'ctx>(
 }
 
 /// Copies differ in how much data of ours they hold. It gets sections of its own, which linkers put behind all that the
-/// program has of the same kind. This is the only section name for which LLVM writes no zeros to files and that no
-/// linker merges into `.bss`.
+/// program has of the same kind. Names with this beginning are the only ones for which LLVM writes no zeros to files and
+/// that no linker merges into `.bss`.
 const ZEROS: &str = ".llvm.linkonce.b.p3";
+/// Counters alone: in a link they are side by side (`runtime-c/core/p3_area.c`).
+const COUNTERS: &str = ".llvm.linkonce.b.p3c";
 const DESCRIPTIONS: &str = ".p3_data";
-/// A name of C: the linker defines symbols for the section's begin and end.
+/// Apart from descriptions, which are relocated: what is not written costs no page when a program starts.
+const BLOCKS: &str = ".p3_blocks";
+/// Constructors, on few pages.
+const CONSTRUCTORS: &str = ".p3_text";
+/// Names of C: the linker defines symbols for a section's begin and end.
 const BEGINNINGS: &str = "p3_begin";
+const MODULES: &str = "p3_modules";
 
 /// In the address space of the runtime's pointers, wherever the module's own globals are.
 fn internal_global<'ctx>(

@@ -75,7 +75,7 @@ pub(crate) fn clang() -> String {
 }
 
 /// Where a program of the path is: each start of one by its name tries all folders before it.
-fn tool(name: &str) -> PathBuf {
+pub(crate) fn tool(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
     places.find(|p| p.exists()).unwrap_or(name.into())
