@@ -98,6 +98,8 @@ help:
 	@echo 'make bench-threads  processor time of programs with threads, natively and by'
 	@echo '                    each --update, and whether their counts are equal (an'
 	@echo '                    hour; ROUNDS=1 ONLY="zstd kernel", UPDATE=…)'
+	@echo 'make bench-start    what a start, fork and exec of programs of 1, 100 and 400'
+	@echo '                    modules take (a quarter of an hour; ONLY="1 100")'
 	@echo 'make cost           executed instructions of small programs beside LLVM edge'
 	@echo '                    counters alone, in two halves (COST=folder, ONLY=names)'
 	@echo 'make bench          what profiling costs on real programs, bench/FIGURES.md'

@@ -6,7 +6,7 @@
  * sections together, so that a link has one area; where it has several, or a module has no name there, it costs a few
  * system calls more.
  *
- * Calls: p3_crc.c.
+ * Calls: p3_crc.c, p3_file.c.
  * In signal handlers: none of it; in constructors. */
 #include "p3_internal.h"
 

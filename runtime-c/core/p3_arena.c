@@ -320,7 +320,8 @@ void p3_arena_forget(void) {
     for (unsigned i = 0; i < MAX_REGIONS; i++) {
         if (regions[i].size != 0)
             munmap(regions[i].base, regions[i].size);
-        regions[i] = (struct region){0};
+        if (regions[i].taken != 0)
+            regions[i] = (struct region){0};
     }
 }
 

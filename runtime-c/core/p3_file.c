@@ -490,8 +490,10 @@ int p3_file_map_counters(int fd, struct p3_module *m, uint64_t offset) {
     return failed;
 }
 
-/* Moving memory needs none, whatever the limits are. */
+/* Moving memory needs none, whatever the limits are. To write to a module costs a forked child a page. */
 int p3_file_leave_counters(struct p3_module *m) {
+    if ((m->flags & P3_IN_AREA) != 0)
+        return 1;
     void *spare = m->live > WITHOUT_SPARE ? (void *)(uintptr_t)m->live : NULL;
     uint64_t size = m->counters_size;
     if (m->live == NOT_LIVE || size == 0) {

@@ -29,8 +29,10 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t n) {
     return hash;
 }
 
-/* As the header and the strings behind it; of long arguments the first, whole. */
+/* As the header and the strings behind it; of long arguments the first, whole. A forked child has its parent's. */
 static void describe(void) {
+    if (mine.head.key != 0)
+        return;
     const struct p3_process *process = p3_process();
     size_t folder = strlen(process->folder) + 1, size = (size_t)(process->folder - process->text);
     mine.head = (struct p3_raw_started){.arguments = process->arguments, .process = process->process};

@@ -111,8 +111,9 @@ void p3_thread_name_set(uint32_t shift, const char *name) {
 
 void p3_thread_name_forked(uint32_t shift) {
     for (uint32_t i = 0; i < BLOCKS; i++) {
-        if (blocks[i] != NULL)
-            munmap(blocks[i], blocks[i]->size);
+        if (blocks[i] == NULL)
+            continue;
+        munmap(blocks[i], blocks[i]->size);
         blocks[i] = NULL;
     }
     first = shift;

@@ -80,7 +80,7 @@ fn check(out: &Path, n: usize, times: u64, what: &str) {
 /// By each linker, in each kind of program: the header and the counters of all modules, also in a forked child.
 #[test]
 fn modules_of_a_link_have_one_mapping() {
-    const N: usize = 24;
+    const N: usize = 10;
     let dir = folder();
     let modules = modules(N, &dir.path().join("input"));
     let out = dir.path().join("out");

@@ -1,11 +1,12 @@
 /* Shows what p3_touched_each finds in memory of which some pages were written. The argument says what /proc/self/pagemap is:
- * "real", "missing", "short", that of "another" process, or one that knows the pages in "swap". Prints a line for each page that was shown,
- * then how many were brought in meanwhile. */
+ * "real", "missing", "short", that of "another" process, one that knows the pages in "swap", or the real one, read where there
+ * is "no-memory" for all of it. Prints a line for each page that was shown, then how many were brought in meanwhile. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ static const char *map_is;
 static int open_pagemap(const char *path, int flags) {
     if (strcmp(path, "/proc/self/pagemap") != 0)
         abort();
-    if (strcmp(map_is, "real") == 0)
+    if (strcmp(map_is, "real") == 0 || strcmp(map_is, "no-memory") == 0)
         return open(path, flags);
     if (strcmp(map_is, "missing") == 0)
         return -1;
@@ -50,6 +51,13 @@ static ssize_t read_pagemap(int fd, void *out, size_t size, off_t offset) {
         return pread(fd, out, size, offset);
     *(uint64_t *)out = UINT64_C(1) << 63;
     return sizeof(uint64_t);
+}
+
+void *p3_map(uint64_t size) {
+    if (strcmp(map_is, "no-memory") == 0)
+        return NULL;
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
 }
 
 static int show(void *with, uint64_t at, uint64_t size) {
