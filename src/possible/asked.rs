@@ -1,6 +1,7 @@
 //! What `p3-prof` asks an engine, and what that answers: a line of JSON each.
 
 use super::Judgement;
+use super::solver::Program;
 use crate::paths::dag::{Path, PathEnd, PathStart};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -20,6 +21,8 @@ pub struct Request {
     pub is_alone: bool,
     /// [`super::Question::own_names`].
     pub own_names: Vec<String>,
+    /// The solver to ask, if there is one.
+    pub solver: Option<Program>,
 }
 
 /// A path, as blocks and ways out of them.

@@ -3,7 +3,9 @@
 //! `write::emit` makes it of what LLVM has read. What is not modelled has a result that may be anything
 //! ([`Action::Unknown`]), and what may write memory besides is a call of something unknown.
 
+use super::types::{Named, Types};
 use crate::input::load::positions::Predicate;
+use rustc_hash::FxHashMap;
 
 /// The number of a value of a function: its parameters come first, then the results of its instructions in order.
 pub type Local = u32;
@@ -15,6 +17,8 @@ pub struct Code {
     pub functions: Vec<Function>,
     /// Variables and functions; [`Operand::Symbol`] is a position here.
     pub symbols: Vec<Symbol>,
+    /// Types of the source, as far as something has them.
+    pub types: Types,
 }
 
 /// A variable or function of a module.
@@ -25,11 +29,17 @@ pub struct Symbol {
     pub is_apart: bool,
     /// The bytes of a variable that never changes, as far as they are numbers.
     pub bytes: Option<Vec<Option<u8>>>,
+    /// What the source calls it, if debug information says so.
+    pub name: Option<Named>,
 }
 
 /// A function with a body.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
+    /// Its symbol.
+    pub name: String,
+    /// What the source calls its values and local variables, as far as debug information says so.
+    pub names: FxHashMap<Local, Named>,
     /// Its number of parameters.
     pub parameters: u32,
     /// What each of its values is, by [`Local`].
@@ -62,6 +72,14 @@ pub struct Block {
     pub succs: Vec<u32>,
     /// How it ends.
     pub end: End,
+}
+
+impl Block {
+    /// Whether its last instruction is a call.
+    pub(super) fn ends_with_call(&self) -> bool {
+        let last = self.instructions.last();
+        last.is_some_and(|i| matches!(i.action, Action::Call { .. }))
+    }
 }
 
 /// What decides where control goes at the end of a block.
@@ -146,8 +164,8 @@ pub enum Action {
 pub enum Callee {
     /// A function of [`Code`].
     Body(usize),
-    /// A function of this module whose body is not in [`Code`].
-    Defined,
+    /// A function of this module whose body is not in [`Code`], by name.
+    Defined(String),
     /// A function that this module only declares, or an intrinsic of LLVM, by name.
     Declared(String),
     /// Through a pointer, or assembler code.

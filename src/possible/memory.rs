@@ -3,7 +3,7 @@
 //! A load of a cell that is known gives its value. Every store makes those cells unknown that it may write, every call
 //! that may write memory all but those of local variables that only the function itself uses.
 
-use super::code::Symbol;
+use super::code::{BinaryOperator as Binary, Symbol};
 use super::run::Value;
 use super::term::{Node, Term, Terms};
 use rustc_hash::FxHashMap;
@@ -30,12 +30,25 @@ pub(super) struct Room {
     pub(super) was_written: bool,
 }
 
+/// Bytes of memory whose value is known.
 #[derive(Clone, Debug)]
-struct Cell {
-    address: Term,
-    size: u64,
-    bits: u32,
+pub(super) struct Cell {
+    pub(super) address: Term,
+    /// In bytes.
+    pub(super) size: u64,
+    /// Of the value.
+    pub(super) bits: u32,
     value: Value,
+}
+
+impl Cell {
+    /// The value, if it is the same whoever reads it.
+    pub(super) fn term(&self) -> Option<Term> {
+        match self.value {
+            Value::Term(t) => Some(t),
+            Value::Address(_) | Value::Loose => None,
+        }
+    }
 }
 
 /// The memory of a path.
@@ -44,7 +57,7 @@ pub(super) struct Memory<'a> {
     cells: Vec<Cell>,
     pub(super) rooms: FxHashMap<u64, Room>,
     /// Whether only this thread writes memory that others know.
-    is_alone: bool,
+    pub(super) is_alone: bool,
 }
 
 impl<'a> Memory<'a> {
@@ -104,7 +117,34 @@ impl<'a> Memory<'a> {
         }
     }
 
-    fn may_overlap(
+    /// Whether an address is that of a variable.
+    pub(super) fn is_object(terms: &Terms, address: Term) -> bool {
+        matches!(terms.node(address), Node::Room(_) | Node::Symbol(_))
+    }
+
+    /// Whether an address points into a local variable that only its function uses.
+    pub(super) fn is_private_address(&self, terms: &Terms, address: Term) -> bool {
+        self.is_private(Memory::object(terms, address))
+    }
+
+    /// The cells that bytes from an address on may share bytes with; none where others may have written since.
+    /// O(cells).
+    pub(super) fn cells_that_may_overlap(
+        &self,
+        terms: &mut Terms,
+        address: Term,
+        size: u64,
+    ) -> Vec<Cell> {
+        if !self.is_alone && !self.is_private_address(terms, address) {
+            return Vec::new();
+        }
+        let cells = self.cells.iter();
+        let found =
+            cells.filter(|c| self.may_overlap(terms, (c.address, c.size), (address, Some(size))));
+        found.cloned().collect()
+    }
+
+    pub(super) fn may_overlap(
         &self,
         terms: &mut Terms,
         (a, a_size): (Term, u64),
@@ -121,13 +161,46 @@ impl<'a> Memory<'a> {
     }
 
     /// The value of a cell, if it is known.
-    pub(super) fn load(&self, terms: &Terms, address: Term, size: u64, bits: u32) -> Option<Value> {
+    pub(super) fn load(
+        &self,
+        terms: &mut Terms,
+        address: Term,
+        size: u64,
+        bits: u32,
+    ) -> Option<Value> {
         let object = Memory::object(terms, address);
         if !self.is_alone && !self.is_private(object) {
             return None;
         }
         let wanted = |c: &&Cell| (c.address, c.size, c.bits) == (address, size, bits);
-        self.cells.iter().find(wanted).map(|c| c.value)
+        let whole = self.cells.iter().find(wanted).map(|c| c.value);
+        whole.or_else(|| self.load_part(terms, address, size, bits))
+    }
+
+    /// The value of bytes that are a part of a cell.
+    fn load_part(&self, terms: &mut Terms, address: Term, size: u64, bits: u32) -> Option<Value> {
+        let is_whole_bytes = |bits: u32, size: u64| u64::from(bits) == 8 * size;
+        if !is_whole_bytes(bits, size) {
+            return None;
+        }
+        let larger = self.cells.iter().rev();
+        let larger = larger.filter(|c| c.size > size && is_whole_bytes(c.bits, c.size));
+        for cell in larger {
+            let distance = terms.difference(address, cell.address);
+            let distance = distance.and_then(|d| terms.value(d));
+            let Some(behind) = distance.filter(|d| *d <= cell.size - size) else {
+                continue;
+            };
+            return Some(match cell.value {
+                Value::Term(t) => {
+                    let by = terms.constant(cell.bits, 8 * behind);
+                    let low = terms.binary(Binary::Lshr, t, by);
+                    Value::Term(terms.truncate(low, bits))
+                }
+                Value::Address(_) | Value::Loose => Value::Loose,
+            });
+        }
+        None
     }
 
     /// The number that a variable which never changes has at an address.

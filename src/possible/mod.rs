@@ -11,26 +11,34 @@
 pub mod asked;
 mod calls;
 pub mod code;
+pub mod example;
 mod facts;
 mod memory;
 mod run;
 mod set;
+mod show;
+pub mod solver;
 mod taint;
 mod term;
+pub mod types;
 
 pub use calls::{is_known, leaves_alone, returns_twice};
 
 use code::Code;
+use example::Example;
 use facts::Facts;
+use run::trace::Mode;
 use run::{Run, Stop};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use show::Shown;
+use solver::{Found, Solver};
 use std::rc::Rc;
 use taint::Analysis;
 use term::Terms;
 
 /// What judgements depend on besides code and path: another number where one may be another.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A path is executed so often: each time with what is known from the times before.
 const ROUNDS: usize = 3;
@@ -53,19 +61,23 @@ pub struct Question {
 }
 
 /// Whether a path can run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// No run takes it: the outcomes at these two places, which are positions in its blocks, contradict each other.
     Impossible(u32, u32),
+    /// No run takes it: a solver finds that the outcomes on it contradict each other together.
+    Excluded,
     /// Nothing contradicts it. It may still be impossible.
     NotRefuted,
+    /// With these values it runs, as far as its function is concerned.
+    Possible(Example),
 }
 
 impl Judgement {
     /// Whether no run takes the path.
-    pub fn is_impossible(self) -> bool {
-        matches!(self, Judgement::Impossible(..))
+    pub fn is_impossible(&self) -> bool {
+        matches!(self, Judgement::Impossible(..) | Judgement::Excluded)
     }
 }
 
@@ -73,8 +85,14 @@ impl Judgement {
 #[derive(Default)]
 pub struct Analyses(FxHashMap<usize, Rc<Analysis>>);
 
-/// Judges a path. O(instructions · terms) a round, of bounded memory; once for each function O(its instructions) more.
-pub fn judge(code: &Code, analyses: &mut Analyses, question: &Question) -> Judgement {
+/// Judges a path, by a solver too if there is one. O(instructions · terms) a round, of bounded memory; once for each
+/// function O(its instructions) more.
+pub fn judge(
+    code: &Code,
+    analyses: &mut Analyses,
+    question: &Question,
+    solver: Option<&mut Solver>,
+) -> Judgement {
     if code.functions[question.function].is_opaque {
         return Judgement::NotRefuted;
     }
@@ -85,8 +103,42 @@ pub fn judge(code: &Code, analyses: &mut Analyses, question: &Question) -> Judge
             Ok(found) if found == facts => break,
             Ok(found) => facts = found,
             Err(Stop::Clash(clash)) => return Judgement::Impossible(clash.earlier, clash.later),
-            Err(Stop::TooMuch) => break,
+            Err(Stop::TooMuch) => return Judgement::NotRefuted,
         }
     }
-    Judgement::NotRefuted
+    let solver = solver.filter(|solver| !solver.is_spent());
+    solver.map_or(Judgement::NotRefuted, |solver| {
+        judge_by_solver(code, analyses, question, (&mut terms, &facts), solver)
+    })
+}
+
+/// Judges a path that cannot be refuted without a solver. `known` is what was found without one, of these terms.
+fn judge_by_solver(
+    code: &Code,
+    analyses: &mut Analyses,
+    question: &Question,
+    (known_terms, known): (&mut Terms, &Facts),
+    solver: &mut Solver,
+) -> Judgement {
+    let mut terms = Terms::default();
+    let nothing = Facts::default();
+    let analyses = &mut analyses.0;
+    let recorded = Run::record(Mode::Show, code, question, &mut terms, &nothing, analyses);
+    if let Ok(trace) = recorded
+        && let Shown::Possible(example) = show::find(code, question, &mut terms, &trace, solver)
+    {
+        return example.map_or(Judgement::NotRefuted, Judgement::Possible);
+    }
+    match Run::record(Mode::Prove, code, question, known_terms, known, analyses) {
+        Ok(trace) => {
+            let mut all = trace.conditions;
+            all.extend(trace.assumptions);
+            match solver.solve(known_terms, &all) {
+                Found::Contradiction => Judgement::Excluded,
+                Found::Values(_) | Found::Nothing => Judgement::NotRefuted,
+            }
+        }
+        Err(Stop::Clash(clash)) => Judgement::Impossible(clash.earlier, clash.later),
+        Err(Stop::TooMuch) => Judgement::NotRefuted,
+    }
 }

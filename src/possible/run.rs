@@ -3,6 +3,7 @@
 mod access;
 mod call;
 mod compute;
+pub(super) mod trace;
 
 use super::Question;
 use super::code::{
@@ -15,6 +16,7 @@ use super::taint::Analysis;
 use super::term::{Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
+use trace::{Mode, Origin, Trace};
 
 /// Values from before the path are looked into so deep.
 const DEEPEST_VALUE: u32 = 24;
@@ -62,6 +64,8 @@ struct Frame {
 pub(super) struct Run<'a> {
     code: &'a Code,
     question: &'a Question,
+    mode: Mode,
+    trace: Trace,
     terms: &'a mut Terms,
     /// What is known from an earlier execution of the same path.
     known: &'a Facts,
@@ -88,9 +92,40 @@ impl<'a> Run<'a> {
         known: &'a Facts,
         analyses: &'a mut FxHashMap<usize, Rc<Analysis>>,
     ) -> Result<Facts, Stop> {
+        let mut run = Run::new(code, question, terms, known, analyses);
+        run.path()?;
+        run.facts.check_orders(run.terms)?;
+        Ok(run.facts)
+    }
+
+    /// Executes the path of a question for a solver. What is `known` of it must be true whenever the path runs.
+    pub(super) fn record(
+        mode: Mode,
+        code: &'a Code,
+        question: &'a Question,
+        terms: &'a mut Terms,
+        known: &'a Facts,
+        analyses: &'a mut FxHashMap<usize, Rc<Analysis>>,
+    ) -> Result<Trace, Stop> {
+        let mut run = Run::new(code, question, terms, known, analyses);
+        run.mode = mode;
+        run.memory.is_alone |= mode == Mode::Show;
+        run.path()?;
+        Ok(run.trace)
+    }
+
+    fn new(
+        code: &'a Code,
+        question: &'a Question,
+        terms: &'a mut Terms,
+        known: &'a Facts,
+        analyses: &'a mut FxHashMap<usize, Rc<Analysis>>,
+    ) -> Run<'a> {
         let mut run = Run {
             code,
             question,
+            mode: Mode::Fold,
+            trace: Trace::default(),
             terms,
             known,
             facts: Facts::default(),
@@ -103,9 +138,7 @@ impl<'a> Run<'a> {
             analyses,
         };
         run.enter(question.function, None);
-        run.path()?;
-        run.facts.check_orders(run.terms)?;
-        Ok(run.facts)
+        run
     }
 
     fn path(&mut self) -> Result<(), Stop> {
@@ -206,7 +239,7 @@ impl<'a> Run<'a> {
 
     /// A term, or its only value where that is known.
     fn settle(&mut self, t: Term) -> Term {
-        match self.known.only_value(t) {
+        match self.known.only_value(t).filter(|_| self.mode == Mode::Fold) {
             Some(value) => self.terms.constant(self.terms.bits(t), value),
             None => t,
         }
@@ -236,6 +269,7 @@ impl<'a> Run<'a> {
     fn exact(&mut self, operand: &Operand) -> Option<Term> {
         match self.operand(operand) {
             Value::Term(t) => Some(t),
+            Value::Address(t) if self.mode == Mode::Show => Some(t),
             _ => None,
         }
     }
@@ -251,7 +285,7 @@ impl<'a> Run<'a> {
         let first_room = frame.first_room;
         if local < function.parameters {
             let given = frame.arguments.as_ref().map(|a| a[local as usize]);
-            return given.unwrap_or_else(|| self.free_numbered(kind.bits, before_path(local)));
+            return given.unwrap_or_else(|| self.free_from_before(local));
         }
         let analysis = frame.analysis.clone();
         let place = analysis.places[local as usize];
@@ -273,13 +307,26 @@ impl<'a> Run<'a> {
         if let Some(found) = found {
             return found;
         }
-        let any = self.free_numbered(kind.bits, before_path(local));
+        let any = self.free_from_before(local);
         match any {
             _ if taint.undefined => Value::Loose,
+            any if self.mode == Mode::Show => any,
             Value::Term(t) if taint.overflowed && kind.is_address => Value::Address(t),
             _ if taint.overflowed => Value::Loose,
             any => any,
         }
+    }
+
+    /// Any value from before the path.
+    fn free_from_before(&mut self, local: Local) -> Value {
+        let kind = self.function().kinds[local as usize];
+        let any = self.free_numbered(kind.bits, before_path(local));
+        if let Value::Term(t) = any
+            && self.frames.len() == 1
+        {
+            self.record_origin(t, Origin::Value(local), kind.is_address);
+        }
+        any
     }
 
     /// The value of an action that depends on its operands alone, all of which were computed before the path.
@@ -331,7 +378,12 @@ impl<'a> Run<'a> {
                 address,
                 size,
                 is_plain,
-            } => self.load(address, *size, bits, *is_plain),
+            } => {
+                let is_address = instruction
+                    .result
+                    .is_some_and(|r| kinds[r as usize].is_address);
+                self.load(address, (*size, bits), *is_plain, is_address)
+            }
             Action::Store {
                 address,
                 value,
@@ -346,7 +398,18 @@ impl<'a> Run<'a> {
                 callee,
                 arguments,
                 writes_nothing,
-            } => self.call(callee, arguments, *writes_nothing, bits)?,
+            } => {
+                let value = self.call(callee, arguments, *writes_nothing, bits)?;
+                if let Value::Term(t) = value
+                    && instruction
+                        .result
+                        .is_some_and(|r| kinds[r as usize].is_address)
+                    && self.trace.origins.contains_key(&t)
+                {
+                    self.trace.addresses.push(t);
+                }
+                value
+            }
             Action::Freeze(operand) => match self.operand(operand) {
                 Value::Term(t) => Value::Term(t),
                 _ => self.free(bits),
@@ -372,27 +435,42 @@ impl<'a> Run<'a> {
                 if block.succs.iter().filter(|s| **s == to).count() > 1 {
                     return Ok(());
                 }
-                if let Some(condition) = self.exact(condition) {
+                let Some(condition) = self.exact(condition) else {
+                    self.record_unknown_decision();
+                    return Ok(());
+                };
+                if self.mode != Mode::Show {
                     self.facts
                         .require(self.terms, condition, succ == 0, self.at)?;
                 }
+                self.record_condition(condition, succ == 0);
             }
             End::Switch(on, cases) => {
                 let Some(on) = self.exact(on) else {
+                    self.record_unknown_decision();
                     return Ok(());
                 };
                 let bits = self.terms.bits(on);
                 let all = || 0..block.succs.len();
                 let case = |i: usize| cases[i - 1] & largest(bits);
-                let set = if is_there(&0) {
-                    let elsewhere = all().skip(1).filter(|i| !is_there(i)).map(case);
-                    Set::of(bits, elsewhere).complement()
-                } else {
-                    Set::of(bits, all().skip(1).filter(is_there).map(case))
-                };
-                self.facts.require_in(self.terms, on, set, self.at)?;
+                let is_default = is_there(&0);
+                let values = all().skip(1).filter(|i| is_there(i) != is_default);
+                let values: Vec<u64> = values.map(case).collect();
+                if self.mode != Mode::Show {
+                    let set = Set::of(bits, values.iter().copied());
+                    let set = if is_default { set.complement() } else { set };
+                    self.facts.require_in(self.terms, on, set, self.at)?;
+                }
+                self.record_choice(on, &values, !is_default);
             }
-            End::Unknown | End::Return(_) => {}
+            // An `invoke` that returns.
+            End::Unknown if succ == 0 && block.ends_with_call() => {}
+            End::Unknown => {
+                if block.succs.len() > 1 {
+                    self.record_unknown_decision();
+                }
+            }
+            End::Return(_) => {}
         }
         Ok(())
     }

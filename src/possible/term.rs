@@ -4,6 +4,9 @@
 //! A term is an integer of at most 64 bits; an address has 64. Sums have one form ([`Node::Sum`]), so `p + 4 + 4·i` is
 //! the same term however it was computed.
 
+mod model;
+mod promise;
+
 use super::code::BinaryOperator as Binary;
 use super::set::{largest, signed};
 use rustc_hash::FxHashMap;

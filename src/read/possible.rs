@@ -11,6 +11,8 @@ use crate::base::index::{FuncId, ModuleId};
 use crate::input::engine;
 use crate::paths::dag::Path;
 use crate::possible::asked::{Answer, AskedPath, Request};
+use crate::possible::example::Example;
+use crate::possible::solver::Program;
 use crate::possible::{Judgement, is_known, leaves_alone};
 use crate::profile::Profile;
 use crate::profile::manifest::Manifest;
@@ -27,10 +29,19 @@ const MOST_BODIES: usize = 8;
 /// So many paths are judged for one report.
 const MOST_JUDGED: usize = 1 << 14;
 
-/// Says which paths cannot run.
+/// What is known of a path that did not run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether it surely cannot run.
+    pub is_refuted: bool,
+    /// Values with which it runs.
+    pub example: Option<Example>,
+}
+
+/// Says which paths cannot run, and how others can.
 pub trait Judge: Sync {
-    /// Whether each of these paths of a function surely cannot run. Of paths of which nothing is known, this is false.
-    fn refutes(&self, f: FuncId, paths: &[Path]) -> Vec<bool>;
+    /// What is known of each of these paths of a function.
+    fn judge(&self, f: FuncId, paths: &[Path]) -> Vec<Verdict>;
 }
 
 /// Asks engines, which are started when they are needed.
@@ -38,6 +49,7 @@ pub struct Asker<'a> {
     profile: &'a Profile,
     is_alone: bool,
     own_names: Vec<String>,
+    solver: Option<Program>,
     state: Mutex<State>,
 }
 
@@ -74,13 +86,15 @@ impl State {
 }
 
 impl<'a> Asker<'a> {
-    /// Asks about the paths of a profile, whose modules are below `folders`, or in the folder of the profile.
-    pub fn new(profile: &'a Profile, folders: &[PathBuf]) -> Asker<'a> {
+    /// Asks about the paths of a profile, whose modules are below `folders`, or in the folder of the profile; also a
+    /// solver, if there is one.
+    pub fn new(profile: &'a Profile, folders: &[PathBuf], solver: Option<Program>) -> Asker<'a> {
         let manifest = &profile.manifest;
         let own = manifest.functions.iter().map(|f| &f.name);
         Asker {
             profile,
             is_alone: runs_alone(manifest),
+            solver,
             own_names: own.filter(|name| is_known(name)).cloned().collect(),
             state: Mutex::new(State {
                 modules: Modules::new(profile, folders),
@@ -128,15 +142,16 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Whether each path cannot run, as far as the body in one module says.
+    /// What is known of each path, as far as the body in one module says.
     fn ask_body(
         &self,
         state: &mut State,
         (module, ordinal): (ModuleId, u32),
         paths: &[AskedPath],
-    ) -> Result<Vec<bool>, String> {
+    ) -> Result<Vec<Judgement>, String> {
         let hash = &self.profile.manifest.modules[module].hash;
-        let key = |path: &AskedPath| kept::key(hash, ordinal, self.is_alone, path);
+        let key =
+            |path: &AskedPath| kept::key(hash, ordinal, self.is_alone, self.solver.as_ref(), path);
         let keys: Vec<String> = paths.iter().map(key).collect();
         let is_open = |i: &usize| state.kept.get(&keys[*i]).is_none();
         let open: Vec<usize> = (0..keys.len()).filter(is_open).collect();
@@ -155,34 +170,46 @@ impl<'a> Asker<'a> {
                 paths: open.iter().map(|i| paths[*i].clone()).collect(),
                 is_alone: self.is_alone,
                 own_names: self.own_names.clone(),
+                solver: self.solver.clone(),
             };
             let judged = self.ask(state, &request, module)?;
             for (i, judgement) in open.into_iter().zip(judged) {
-                state.kept.add(keys[i].clone(), judgement.is_impossible());
+                state.kept.add(keys[i].clone(), judgement);
             }
         }
-        let is_refuted = |key: &String| state.kept.get(key) == Some(true);
-        Ok(keys.iter().map(is_refuted).collect())
+        let known = |key: &String| state.kept.get(key).cloned();
+        let known = keys
+            .iter()
+            .map(|key| known(key).unwrap_or(Judgement::NotRefuted));
+        Ok(known.collect())
     }
 }
 
 impl Judge for Asker<'_> {
-    fn refutes(&self, f: FuncId, paths: &[Path]) -> Vec<bool> {
-        let none = vec![false; paths.len()];
+    fn judge(&self, f: FuncId, paths: &[Path]) -> Vec<Verdict> {
+        let none = vec![Verdict::default(); paths.len()];
         let bodies = &self.profile.entry(f).bodies;
         if paths.is_empty() || bodies.len() > MOST_BODIES {
             return none;
         }
         let asked: Vec<AskedPath> = paths.iter().map(AskedPath::new).collect();
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        let mut all = vec![true; paths.len()];
+        let refuted = Verdict {
+            is_refuted: true,
+            example: None,
+        };
+        let mut all = vec![refuted; paths.len()];
         // Any of them may be the one that was linked.
         for body in bodies {
             match self.ask_body(&mut state, (body.module, body.ordinal), &asked) {
-                Ok(found) => all
-                    .iter_mut()
-                    .zip(found)
-                    .for_each(|(all, found)| *all &= found),
+                Ok(found) => {
+                    for (all, found) in all.iter_mut().zip(found) {
+                        all.is_refuted &= found.is_impossible();
+                        if let (Judgement::Possible(example), 1) = (found, bodies.len()) {
+                            all.example = Some(example);
+                        }
+                    }
+                }
                 Err(problem) => {
                     state.problem.get_or_insert(problem);
                     return none;

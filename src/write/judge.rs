@@ -5,7 +5,9 @@ use crate::base::index::CopyId;
 use crate::copies::plan::Names;
 use crate::input::load::{Input, Kind, hash_module};
 use crate::possible::asked::{Answer, AskedPath, Request};
+use crate::possible::solver::{Program, Solver};
 use crate::possible::{Analyses, Judgement, Question, judge};
+use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
@@ -23,9 +25,10 @@ struct Read {
 pub fn answer_requests(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     emit::set_up();
     let mut last: Option<Read> = None;
+    let mut solvers: HashMap<Program, Option<Solver>> = HashMap::new();
     for line in input.lines() {
         let answer = match serde_json::from_str(&line?) {
-            Ok(request) => answer_one(&mut last, &request),
+            Ok(request) => answer_one(&mut last, &mut solvers, &request),
             Err(e) => Err(e.to_string()),
         };
         let answer = answer.map_or_else(Answer::Problem, Answer::Judgements);
@@ -36,14 +39,25 @@ pub fn answer_requests(input: impl BufRead, mut output: impl Write) -> io::Resul
     Ok(())
 }
 
-fn answer_one(last: &mut Option<Read>, request: &Request) -> Result<Vec<Judgement>, String> {
+fn answer_one(
+    last: &mut Option<Read>,
+    solvers: &mut HashMap<Program, Option<Solver>>,
+    request: &Request,
+) -> Result<Vec<Judgement>, String> {
     let is_same = |r: &&Read| (&r.path, &r.hash) == (&request.module, &request.hash);
     if last.as_ref().filter(is_same).is_none() {
         *last = None;
         *last = Some(read_module(request)?);
     }
     let read = last.as_ref().expect("read above");
-    judge_all(&read.parsed, request)
+    let solver = request.solver.as_ref();
+    // One that does not start is asked nothing.
+    let solver = solver.and_then(|program| {
+        let started = solvers.entry(program.clone());
+        let started = started.or_insert_with(|| Solver::start(program).ok());
+        started.as_mut()
+    });
+    judge_all(&read.parsed, request, solver)
 }
 
 fn read_module(request: &Request) -> Result<Read, String> {
@@ -75,7 +89,11 @@ fn read_module(request: &Request) -> Result<Read, String> {
 ///
 /// # Errors
 /// What is not modelled, or does not fit the module.
-fn judge_all(parsed: &Parsed, request: &Request) -> Result<Vec<Judgement>, String> {
+fn judge_all(
+    parsed: &Parsed,
+    request: &Request,
+    mut solver: Option<&mut Solver>,
+) -> Result<Vec<Judgement>, String> {
     let module = emit::code_reader(parsed).ok_or("its target is not modelled")?;
     let mut reader = module.reader();
     let function = reader.function(request.ordinal as usize);
@@ -96,6 +114,7 @@ fn judge_all(parsed: &Parsed, request: &Request) -> Result<Vec<Judgement>, Strin
                 is_alone: request.is_alone,
                 own_names: request.own_names.clone(),
             },
+            solver.as_deref_mut(),
         ))
     });
     judged.collect()

@@ -8,6 +8,7 @@ use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
 use crate::base::names::{escape_unprintable, first_names, parse_function_pattern};
 use crate::base::table::{Layout, group_digits, percent};
+use crate::possible::solver::Program;
 use crate::profile::filter::Selection;
 use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
@@ -239,7 +240,11 @@ impl Request<'_> {
         let nearest = args.nearest.unwrap_or(if explains { EXPLAINED } else { 0 });
         let top = args.top.or((text && !args.never_ran).then_some(SHOWN));
         let selection = self.select(top, &[profile])?;
-        let asker = (nearest > 0).then(|| Asker::new(profile, &args.profiles));
+        let solver = match nearest {
+            0 => None,
+            _ => Program::find().map_err(Error::Usage)?,
+        };
+        let asker = (nearest > 0).then(|| Asker::new(profile, &args.profiles, solver));
         let covered = coverage::judged_coverage(
             profile.paths()?,
             &selection,

@@ -1,5 +1,6 @@
 //! Loads and stores.
 
+use super::trace::Mode;
 use super::{Run, Value};
 use crate::possible::code::{Local, Operand};
 use crate::possible::memory::Memory;
@@ -17,9 +18,9 @@ impl Run<'_> {
     pub(super) fn load(
         &mut self,
         address: &Operand,
-        size: u64,
-        bits: u32,
+        (size, bits): (u64, u32),
         is_plain: bool,
+        is_address: bool,
     ) -> Value {
         if bits == 0 {
             return Value::Loose;
@@ -27,6 +28,7 @@ impl Run<'_> {
         let Some(address) = self.address(address).filter(|_| is_plain) else {
             return self.free(bits);
         };
+        self.assume_usable(address);
         if let Some(value) = self.memory.constant(self.terms, address, bits) {
             return Value::Term(self.terms.constant(bits, value));
         }
@@ -42,6 +44,9 @@ impl Run<'_> {
         } else {
             any
         };
+        if let Value::Term(t) = value {
+            self.record_load(address, (size, bits), t, is_address);
+        }
         self.memory.keep(address, size, bits, value);
         value
     }
@@ -62,7 +67,7 @@ impl Run<'_> {
         let room = Memory::room(self.terms, address);
         let root = room.map(|number| (number & 0xff_ffff) as Local);
         let taint = analysis.taint_of_memory(root, bits);
-        if taint.undefined || taint.overflowed {
+        if taint.undefined || taint.overflowed && self.mode != Mode::Show {
             Value::Loose
         } else {
             any
@@ -76,9 +81,12 @@ impl Run<'_> {
             Value::Loose => self.loose_bits(value, size),
         };
         let Some(address) = self.address(address) else {
+            self.record_call(None, true);
             self.memory.forget_shared(self.terms);
             return;
         };
+        self.assume_usable(address);
+        self.record_store(address, size);
         self.memory.forget(self.terms, address, Some(size));
         if is_plain && bits > 0 {
             self.memory.keep(address, size, bits, value_of);

@@ -1,5 +1,6 @@
 //! Calls: what they may write, and callees that are executed in place.
 
+use super::trace::Origin;
 use super::{Run, Stop, Value};
 use crate::possible::calls;
 use crate::possible::code::{Callee, End, Operand};
@@ -26,14 +27,15 @@ impl Run<'_> {
             }
             Callee::Declared(name) => {
                 let is_own = self.question.own_names.iter().any(|own| own == name);
-                if !writes_nothing && (is_own || !calls::writes_nothing(name)) {
+                let may_write = !writes_nothing && (is_own || !calls::writes_nothing(name));
+                if may_write {
                     self.memory.forget_shared(self.terms);
                 }
                 if name == "__errno_location" {
                     // What it points to is written by many.
                     return Ok(Value::Loose);
                 }
-                let value = self.free(bits);
+                let value = self.returned(Some(name), may_write, bits);
                 if let Value::Term(t) = value
                     && calls::allocates(name)
                     && !self.is_plain()
@@ -47,7 +49,22 @@ impl Run<'_> {
         if !writes_nothing {
             self.memory.forget_shared(self.terms);
         }
-        Ok(self.free(bits))
+        let name = match callee {
+            Callee::Body(function) => Some(self.code.functions[*function].name.as_str()),
+            Callee::Defined(name) | Callee::Declared(name) => Some(name.as_str()),
+            Callee::Unknown => None,
+        };
+        Ok(self.returned(name, !writes_nothing, bits))
+    }
+
+    /// What a call returns: anything.
+    fn returned(&mut self, name: Option<&str>, may_write: bool, bits: u32) -> Value {
+        let call = self.record_call(name, may_write);
+        let value = self.free(bits);
+        if let Value::Term(t) = value {
+            self.record_origin(t, Origin::Returned(call), false);
+        }
+        value
     }
 
     /// Whether a function is one block of code that can be executed here.
@@ -119,6 +136,7 @@ impl Run<'_> {
         if is("llvm.memcpy.") || is("llvm.memmove.") || is("llvm.memset.") {
             let size = arguments.get(2).and_then(|n| self.exact(n));
             let size = size.and_then(|n| self.terms.value(n));
+            self.record_call(None, true);
             match self.address(&arguments[0]) {
                 Some(to) => self.memory.forget(self.terms, to, size),
                 None => self.memory.forget_shared(self.terms),
@@ -142,6 +160,7 @@ impl Run<'_> {
             }
         }
         if !writes_nothing {
+            self.record_call(None, true);
             self.memory.forget_shared(self.terms);
         }
         Value::Loose

@@ -1,5 +1,6 @@
 //! Values that depend on operands alone: integers, comparisons, casts and addresses.
 
+use super::trace::Mode;
 use super::{Run, Value};
 use crate::input::load::positions::Predicate;
 use crate::possible::code::{Action, BinaryOperator as Binary, CastOperator, Flags, Operand};
@@ -20,7 +21,10 @@ impl Run<'_> {
             Action::Compare(predicate, a, b, same_sign) => {
                 let (a, b) = (self.exact(a)?, self.exact(b)?);
                 if *same_sign && !self.is_plain() && !self.have_same_sign(a, b) {
-                    return None;
+                    let kept = self.terms.have_one_sign(a, b);
+                    if !self.assume(Some(kept)) {
+                        return None;
+                    }
                 }
                 Some(Value::Term(self.compare(*predicate, a, b)))
             }
@@ -46,6 +50,10 @@ impl Run<'_> {
         let bits = self.terms.bits(a);
         let second = self.known.range(self.terms, b, false);
         let is_defined = match operator {
+            _ if self.mode == Mode::Show => {
+                let defined = self.terms.is_defined(operator, a, b);
+                defined.is_none() || self.assume(defined)
+            }
             Binary::Shl | Binary::Lshr | Binary::Ashr => second.1 < i128::from(bits),
             Binary::Udiv | Binary::Urem => second.0 > 0,
             Binary::Sdiv | Binary::Srem => {
@@ -58,7 +66,10 @@ impl Run<'_> {
             return None;
         }
         if flags != Flags::default() && !self.is_plain() && !self.keeps(operator, a, b, flags) {
-            return None;
+            let kept = self.terms.keeps_promise(operator, a, b, flags);
+            if !self.assume(kept) {
+                return None;
+            }
         }
         // `or` of what has no bit in common is a sum.
         Some(self.terms.binary(operator, a, b))
@@ -176,7 +187,10 @@ impl Run<'_> {
                 && (!flags.unsigned || fits(false))
                 && (!flags.exact || fits(true));
             if !kept {
-                return None;
+                let kept = self.terms.keeps_cast(operator, a, flags, bits);
+                if !self.assume(Some(kept)) {
+                    return None;
+                }
             }
         }
         Some(Value::Term(match operator {
@@ -214,6 +228,7 @@ impl Run<'_> {
                     _ => return None,
                 },
                 // Somewhere in what the base points into.
+                None if self.mode == Mode::Show => return None,
                 None => {
                     is_exact = false;
                     self.terms.free(64, self.naming + 1 + n as u64)

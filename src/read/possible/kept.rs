@@ -1,7 +1,8 @@
 //! Judgements that are kept beside a profile: reports of the same paths ask no engine again.
 
-use crate::possible::VERSION;
 use crate::possible::asked::AskedPath;
+use crate::possible::solver::Program;
+use crate::possible::{Judgement, VERSION};
 use crate::write::output::write_whole;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,13 +22,20 @@ pub(super) struct Kept {
 struct Content {
     /// [`VERSION`], and that of the program: another one may judge otherwise.
     version: (u32, String),
-    /// By [`key`]: whether the path cannot run.
-    judged: BTreeMap<String, bool>,
+    /// By [`key`].
+    judged: BTreeMap<String, Judgement>,
 }
 
-/// What a judgement depends on, as a hash: module, function, whether the program runs alone, and path.
-pub(super) fn key(hash: &str, ordinal: u32, is_alone: bool, path: &AskedPath) -> String {
-    let all = serde_json::to_vec(&(hash, ordinal, is_alone, path)).expect("plain data");
+/// What a judgement depends on, as a hash: module, function, whether the program runs alone, solver, and path.
+pub(super) fn key(
+    hash: &str,
+    ordinal: u32,
+    is_alone: bool,
+    solver: Option<&Program>,
+    path: &AskedPath,
+) -> String {
+    let solver = solver.map(|s| (s.kind, &s.version));
+    let all = serde_json::to_vec(&(hash, ordinal, is_alone, solver, path)).expect("plain data");
     blake3::hash(&all).to_hex()[..32].to_string()
 }
 
@@ -53,15 +61,15 @@ impl Kept {
         }
     }
 
-    /// Whether a path cannot run, if that is kept.
-    pub(super) fn get(&self, key: &str) -> Option<bool> {
-        self.content.judged.get(key).copied()
+    /// What is kept of a path.
+    pub(super) fn get(&self, key: &str) -> Option<&Judgement> {
+        self.content.judged.get(key)
     }
 
-    /// Keeps whether a path cannot run.
-    pub(super) fn add(&mut self, key: String, is_impossible: bool) {
+    /// Keeps what is known of a path.
+    pub(super) fn add(&mut self, key: String, judgement: Judgement) {
         if self.content.judged.len() < MOST {
-            self.content.judged.insert(key, is_impossible);
+            self.content.judged.insert(key, judgement);
             self.is_changed = true;
         }
     }

@@ -11,13 +11,14 @@ use crate::base::error::Result;
 use crate::base::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
 use crate::paths::dag::Dag;
 use crate::paths::function::Measuring;
+use crate::possible::example::Example;
 use crate::profile::manifest::FunctionEntry;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};
 use crate::read::analysis::contradiction::{Contradictions, Impossible, count_all_but};
 use crate::read::possible::Judge;
 use crate::read::report::line;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// So many suggested paths of a function are judged, and as many more as are asked for.
@@ -226,10 +227,13 @@ impl CoveredFunction<'_> {
             let first = nearest::first_not_run(self.paths(), executed, through, is_possible);
             near.extend(first);
         }
-        let refuted = self.leave_out_refuted(&mut near, most);
+        let (refuted, mut examples) = self.leave_out_refuted(&mut near, most);
         let more = near.len().saturating_sub(most);
         let described = near.into_iter().take(most);
-        let described = described.map(|found| self.describe(found, &never_taken, &decisions));
+        let described = described.map(|found| {
+            let example = examples.remove(&found.id);
+            self.describe(found, example, &never_taken, &decisions)
+        });
         Ok(Suggested {
             uncovered: described.collect::<Result<_>>()?,
             more,
@@ -237,10 +241,17 @@ impl CoveredFunction<'_> {
         })
     }
 
-    /// Leaves out paths that cannot run, until the first `most` are none of these; how many. Those behind them are not
-    /// judged, nor are more than a limit.
-    fn leave_out_refuted(&self, near: &mut Vec<NotRun>, most: usize) -> usize {
-        let Some(judge) = self.judge else { return 0 };
+    /// Leaves out paths that cannot run, until the first `most` are none of these; how many, and with which values
+    /// others run. Those behind them are not judged, nor are more than a limit.
+    fn leave_out_refuted(
+        &self,
+        near: &mut Vec<NotRun>,
+        most: usize,
+    ) -> (usize, HashMap<PathId, Example>) {
+        let Some(judge) = self.judge else {
+            return (0, HashMap::new());
+        };
+        let mut examples = HashMap::new();
         let dag = &self.paths().dag;
         let limit = MOST_JUDGED.saturating_add(most);
         let (mut kept, mut refuted) = (Vec::new(), 0);
@@ -260,24 +271,28 @@ impl CoveredFunction<'_> {
                     .expect("a path of the function");
                 dag.path(&edges)
             });
-            let answers = judge.refutes(self.f, &paths.collect::<Vec<_>>());
-            let before = kept.len();
-            let possible = batch
-                .iter()
-                .zip(&answers)
-                .filter(|(_, is_refuted)| !**is_refuted);
-            kept.extend(possible.map(|(found, _)| *found));
-            refuted += batch.len() - (kept.len() - before);
+            let verdicts = judge.judge(self.f, &paths.collect::<Vec<_>>());
+            for (found, verdict) in batch.into_iter().zip(verdicts) {
+                if verdict.is_refuted {
+                    refuted += 1;
+                    continue;
+                }
+                kept.push(found);
+                if let Some(example) = verdict.example {
+                    examples.insert(found.id, example);
+                }
+            }
         }
         kept.extend(open);
         *near = kept;
-        refuted
+        (refuted, examples)
     }
 
     /// A path that did not run. `decisions` are the executions of edges where the source asks.
     fn describe(
         &self,
         found: NotRun,
+        example: Option<Example>,
         never_taken: &[EdgeId],
         decisions: &TiSlice<EdgeId, u64>,
     ) -> Result<Uncovered> {
@@ -299,6 +314,7 @@ impl CoveredFunction<'_> {
             path,
             near: near.transpose()?,
             new_edges,
+            example,
         })
     }
 }

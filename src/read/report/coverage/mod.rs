@@ -38,6 +38,7 @@ pub use scope::{Scope, Sort, common_folder};
 
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, PathId};
+use crate::possible::example::Example;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::manifest::Status;
@@ -75,6 +76,8 @@ pub struct Uncovered {
     /// The block whose decision would have to go another way than it did: of a patch one on its lines, or else the last
     /// that the path next to it has.
     pub shown: Option<BlockId>,
+    /// Values with which it runs, as far as its function is concerned; `None`: not known.
+    pub example: Option<Example>,
 }
 
 /// An executed path next to one that did not run.

@@ -13,6 +13,7 @@ use crate::base::style::WARN;
 use crate::base::table::{Layout, group_all_digits, number_of, times, wrap_words};
 use crate::input::ir::Loc;
 use crate::paths::dag::PathStart;
+use crate::possible::example::Example;
 use crate::profile::Profile;
 use crate::read::report::positions::base_name;
 use crate::read::report::steps::{StepRow, Steps, text as text_of_rows};
@@ -327,6 +328,10 @@ pub(super) fn explain_uncovered(
         };
         told.push(format!("  {}{each}", next_to(steps, near, line)));
     }
+    if let Some(example) = &uncovered.example {
+        let text = example.text(line.path.start == PathStart::Loop);
+        told.push(format!("  e.g. {}", escape_unprintable(&text)));
+    }
     told
 }
 
@@ -497,6 +502,9 @@ struct UncoveredJson<'a> {
     decisions: Vec<Said>,
     near: Option<JsonNear>,
     new_edges: u32,
+    /// Values with which the path runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<&'a Example>,
 }
 
 #[derive(Serialize)]
@@ -592,6 +600,7 @@ fn json_path<'a>(words: Words<'a>, uncovered: &'a Uncovered) -> UncoveredJson<'a
             common_blocks: near.common,
         }),
         new_edges: uncovered.new_edges,
+        example: uncovered.example.as_ref(),
     }
 }
 

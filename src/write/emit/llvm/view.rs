@@ -4,6 +4,9 @@
 
 mod code;
 mod nodes;
+mod variables;
+
+pub(crate) use variables::prepare_variables;
 
 use super::value;
 use crate::input::load::positions::{Asks, Predicate};

@@ -2,6 +2,7 @@
 
 use super::super::llvm::view::{self, Block, Value};
 use super::super::{Parsed, llvm};
+use super::names::NameReader;
 use crate::possible::code::{
     Action, BinaryOperator, Callee, CastOperator, Code, End, Function, Instruction, Kind, Local,
     Operand, Symbol,
@@ -16,7 +17,8 @@ use rustc_hash::FxHashMap;
 const MOST_BYTES: u64 = 1 << 14;
 
 /// Makes the code of the functions of a module, each when it is asked for.
-pub struct CodeReader<'m> {
+pub struct CodeReader<'m, 'p> {
+    names: NameReader<'m, 'p>,
     definitions: Vec<Value<'m>>,
     target: TargetData,
     attributes: Attributes,
@@ -40,7 +42,10 @@ pub fn code_reader(parsed: &Parsed) -> Option<ModuleCode<'_>> {
     let target = llvm::target_of(&module);
     let fits = target.get_pointer_byte_size(None) == 8
         && target.get_byte_ordering() == ByteOrdering::LittleEndian;
-    fits.then(|| ModuleCode { module, target })
+    fits.then(|| {
+        view::prepare_variables(&module);
+        ModuleCode { module, target }
+    })
 }
 
 /// A module, of whose functions code can be made.
@@ -49,11 +54,12 @@ pub struct ModuleCode<'p> {
     target: TargetData,
 }
 
-impl ModuleCode<'_> {
+impl<'p> ModuleCode<'p> {
     /// What makes it, as long as the module is not changed.
-    pub fn reader(&self) -> CodeReader<'_> {
+    pub fn reader(&self) -> CodeReader<'_, 'p> {
         let functions = view::functions(&self.module);
         CodeReader {
+            names: NameReader::new(&self.module),
             definitions: functions.filter(|f| f.is_definition()).collect(),
             target: TargetData::create(&self.target.get_data_layout().as_str().to_string_lossy()),
             attributes: Attributes {
@@ -69,7 +75,7 @@ impl ModuleCode<'_> {
     }
 }
 
-impl<'m> CodeReader<'m> {
+impl<'m, 'p> CodeReader<'m, 'p> {
     /// The number in [`CodeReader::code`] of the definition with this ordinal; `None`: there is none. O(instructions)
     /// the first time.
     pub fn function(&mut self, ordinal: usize) -> Option<usize> {
@@ -104,6 +110,9 @@ impl<'m> CodeReader<'m> {
                 kinds.push(kind(instruction));
             }
         }
+        let names = self
+            .names
+            .locals(&mut self.code.types, &blocks, &locals, &self.target);
         let is_opaque = function.has_attribute(self.attributes.coroutine)
             || blocks
                 .iter()
@@ -119,6 +128,8 @@ impl<'m> CodeReader<'m> {
             .map(|(n, block)| body.lower_block(n, *block))
             .collect();
         self.code.functions[number] = Function {
+            name: function.name().into_owned(),
+            names,
             parameters,
             kinds,
             blocks,
@@ -152,6 +163,11 @@ impl<'m> CodeReader<'m> {
         }
         let number = self.code.symbols.len() as u32;
         let is_variable = value.is_shared_variable();
+        let name = if is_variable {
+            self.names.global(&mut self.code.types, value)
+        } else {
+            None
+        };
         let size = || value.variable_size(&self.target).unwrap_or(0);
         self.code.symbols.push(Symbol {
             is_apart: is_variable && value.is_final() && size() > 0,
@@ -160,6 +176,7 @@ impl<'m> CodeReader<'m> {
             } else {
                 None
             },
+            name,
         });
         self.symbols.insert(value, number);
         number
@@ -176,18 +193,18 @@ fn kind(value: Value) -> Kind {
 }
 
 /// A function that is being read.
-struct Body<'r, 'm> {
-    reader: &'r mut CodeReader<'m>,
+struct Body<'r, 'm, 'p> {
+    reader: &'r mut CodeReader<'m, 'p>,
     locals: &'r FxHashMap<Value<'m>, Local>,
     numbers: &'r FxHashMap<Block<'m>, u32>,
 }
 
-impl<'m> Body<'_, 'm> {
+impl<'m> Body<'_, 'm, '_> {
     fn lower_block(&mut self, number: u32, block: Block<'m>) -> crate::possible::code::Block {
         let mut instructions = Vec::new();
         for instruction in block.instructions() {
             let is_end = instruction == block.terminator();
-            if is_end && !instruction.is_call() {
+            if is_end && !instruction.is_call() || instruction.is_debug_instruction() {
                 continue;
             }
             instructions.push(Instruction {
@@ -389,7 +406,7 @@ impl<'m> Body<'_, 'm> {
         }
         let is_short = function.is_final() && function.blocks().count() == 1;
         if !is_short {
-            return Callee::Defined;
+            return Callee::Defined(function.name().into_owned());
         }
         Callee::Body(self.reader.lower_function(function))
     }

@@ -2,6 +2,7 @@
 
 pub(super) mod code;
 pub(super) mod inlined;
+mod names;
 mod walk;
 
 use super::llvm::view::{self, Block, Value};

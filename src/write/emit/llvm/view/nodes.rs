@@ -137,7 +137,7 @@ impl<'m> Node<'m> {
     }
 
     /// The text of a node without its module, which is short.
-    fn print_node(self, module: &'m Module) -> String {
+    pub(super) fn print_node(self, module: &'m Module) -> String {
         // SAFETY: the node and the module's context are live, and so is the value that holds the node in it.
         let value = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -223,7 +223,7 @@ impl<'m> Node<'m> {
         linkage.or_else(|| self.operand(NAME, module)?.text(module))
     }
 
-    fn operand(self, index: usize, module: &'m Module) -> Option<Node<'m>> {
+    pub(super) fn operand(self, index: usize, module: &'m Module) -> Option<Node<'m>> {
         // SAFETY: node, module and context are live. As a value, a node has as many operands as LLVM says, which
         // it writes to room for as many; one that is absent is null, all others are metadata here, as values.
         unsafe {
@@ -237,7 +237,7 @@ impl<'m> Node<'m> {
         }
     }
 
-    fn text(self, module: &'m Module) -> Option<String> {
+    pub(super) fn text(self, module: &'m Module) -> Option<String> {
         let mut length = 0;
         // SAFETY: all are live; LLVM answers null for what is no string, and else `length` bytes, copied at once.
         unsafe {
