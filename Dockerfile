@@ -12,6 +12,6 @@ RUN make deb ${LLVM:+LLVM="$LLVM"}
 FROM debian:bookworm-slim
 COPY --from=build /p3/target/debian/p3-rewrite*.deb /tmp/
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends /tmp/p3-rewrite*.deb g++ libc6-dev \
+    && apt-get install -y --no-install-recommends /tmp/p3-rewrite*.deb g++ libc6-dev z3 \
     && rm -rf /var/lib/apt/lists/* /tmp/p3-rewrite*.deb
 CMD ["p3-rewrite", "doctor"]

@@ -108,7 +108,7 @@ help:
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
 setup-tests:
-	@sh tools/setup.sh "$(TOOLS) ccache $(OPENMP)" "$(APT) ccache libomp-$(MAIN)-dev"
+	@sh tools/setup.sh "$(TOOLS) ccache z3 $(OPENMP)" "$(APT) ccache z3 libomp-$(MAIN)-dev"
 setup-viewers:
 	@sh tools/setup.sh "$(TOOLS) $(VIEWERS)" "$(APT) $(VIEWERS_APT)"
 	@sh tools/lcov2.sh target/lcov2
@@ -118,7 +118,7 @@ setup-builders:
 
 # All of it by one call of apt.
 setup-all:
-	@sh tools/setup.sh "$(TOOLS) $(VIEWERS) $(BUILDERS) $(LAUNCHERS)" "$(APT) $(VIEWERS_APT) $(BUILDERS_APT) $(LAUNCHERS_APT)"
+	@sh tools/setup.sh "$(TOOLS) z3 $(VIEWERS) $(BUILDERS) $(LAUNCHERS)" "$(APT) z3 $(VIEWERS_APT) $(BUILDERS_APT) $(LAUNCHERS_APT)"
 	@sh tools/lcov2.sh target/lcov2
 
 setup-launchers:

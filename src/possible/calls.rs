@@ -420,6 +420,25 @@ pub fn is_known(name: &str) -> bool {
     writes_nothing(name) || allocates(name)
 }
 
+/// Whether a function ends the program since something is wrong: no test wants a path that ends by it.
+pub fn aborts(name: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "abort",
+        "__assert",
+        "__assert_fail",
+        "__assert_perror_fail",
+        "__assert_rtn",
+        "__cxa_pure_virtual",
+        "__stack_chk_fail",
+        "_ZSt9terminatev",
+        "llvm.debugtrap",
+        "llvm.trap",
+        "llvm.ubsantrap",
+        "__fortify_fail",
+    ];
+    NAMES.contains(&name) || name.starts_with("__ubsan_handle_")
+}
+
 /// Whether a function may return twice by its name.
 pub fn returns_twice(name: &str) -> bool {
     RETURN_TWICE.contains(&name)

@@ -94,6 +94,8 @@ pub enum End {
     Switch(Operand, Vec<u64>),
     /// The function returns this.
     Return(Option<Operand>),
+    /// The program ends, since something is wrong: `abort`, a failed assertion, a trap.
+    Abort,
 }
 
 /// An instruction.

@@ -11,6 +11,9 @@ use rustc_hash::FxHashMap;
 /// More cells are not kept: the oldest are forgotten.
 const MOST_CELLS: usize = 256;
 
+/// Longer tables are not looked into at an index that is not known.
+const LONGEST_TABLE: usize = 256;
+
 /// What an address points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Object {
@@ -217,9 +220,50 @@ impl<'a> Memory<'a> {
         if !bits.is_multiple_of(8) {
             return None;
         }
-        let read = bytes.get(from..from.checked_add(bits as usize / 8)?)?;
-        let number = |so_far: u64, byte: &Option<u8>| Some(so_far << 8 | u64::from((*byte)?));
-        read.iter().rev().try_fold(0, number)
+        little_endian(bytes.get(from..from.checked_add(bits as usize / 8)?)?)
+    }
+
+    /// Of an address in a table that never changes, the index that it is computed from, and the number that the table
+    /// has at each index, ascending. O(elements).
+    pub(super) fn table_element(
+        &self,
+        terms: &Terms,
+        address: Term,
+        bits: u32,
+    ) -> Option<(Term, Vec<(u64, u64)>)> {
+        let (items, offset) = terms.summands(address);
+        let [(a, a_factor), (b, b_factor)] = items[..] else {
+            return None;
+        };
+        let (symbol, index, step) = match (terms.node(a), terms.node(b)) {
+            (Node::Symbol(symbol), _) if a_factor == 1 => (*symbol, b, b_factor),
+            (_, Node::Symbol(symbol)) if b_factor == 1 => (*symbol, a, a_factor),
+            _ => return None,
+        };
+        let bytes = self.symbols[symbol as usize].bytes.as_ref()?;
+        let size = u64::from(bits / 8);
+        if !bits.is_multiple_of(8) || step == 0 || step > bytes.len() as u64 {
+            return None;
+        }
+        let offset = offset.cast_signed();
+        // The first index whose element lies in the table.
+        let first = offset.min(0).unsigned_abs().div_ceil(step);
+        let start = |n: u64| {
+            let distance = i64::try_from(n.checked_mul(step)?).ok()?;
+            u64::try_from(offset.checked_add(distance)?).ok()
+        };
+        let mut table = Vec::new();
+        for n in first.. {
+            let Some(from) = start(n).filter(|from| from + size <= bytes.len() as u64) else {
+                break;
+            };
+            if table.len() >= LONGEST_TABLE {
+                return None;
+            }
+            let read = &bytes[from as usize..(from + size) as usize];
+            table.push((n, little_endian(read)?));
+        }
+        Some((index, table))
     }
 
     /// Keeps what was read, which no other read of it changes.
@@ -271,4 +315,10 @@ impl<'a> Memory<'a> {
             room.was_given_away = false;
         }
     }
+}
+
+/// The number that bytes are, the low one first, if all are known.
+fn little_endian(bytes: &[Option<u8>]) -> Option<u64> {
+    let number = |so_far: u64, byte: &Option<u8>| Some(so_far << 8 | u64::from((*byte)?));
+    bytes.iter().rev().try_fold(0, number)
 }

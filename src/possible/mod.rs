@@ -9,6 +9,7 @@
 //! them, `memory` what loads read, `taint` what may be undefined, `run` the execution.
 
 pub mod asked;
+mod before;
 mod calls;
 pub mod code;
 pub mod example;
@@ -22,11 +23,12 @@ mod taint;
 mod term;
 pub mod types;
 
-pub use calls::{is_known, leaves_alone, returns_twice};
+pub use calls::{aborts, is_known, leaves_alone, returns_twice};
 
-use code::Code;
+use code::{Code, End};
 use example::Example;
 use facts::Facts;
+pub use run::merge::is_small;
 use run::trace::Mode;
 use run::{Run, Stop};
 use rustc_hash::FxHashMap;
@@ -68,6 +70,8 @@ pub enum Judgement {
     Impossible(u32, u32),
     /// No run takes it: a solver finds that the outcomes on it contradict each other together.
     Excluded,
+    /// It ends the program, since something is wrong: `abort`, a failed assertion. Whether it can run is not asked.
+    Aborts,
     /// Nothing contradicts it. It may still be impossible.
     NotRefuted,
     /// With these values it runs, as far as its function is concerned.
@@ -95,6 +99,11 @@ pub fn judge(
 ) -> Judgement {
     if code.functions[question.function].is_opaque {
         return Judgement::NotRefuted;
+    }
+    let last = question.blocks.last().map(|last| *last as usize);
+    let blocks = &code.functions[question.function].blocks;
+    if last.is_some_and(|last| matches!(blocks[last].end, End::Abort)) {
+        return Judgement::Aborts;
     }
     let (mut terms, mut facts) = (Terms::default(), Facts::default());
     for _ in 0..ROUNDS {

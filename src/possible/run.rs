@@ -3,9 +3,11 @@
 mod access;
 mod call;
 mod compute;
+pub(super) mod merge;
 pub(super) mod trace;
 
 use super::Question;
+use super::before::decisions_before;
 use super::code::{
     Action, BinaryOperator as Binary, Code, End, Function, Instruction, Local, Operand,
 };
@@ -66,6 +68,8 @@ pub(super) struct Run<'a> {
     question: &'a Question,
     mode: Mode,
     trace: Trace,
+    /// In a callee of which each path is executed: whether this path is taken.
+    guard: Option<Term>,
     terms: &'a mut Terms,
     /// What is known from an earlier execution of the same path.
     known: &'a Facts,
@@ -126,6 +130,7 @@ impl<'a> Run<'a> {
             question,
             mode: Mode::Fold,
             trace: Trace::default(),
+            guard: None,
             terms,
             known,
             facts: Facts::default(),
@@ -143,6 +148,9 @@ impl<'a> Run<'a> {
 
     fn path(&mut self) -> Result<(), Stop> {
         let question = self.question;
+        if question.starts_in_loop {
+            self.begin_in_loop(question.blocks[0] as usize)?;
+        }
         let mut before = None;
         for (i, &block) in question.blocks.iter().enumerate() {
             self.at = i as Place;
@@ -155,19 +163,56 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Takes into account the decisions that led to the loop's header where the path begins.
+    fn begin_in_loop(&mut self, header: usize) -> Result<(), Stop> {
+        let function = self.function();
+        let analysis = self.frame().analysis.clone();
+        let known = analysis.decisions.borrow().get(&header).cloned();
+        let decisions = known.unwrap_or_else(|| {
+            let found: Rc<[_]> = decisions_before(function, header).into();
+            analysis
+                .decisions
+                .borrow_mut()
+                .insert(header, found.clone());
+            found
+        });
+        for &(block, succ) in decisions.iter() {
+            let End::Branch(Operand::Local(condition)) = function.blocks[block].end else {
+                continue;
+            };
+            let succs = &function.blocks[block].succs;
+            if succs[0] == succs[1] {
+                continue;
+            }
+            let Value::Term(condition) = self.value_from_before(condition, DEEPEST_VALUE) else {
+                continue;
+            };
+            let wanted = succ == 0;
+            if self.mode != Mode::Show {
+                self.facts.require(self.terms, condition, wanted, 0)?;
+            }
+            self.assume_condition(condition, wanted);
+        }
+        Ok(())
+    }
+
     fn enter(&mut self, function: usize, arguments: Option<Vec<Value>>) {
-        let code = self.code;
-        let analysis = self
-            .analyses
-            .entry(function)
-            .or_insert_with(|| Rc::new(Analysis::new(&code.functions[function])));
+        let analysis = self.analysis(function);
         self.frames.push(Frame {
             function,
-            analysis: analysis.clone(),
+            analysis,
             values: FxHashMap::default(),
             arguments,
             first_room: self.step << 24,
         });
+    }
+
+    fn analysis(&mut self, function: usize) -> Rc<Analysis> {
+        let code = self.code;
+        let analysis = self.analyses.entry(function);
+        let analysis =
+            analysis.or_insert_with(|| Rc::new(Analysis::new(&code.functions[function])));
+        analysis.clone()
     }
 
     fn frame(&self) -> &Frame {
@@ -298,7 +343,10 @@ impl<'a> Run<'a> {
         let found = match action {
             Some(action) if may_look => {
                 let now = std::mem::replace(&mut self.naming, 1 << 62 | u64::from(local) << 8);
-                let found = self.compute_before(action, kind.bits, deep - 1);
+                let found = match self.load_stored_once(action, kind.bits) {
+                    Some(found) => Some(found),
+                    None => self.compute_before(action, kind.bits, deep - 1),
+                };
                 self.naming = now;
                 found
             }
@@ -349,6 +397,24 @@ impl<'a> Run<'a> {
             }
         }
         self.compute(action, bits)
+    }
+
+    /// What an action loads from a local variable that was stored once.
+    fn load_stored_once(&mut self, action: &Action, bits: u32) -> Option<Value> {
+        let Action::Load {
+            address: Operand::Local(root),
+            is_plain: true,
+            ..
+        } = action
+        else {
+            return None;
+        };
+        let analysis = self.frame().analysis.clone();
+        let value = self.operand(analysis.stored_once.get(root)?);
+        match value {
+            Value::Term(t) | Value::Address(t) if self.terms.bits(t) == bits => Some(value),
+            _ => None,
+        }
     }
 
     /// The address of a local variable, which is one of this activation.
@@ -470,7 +536,7 @@ impl<'a> Run<'a> {
                     self.record_unknown_decision();
                 }
             }
-            End::Return(_) => {}
+            End::Return(_) | End::Abort => {}
         }
         Ok(())
     }

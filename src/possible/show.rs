@@ -42,9 +42,10 @@ pub(super) fn find(
     let leaves = terms.leaves_of(&all);
     let is_address = |t: &Term| trace.addresses.contains(t) || Memory::is_object(terms, *t);
     let addresses: Vec<Term> = leaves.iter().copied().filter(is_address).collect();
+    let groups = group(terms, trace, &addresses);
     for is_loose in [false, true] {
         let mut wanted = all.clone();
-        place(terms, trace, &addresses, is_loose, &mut wanted);
+        place(terms, trace, (&addresses, &groups), is_loose, &mut wanted);
         let Found::Values(mut values) = solver.solve(terms, &wanted) else {
             if addresses.is_empty() {
                 break;
@@ -56,25 +57,76 @@ pub(super) fn find(
         }
         let mut describer = Describer::new(code, question, terms, trace, &values);
         let kinds = describer.types_of_leaves(&leaves);
-        prefer::improve(terms, &wanted, &kinds, &code.types, &mut values);
+        let mut places = Vec::new();
+        for (n, t) in addresses.iter().enumerate() {
+            if groups.iter().filter(|g| **g == groups[n]).count() > 1 {
+                places.push((*t, FIRST_OBJECT + groups[n] as u64 * APART));
+            }
+        }
+        let wish = prefer::Wish {
+            conditions: &wanted,
+            leaves: &kinds,
+            places: &places,
+            types: &code.types,
+        };
+        wish.improve(terms, &mut values);
+        if let Some(bounds) = wish.bound_large(terms, &values) {
+            let bounded = [&wanted[..], &bounds].concat();
+            if let Found::Values(smaller) = solver.solve(terms, &bounded) {
+                values = smaller;
+                wish.improve(terms, &mut values);
+            }
+        }
         let mut describer = Describer::new(code, question, terms, trace, &values);
         return Shown::Possible(example(&mut describer, trace, &addresses));
     }
     Shown::Nothing
 }
 
-/// Adds that each address is null or that of an object of its own; if `is_loose`, near that of any.
+/// For each address the first one that it is compared with: both point into one object.
+fn group(terms: &Terms, trace: &Trace, addresses: &[Term]) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..addresses.len()).collect();
+    for condition in &trace.conditions {
+        let leaves = terms.leaves_of(&[*condition]);
+        let together: Vec<usize> = (0..addresses.len())
+            .filter(|n| leaves.contains(&addresses[*n]))
+            .map(|n| groups[n])
+            .collect();
+        // A variable is where it is.
+        let first = together.iter().copied().min_by_key(|n| {
+            let is_pointer = trace.addresses.contains(&addresses[*n]);
+            (is_pointer, *n)
+        });
+        let Some(first) = first else { continue };
+        for group in &mut groups {
+            if together.contains(group) {
+                *group = first;
+            }
+        }
+    }
+    groups
+}
+
+/// Adds that each address is null or that of an object of its group; if `is_loose`, near that of any.
 fn place(
     terms: &mut Terms,
     trace: &Trace,
-    addresses: &[Term],
+    (addresses, groups): (&[Term], &[usize]),
     is_loose: bool,
     wanted: &mut Vec<Term>,
 ) {
     let object = |n: usize| FIRST_OBJECT + n as u64 * APART;
     for (n, &t) in addresses.iter().enumerate() {
-        let own = terms.constant(64, object(n));
-        let mut any = terms.equal(t, own);
+        let is_object = !trace.addresses.contains(&t);
+        let own = terms.constant(64, object(if is_object { n } else { groups[n] }));
+        let is_alone = groups.iter().filter(|g| **g == groups[n]).count() == 1;
+        let mut any = if is_alone || is_object {
+            terms.equal(t, own)
+        } else {
+            let inside = terms.binary(Binary::Sub, t, own);
+            let size = terms.constant(64, FARTHEST);
+            terms.below(inside, size)
+        };
         if trace.addresses.contains(&t) {
             let null = terms.constant(64, 0);
             let is_null = terms.equal(t, null);
@@ -110,8 +162,8 @@ fn example(describer: &mut Describer, trace: &Trace, addresses: &[Term]) -> Opti
         }
     }
     let bases: Vec<Term> = cone.iter().filter_map(|t| describer.base_of(*t)).collect();
-    let (mut settings, mut strings) = (Vec::new(), FxHashMap::default());
-    let mut order = Vec::new();
+    let (mut settings, mut aliases) = (Vec::new(), Vec::new());
+    let mut strings = FxHashMap::default();
     for &leaf in &cone {
         if Memory::is_object(describer.terms, leaf) {
             continue;
@@ -119,7 +171,7 @@ fn example(describer: &mut Describer, trace: &Trace, addresses: &[Term]) -> Opti
         if addresses.contains(&leaf) {
             let is_told = bases.contains(&leaf) && describer.value(leaf) != 0;
             match describer.alias(leaf, addresses) {
-                Some(value) => settings.push(describer.setting(leaf, Some(value))?),
+                Some(value) => aliases.push(describer.setting(leaf, Some(value))?),
                 None if is_told || !deciding.contains(&leaf) => {}
                 None if describer.value(leaf) == 0 => {
                     settings.push(describer.setting(leaf, Some("NULL".into()))?);
@@ -132,18 +184,24 @@ fn example(describer: &mut Describer, trace: &Trace, addresses: &[Term]) -> Opti
             Described::Settings(found) => settings.extend(found),
             Described::Byte(name, index, byte) => {
                 let bytes: &mut Vec<(u64, u8)> = strings.entry(name.clone()).or_default();
-                bytes.push((index, byte));
-                if !order.contains(&name) {
-                    order.push(name);
+                if bytes.is_empty() {
+                    let when = When::Start;
+                    settings.push(Setting {
+                        when,
+                        name,
+                        value: None,
+                    });
                 }
+                bytes.push((index, byte));
             }
         }
     }
-    for name in order {
-        let value = Some(describe::string(&strings[&name]));
-        let when = When::Start;
-        settings.push(Setting { when, name, value });
+    for setting in settings.iter_mut().filter(|s| s.value.is_none()) {
+        setting.value = strings
+            .get(&setting.name)
+            .map(|bytes| describe::string(bytes));
     }
+    settings.extend(aliases);
     let rank = |s: &Setting| match s.when {
         When::Start => 0,
         When::Returned(_) | When::After(_) => 1,

@@ -69,6 +69,14 @@ impl Program {
         }
     }
 
+    /// The solver of this name or path. Starts it once, for its version.
+    ///
+    /// # Errors
+    /// It is none that is known.
+    pub fn named(name: &str) -> Result<Program, String> {
+        Program::read(Path::new(name))
+    }
+
     fn read(path: &Path) -> Result<Program, String> {
         let problem = |what: &dyn std::fmt::Display| {
             format!(

@@ -3,8 +3,11 @@
 //! A result of which LLVM was promised that it does not overflow may be anything at each use once it did. Such a value
 //! may come from an earlier iteration of a loop, in a φ or in memory.
 
+use super::before::{Decision, stored_once};
 use super::code::{Action, BinaryOperator as Binary, Callee, End, Flags, Function, Local, Operand};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// How far a value can be relied on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +40,10 @@ pub(super) struct Analysis {
     memory: FxHashMap<u32, Taint>,
     /// Where each value is computed: block and instruction.
     pub(super) places: Vec<Option<(usize, usize)>>,
+    /// What local variables hold that are stored once, in the entry block.
+    pub(super) stored_once: FxHashMap<Local, Operand>,
+    /// By loop header: the decisions without which control does not get there.
+    pub(super) decisions: RefCell<FxHashMap<usize, Rc<[Decision]>>>,
     is_plain: bool,
     /// Whether local variables, which may hold nothing yet, are copied to other memory.
     copies_rooms: bool,
@@ -53,6 +60,8 @@ impl Analysis {
             rooms: FxHashMap::default(),
             memory: FxHashMap::default(),
             places: vec![None; values],
+            stored_once: FxHashMap::default(),
+            decisions: RefCell::default(),
             is_plain: function.is_plain,
             copies_rooms: false,
         };
@@ -70,6 +79,7 @@ impl Analysis {
         analysis.find_roots(function);
         analysis.find_escapes(function);
         while analysis.spread(function) {}
+        analysis.stored_once = stored_once(function, &analysis);
         analysis
     }
 
@@ -147,7 +157,7 @@ impl Analysis {
             }
             match &block.end {
                 End::Branch(o) | End::Switch(o, _) | End::Return(Some(o)) => escape(self, o),
-                End::Unknown | End::Return(None) => {}
+                End::Unknown | End::Return(None) | End::Abort => {}
             }
         }
     }

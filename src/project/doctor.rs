@@ -7,6 +7,7 @@ use super::rust::Rustc;
 use super::tools::{complaint, find_in_path, major, not_loaded, our_program};
 use crate::base::llvm::{self, VERSIONS};
 use crate::input::engine::{self, Engine, Request};
+use crate::possible::solver::Program;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -146,8 +147,26 @@ pub fn checks() -> Vec<Check> {
         "inputs in MLIR",
         &llvm::mlir_package(llvm),
     ));
+    checks.push(solver());
     checks.extend(TOOLS.iter().map(Tool::check));
     checks
+}
+
+/// A solver of SMT-LIB.
+fn solver() -> Check {
+    const WHAT: &str = "solver";
+    match Program::find() {
+        Ok(Some(found)) => {
+            let version = format!("{} {}", found.name(), found.version);
+            let file = find_in_path(&found.path.to_string_lossy()).unwrap_or(found.path);
+            passed_check(WHAT, &describe_version(&version, Some(&file)))
+        }
+        Ok(None) => {
+            let told = "for examples of values in p3-prof coverage: apt-get install z3";
+            check(WHAT, CheckState::Without, told)
+        }
+        Err(problem) => check(WHAT, CheckState::Without, &problem),
+    }
 }
 
 /// The engines that are installed, and whether they start: LLVM's library may be missing.

@@ -34,6 +34,8 @@ const MOST_JUDGED: usize = 1 << 14;
 pub struct Verdict {
     /// Whether it surely cannot run.
     pub is_refuted: bool,
+    /// Whether it ends the program, since something is wrong.
+    pub aborts: bool,
     /// Values with which it runs.
     pub example: Option<Example>,
 }
@@ -42,6 +44,9 @@ pub struct Verdict {
 pub trait Judge: Sync {
     /// What is known of each of these paths of a function.
     fn judge(&self, f: FuncId, paths: &[Path]) -> Vec<Verdict>;
+
+    /// The solver that is asked, if one is.
+    fn solver(&self) -> Option<&Program>;
 }
 
 /// Asks engines, which are started when they are needed.
@@ -186,6 +191,10 @@ impl<'a> Asker<'a> {
 }
 
 impl Judge for Asker<'_> {
+    fn solver(&self) -> Option<&Program> {
+        self.solver.as_ref()
+    }
+
     fn judge(&self, f: FuncId, paths: &[Path]) -> Vec<Verdict> {
         let none = vec![Verdict::default(); paths.len()];
         let bodies = &self.profile.entry(f).bodies;
@@ -196,7 +205,7 @@ impl Judge for Asker<'_> {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let refuted = Verdict {
             is_refuted: true,
-            example: None,
+            ..Verdict::default()
         };
         let mut all = vec![refuted; paths.len()];
         // Any of them may be the one that was linked.
@@ -205,6 +214,7 @@ impl Judge for Asker<'_> {
                 Ok(found) => {
                     for (all, found) in all.iter_mut().zip(found) {
                         all.is_refuted &= found.is_impossible();
+                        all.aborts |= found == Judgement::Aborts;
                         if let (Judgement::Possible(example), 1) = (found, bodies.len()) {
                             all.example = Some(example);
                         }

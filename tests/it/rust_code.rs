@@ -12,7 +12,7 @@ use std::process::Command;
 const SOURCE: &str = include_str!("../../testdata/rust/asks.rs");
 
 /// The profile of a run of the module whose source is in `dir`.
-fn profile(dir: &Path) -> PathBuf {
+pub(crate) fn profile(dir: &Path) -> PathBuf {
     std::fs::write(dir.join("asks.rs"), SOURCE).unwrap();
     let code = std::fs::read_to_string(project("testdata/rust/asks.ll")).unwrap();
     let code = code.replace("\"/p\"", &format!("{dir:?}"));

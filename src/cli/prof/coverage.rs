@@ -8,7 +8,7 @@ use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
 use crate::base::names::{escape_unprintable, first_names, parse_function_pattern};
 use crate::base::table::{Layout, group_digits, percent};
-use crate::possible::solver::Program;
+use crate::possible::solver::{Program, VARIABLE};
 use crate::profile::filter::Selection;
 use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
@@ -244,6 +244,7 @@ impl Request<'_> {
             0 => None,
             _ => Program::find().map_err(Error::Usage)?,
         };
+        let has_solver = (nearest > 0).then_some(solver.is_some());
         let asker = (nearest > 0).then(|| Asker::new(profile, &args.profiles, solver));
         let covered = coverage::judged_coverage(
             profile.paths()?,
@@ -276,8 +277,11 @@ impl Request<'_> {
         });
         judge_threshold(args, &covered, &mut outcome);
         if let Some(why) = not_judged {
-            let what = "not all missing paths were checked for whether they can run";
-            outcome.notes += &format!("{what}: {why}\n");
+            outcome.notes += &describe_unjudged(&why);
+        }
+        let has_missing = covered.rows.iter().any(|row| !row.uncovered.is_empty());
+        if has_solver == Some(false) && has_missing && std::env::var_os(VARIABLE).is_none() {
+            outcome.notes += "examples of values need a solver: apt-get install z3\n";
         }
         let unknown = "lines and branches are not known";
         let missing = profile.describe_missing_lines(unknown);
@@ -329,6 +333,11 @@ impl Request<'_> {
             .with_verdicts(&[profile, &base])
             .with_source_remarks(sources))
     }
+}
+
+/// Why some missing paths were not judged.
+pub(super) fn describe_unjudged(why: &str) -> String {
+    format!("not all missing paths were checked for whether they can run: {why}\n")
 }
 
 /// The error where no `what` is in scope.

@@ -1,14 +1,17 @@
 //! `p3-prof html`.
 
 use super::Outcome;
+use super::coverage::describe_unjudged;
 use super::sources::{MarkerArgs, SourceArgs};
 use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
 use crate::base::names::{escape_unprintable, parse_function_pattern};
 use crate::cli::ForceArgs;
+use crate::possible::solver::Program;
 use crate::profile::filter::Selection;
 use crate::profile::several::libraries_left_out;
 use crate::profile::verdict::Trust;
+use crate::read::possible::{Asker, Judge};
 use crate::read::report::html::{self, PARTS, Page};
 use crate::write::output::{Destination, check_folder, write_files};
 use clap::Args;
@@ -67,7 +70,17 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         check_folder(&args.output)?;
         refuse_other_files(&args.output)?;
     }
-    let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
+    let solver = Program::find().map_err(Error::Usage)?;
+    let asker = Asker::new(&profile, std::slice::from_ref(&args.file), solver);
+    let judge: &dyn Judge = &asker;
+    let page = Page::new(
+        profile.paths()?,
+        &selection,
+        &sources,
+        baseline.as_ref(),
+        Some(judge),
+    )?;
+    let not_judged = asker.finish();
     let shown = if args.single {
         at.write(page.single_file().as_bytes())?;
         args.output.clone()
@@ -88,6 +101,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     let mut outcome = Outcome::print(text)
         .with_verdicts(&profiles)
         .with_source_remarks(&sources);
+    outcome.notes += &not_judged.map_or(String::new(), |why| describe_unjudged(&why));
     outcome
         .warnings
         .extend(libraries_left_out(&profile, "the page"));

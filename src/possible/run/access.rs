@@ -2,9 +2,9 @@
 
 use super::trace::Mode;
 use super::{Run, Value};
-use crate::possible::code::{Local, Operand};
+use crate::possible::code::{BinaryOperator as Binary, Local, Operand};
 use crate::possible::memory::Memory;
-use crate::possible::term::Term;
+use crate::possible::term::{Node, Term};
 
 impl Run<'_> {
     /// The term of an address that is used as one.
@@ -32,7 +32,14 @@ impl Run<'_> {
         if let Some(value) = self.memory.constant(self.terms, address, bits) {
             return Value::Term(self.terms.constant(bits, value));
         }
+        if let Some(value) = self.element_of_table(address, bits) {
+            return value;
+        }
         if let Some(value) = self.memory.load(self.terms, address, size, bits) {
+            return value;
+        }
+        if let Some(value) = self.load_before_loop(address, bits) {
+            self.memory.keep(address, size, bits, value);
             return value;
         }
         if self.may_hold_nothing(address) {
@@ -49,6 +56,68 @@ impl Run<'_> {
         }
         self.memory.keep(address, size, bits, value);
         value
+    }
+
+    /// What a local variable of the path's own function holds that was stored once, before the loop.
+    fn load_before_loop(&mut self, address: Term, bits: u32) -> Option<Value> {
+        if !self.question.starts_in_loop {
+            return None;
+        }
+        let (items, 0) = self.terms.summands(address) else {
+            return None;
+        };
+        let [(room, 1)] = items[..] else { return None };
+        let Node::Room(number) = *self.terms.node(room) else {
+            return None;
+        };
+        // The first activation is that of the path's own function.
+        let own = self.frames.first().expect("something is executed");
+        let local = number
+            .checked_sub(own.first_room)
+            .filter(|n| *n < 1 << 24)?;
+        let stored = own.analysis.stored_once.get(&(local as Local)).cloned();
+        if self.frames.len() > 1 {
+            return None;
+        }
+        let value = self.operand(&stored?);
+        match value {
+            Value::Term(t) | Value::Address(t) if self.terms.bits(t) == bits => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value that a table which never changes has at an index that is not known: a choice over its elements.
+    fn element_of_table(&mut self, address: Term, bits: u32) -> Option<Value> {
+        let (index, table) = self.memory.table_element(self.terms, address, bits)?;
+        let index_range = self.known.range(self.terms, index, false);
+        let (first, last) = (table.first()?.0, table.last()?.0);
+        let is_inside = i128::from(first) <= index_range.0 && index_range.1 <= i128::from(last);
+        let chosen = table.iter().rev();
+        let mut chosen = chosen
+            .filter(|(at, _)| index_range.0 <= i128::from(*at) && i128::from(*at) <= index_range.1);
+        let mut value = if is_inside || self.assume_index(index, first, last) {
+            let (_, last) = chosen.next()?;
+            self.terms.constant(bits, *last)
+        } else {
+            // Outside of the table, where anything may be read.
+            let number = self.naming;
+            self.terms.free(bits, number)
+        };
+        for (at, element) in chosen {
+            let at = self.terms.constant(64, *at);
+            let is_here = self.terms.equal(index, at);
+            let element = self.terms.constant(bits, *element);
+            value = self.terms.choice(is_here, element, value);
+        }
+        Some(Value::Term(value))
+    }
+
+    fn assume_index(&mut self, index: Term, first: u64, last: u64) -> bool {
+        let first_index = self.terms.constant(64, first);
+        let behind = self.terms.binary(Binary::Sub, index, first_index);
+        let count = self.terms.constant(64, last - first + 1);
+        let is_inside = self.terms.below(behind, count);
+        self.assume(Some(is_inside))
     }
 
     /// Whether nothing may have been stored at an address yet, so that every load gives another value.

@@ -20,7 +20,13 @@ impl Run<'_> {
     ) -> Result<Value, Stop> {
         match callee {
             Callee::Body(function) if self.can_be_executed(*function, arguments) => {
-                return self.execute_in_place(*function, arguments, bits);
+                let given = self.given(*function, arguments);
+                if self.code.functions[*function].blocks.len() == 1 {
+                    return self.execute_in_place(*function, given, bits);
+                }
+                if let Some(value) = self.merge_paths(*function, &given, bits)? {
+                    return Ok(value);
+                }
             }
             Callee::Declared(name) if name.starts_with("llvm.") => {
                 return Ok(self.intrinsic(name, arguments, writes_nothing, bits));
@@ -67,23 +73,19 @@ impl Run<'_> {
         value
     }
 
-    /// Whether a function is one block of code that can be executed here.
+    /// Whether a function can be executed here.
     fn can_be_executed(&self, function: usize, arguments: &[Operand]) -> bool {
         let callee = &self.code.functions[function];
         callee.is_final
             && !callee.is_opaque
-            && callee.blocks.len() == 1
-            && matches!(callee.blocks[0].end, End::Return(_))
+            && (callee.blocks.len() > 1 || matches!(callee.blocks[0].end, End::Return(_)))
             && callee.parameters as usize == arguments.len()
+            && self.guard.is_none()
             && self.frames.len() <= DEEPEST_CALL
     }
 
-    fn execute_in_place(
-        &mut self,
-        function: usize,
-        arguments: &[Operand],
-        bits: u32,
-    ) -> Result<Value, Stop> {
+    /// What a function gets as its parameters.
+    fn given(&mut self, function: usize, arguments: &[Operand]) -> Vec<Value> {
         let kinds = &self.code.functions[function].kinds;
         let given = arguments.iter().zip(kinds).map(|(argument, kind)| {
             let value = self.operand(argument);
@@ -94,7 +96,15 @@ impl Run<'_> {
                 value => value,
             }
         });
-        let given: Vec<Value> = given.collect();
+        given.collect()
+    }
+
+    fn execute_in_place(
+        &mut self,
+        function: usize,
+        given: Vec<Value>,
+        bits: u32,
+    ) -> Result<Value, Stop> {
         self.step += 1;
         self.enter(function, Some(given));
         self.block(0, None)?;

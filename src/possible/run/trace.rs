@@ -80,11 +80,30 @@ impl Run<'_> {
         self.trace.conditions.push(condition);
     }
 
+    /// Records that a condition held before the path began.
+    pub(super) fn assume_condition(&mut self, condition: Term, wanted: bool) {
+        if self.mode == Mode::Fold {
+            return;
+        }
+        let condition = if wanted {
+            condition
+        } else {
+            self.terms.not(condition)
+        };
+        self.trace.assumptions.push(condition);
+    }
+
     /// Records that a term is one of some values, or none of them.
     pub(super) fn record_choice(&mut self, on: Term, values: &[u64], wanted: bool) {
         if self.mode == Mode::Fold {
             return;
         }
+        let any = self.is_one_of(on, values);
+        self.record_condition(any, wanted);
+    }
+
+    /// Whether a term is one of some values.
+    pub(super) fn is_one_of(&mut self, on: Term, values: &[u64]) -> Term {
         let bits = self.terms.bits(on);
         let mut any = self.terms.truth(false);
         for value in values {
@@ -92,7 +111,7 @@ impl Run<'_> {
             let equal = self.terms.equal(on, value);
             any = self.terms.binary(Binary::Or, any, equal);
         }
-        self.record_condition(any, wanted);
+        any
     }
 
     /// Takes for true that something is defined, if the path is to be shown; whether it is.

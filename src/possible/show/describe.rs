@@ -277,12 +277,13 @@ impl<'a> Describer<'a> {
     pub(super) fn alias(&self, leaf: Term, addresses: &[Term]) -> Option<String> {
         let value = self.value(leaf);
         let number = value.checked_sub(FIRST_OBJECT)? / APART;
-        let other = *addresses.get(number as usize)?;
-        if other == leaf && (value - FIRST_OBJECT).is_multiple_of(APART) {
-            return None;
-        }
+        let other = *addresses
+            .get(number as usize)
+            .filter(|other| **other != leaf)?;
         let setting = self.setting(other, None)?;
-        let bytes = (value - FIRST_OBJECT) % APART;
+        let bytes = value
+            .checked_sub(self.value(other))
+            .filter(|bytes| *bytes < APART)?;
         let size = match *self.code.types.get(self.type_of_address(other)) {
             Type::Pointer(to) => self.code.types.bytes(to).max(1),
             _ => 1,

@@ -1,5 +1,6 @@
 //! Makes values small and printable, as long as all conditions hold.
 
+use crate::possible::code::BinaryOperator as Binary;
 use crate::possible::set::{largest, signed};
 use crate::possible::term::{Node, Term, Terms};
 use crate::possible::types::{Type, TypeId, Types};
@@ -7,50 +8,95 @@ use rustc_hash::FxHashMap;
 
 /// So many values of a leaf are tried.
 const MOST_TRIED: usize = 200;
+/// Larger numbers are large.
+const SMALL: u64 = 128;
 /// All leaves are looked at so often: one may become small once another is.
 const ROUNDS: usize = 2;
 
-/// Replaces values of leaves by better ones. O(leaves · values · terms).
-pub(super) fn improve(
-    terms: &Terms,
-    conditions: &[Term],
-    leaves: &[(Term, TypeId)],
-    types: &Types,
-    values: &mut FxHashMap<Term, u64>,
-) {
-    let parts = terms.parts_of(conditions);
-    let constants = parts.iter().filter_map(|t| match terms.node(*t) {
-        Node::Constant(value) => Some(*value),
-        Node::Sum(_, value) => Some(value.wrapping_neg()),
-        _ => None,
-    });
-    let mut constants: Vec<u64> = constants.collect();
-    constants.sort_unstable();
-    constants.dedup();
-    let holds = |values: &FxHashMap<Term, u64>| {
-        let found = terms.values_under(&parts, values);
-        conditions.iter().all(|c| found[c] == 1)
-    };
-    for _ in 0..ROUNDS {
-        for (leaf, ty) in leaves {
-            let Some(&now) = values.get(leaf) else {
-                continue;
-            };
-            let bits = terms.bits(*leaf);
-            let better = if bits == 8 && matches!(types.get(*ty), Type::Character { .. }) {
-                characters()
-            } else {
-                numbers(bits, &constants, types.get(*ty))
-            };
-            let better = better.into_iter().take_while(|value| *value != now);
-            for value in better.take(MOST_TRIED) {
-                values.insert(*leaf, value);
-                if holds(values) {
-                    break;
+/// What values are to be.
+pub(super) struct Wish<'a> {
+    /// What must be true.
+    pub(super) conditions: &'a [Term],
+    /// Numbers and characters, with their types.
+    pub(super) leaves: &'a [(Term, TypeId)],
+    /// Addresses near others, each with the start of the object that it points into.
+    pub(super) places: &'a [(Term, u64)],
+    pub(super) types: &'a Types,
+}
+
+impl Wish<'_> {
+    /// Replaces values of leaves by better ones. O(leaves · values · terms).
+    pub(super) fn improve(&self, terms: &Terms, values: &mut FxHashMap<Term, u64>) {
+        let parts = terms.parts_of(self.conditions);
+        let constants = parts.iter().filter_map(|t| match terms.node(*t) {
+            Node::Constant(value) => Some(*value),
+            Node::Sum(_, value) => Some(value.wrapping_neg()),
+            _ => None,
+        });
+        let mut constants: Vec<u64> = constants.collect();
+        constants.sort_unstable();
+        constants.dedup();
+        let holds = |values: &FxHashMap<Term, u64>| {
+            let found = terms.values_under(&parts, values);
+            self.conditions.iter().all(|c| found[c] == 1)
+        };
+        for _ in 0..ROUNDS {
+            let places = self.places.iter().map(|(t, start)| {
+                let near = (0..32).map(|n| start + n);
+                (*t, near.collect())
+            });
+            let numbers = self.leaves.iter().map(|(t, ty)| {
+                let ty = self.types.get(*ty);
+                let better = match ty {
+                    Type::Character { .. } if terms.bits(*t) == 8 => characters(),
+                    ty => numbers(terms.bits(*t), &constants, ty),
+                };
+                (*t, better)
+            });
+            let all: Vec<(Term, Vec<u64>)> = places.chain(numbers).collect();
+            for (leaf, better) in all {
+                let Some(&now) = values
+                    .get(&leaf)
+                    .filter(|now| **now != 0 || terms.bits(leaf) < 64)
+                else {
+                    continue;
+                };
+                let better = better.into_iter().take_while(|value| *value != now);
+                for value in better.take(MOST_TRIED) {
+                    values.insert(leaf, value);
+                    if holds(values) {
+                        break;
+                    }
+                    values.insert(leaf, now);
                 }
-                values.insert(*leaf, now);
             }
         }
+    }
+
+    /// That numbers are small, if one is large.
+    pub(super) fn bound_large(
+        &self,
+        terms: &mut Terms,
+        values: &FxHashMap<Term, u64>,
+    ) -> Option<Vec<Term>> {
+        let is_number = |(t, ty): &&(Term, TypeId)| {
+            terms.bits(*t) > 8 && !matches!(self.types.get(*ty), Type::Enumeration { .. })
+        };
+        let numbers: Vec<Term> = self.leaves.iter().filter(is_number).map(|l| l.0).collect();
+        let is_large = |t: &Term| {
+            let value = values.get(t).copied().unwrap_or(0);
+            signed(terms.bits(*t), value).unsigned_abs() > SMALL
+        };
+        if !numbers.iter().any(is_large) {
+            return None;
+        }
+        let bound = |t| {
+            let bits = terms.bits(t);
+            let (low, count) = (terms.constant(bits, SMALL), terms.constant(bits, 2 * SMALL));
+            let moved = terms.binary(Binary::Add, t, low);
+            terms.below(moved, count)
+        };
+        Some(numbers.into_iter().map(bound).collect())
     }
 }
 

@@ -23,6 +23,8 @@ use std::ops::Range;
 
 /// So many suggested paths of a function are judged, and as many more as are asked for.
 const MOST_JUDGED: usize = 512;
+/// So many paths are looked at where none next to executed ones can run.
+const MOST_FARTHER: usize = 4096;
 /// So many are judged at once, at least.
 const BATCH: usize = 8;
 
@@ -56,6 +58,17 @@ struct Suggested {
     more: usize,
     /// How many were left out, since they cannot run.
     refuted: usize,
+    /// How many were left out, since they end the program by `abort` or the like.
+    aborting: usize,
+}
+
+/// What was found of paths that were judged.
+#[derive(Default)]
+struct Judged {
+    refuted: usize,
+    aborting: usize,
+    /// Values with which others run.
+    examples: HashMap<PathId, Example>,
 }
 
 /// The coverage of function `f`, with at most `nearest` paths that did not run, none of which `judge` refutes.
@@ -136,6 +149,7 @@ pub(super) fn cover(
         uncovered: suggested.uncovered,
         more_uncovered: suggested.more,
         refuted: suggested.refuted,
+        aborting: suggested.aborting,
         never_ran: false,
     })
 }
@@ -227,43 +241,68 @@ impl CoveredFunction<'_> {
             let first = nearest::first_not_run(self.paths(), executed, through, is_possible);
             near.extend(first);
         }
-        let (refuted, mut examples) = self.leave_out_refuted(&mut near, most);
+        let mut judged = Judged::default();
+        let known: HashSet<PathId> = near.iter().map(|found| found.id).collect();
+        self.leave_out_refuted(&mut near, most, &mut judged);
+        if near.is_empty() && !known.is_empty() {
+            near = self.find_farther(&known);
+            self.leave_out_refuted(&mut near, most, &mut judged);
+            near.truncate(most);
+        }
         let more = near.len().saturating_sub(most);
         let described = near.into_iter().take(most);
         let described = described.map(|found| {
-            let example = examples.remove(&found.id);
+            let example = judged.examples.remove(&found.id);
             self.describe(found, example, &never_taken, &decisions)
         });
         Ok(Suggested {
             uncovered: described.collect::<Result<_>>()?,
             more,
-            refuted,
+            refuted: judged.refuted,
+            aborting: judged.aborting,
         })
     }
 
-    /// Leaves out paths that cannot run, until the first `most` are none of these; how many, and with which values
-    /// others run. Those behind them are not judged, nor are more than a limit.
-    fn leave_out_refuted(
-        &self,
-        near: &mut Vec<NotRun>,
-        most: usize,
-    ) -> (usize, HashMap<PathId, Example>) {
-        let Some(judge) = self.judge else {
-            return (0, HashMap::new());
-        };
-        let mut examples = HashMap::new();
+    /// Some paths that did not run and are none of `known`, for where none of these can run: those first that have
+    /// fewest edges that never ran. O(paths that are looked at · length).
+    fn find_farther(&self, known: &HashSet<PathId>) -> Vec<NotRun> {
+        let ran: HashSet<PathId> = self.executed.iter().map(|e| e.id).collect();
+        let edges: HashSet<EdgeId> = self.executed.iter().flat_map(|e| e.edges.clone()).collect();
+        let others = self.paths().ids().take(MOST_FARTHER);
+        let others = others.filter(|id| {
+            !ran.contains(id)
+                && !known.contains(id)
+                && self.is_possible(*id)
+                && self.admits_path(*id)
+        });
+        let mut found: Vec<NotRun> = others
+            .map(|id| NotRun {
+                id,
+                near: None,
+                new_edges: self.paths().decode(id).map_or(0, |path| {
+                    path.iter().filter(|e| !edges.contains(e)).count() as u32
+                }),
+            })
+            .collect();
+        nearest::sort(&mut found);
+        found
+    }
+
+    /// Leaves out paths that cannot run or abort, until the first `most` are none of these. Those behind them are not
+    /// judged, nor are more than a limit.
+    fn leave_out_refuted(&self, near: &mut Vec<NotRun>, most: usize, judged: &mut Judged) {
+        let Some(judge) = self.judge else { return };
         let dag = &self.paths().dag;
         let limit = MOST_JUDGED.saturating_add(most);
-        let (mut kept, mut refuted) = (Vec::new(), 0);
+        let (mut kept, mut asked) = (Vec::new(), 0);
         let mut open = std::mem::take(near).into_iter();
-        while kept.len() < most && kept.len() + refuted < limit {
-            let wanted = (most - kept.len())
-                .max(BATCH)
-                .min(limit - kept.len() - refuted);
+        while kept.len() < most && asked < limit {
+            let wanted = (most - kept.len()).max(BATCH).min(limit - asked);
             let batch: Vec<NotRun> = open.by_ref().take(wanted).collect();
             if batch.is_empty() {
                 break;
             }
+            asked += batch.len();
             let paths = batch.iter().map(|found| {
                 let edges = self
                     .paths()
@@ -274,18 +313,19 @@ impl CoveredFunction<'_> {
             let verdicts = judge.judge(self.f, &paths.collect::<Vec<_>>());
             for (found, verdict) in batch.into_iter().zip(verdicts) {
                 if verdict.is_refuted {
-                    refuted += 1;
-                    continue;
-                }
-                kept.push(found);
-                if let Some(example) = verdict.example {
-                    examples.insert(found.id, example);
+                    judged.refuted += 1;
+                } else if verdict.aborts {
+                    judged.aborting += 1;
+                } else {
+                    kept.push(found);
+                    if let Some(example) = verdict.example {
+                        judged.examples.insert(found.id, example);
+                    }
                 }
             }
         }
         kept.extend(open);
         *near = kept;
-        (refuted, examples)
     }
 
     /// A path that did not run. `decisions` are the executions of edges where the source asks.

@@ -39,6 +39,7 @@ pub use scope::{Scope, Sort, common_folder};
 use crate::base::error::Result;
 use crate::base::index::{BlockId, FuncId, PathId};
 use crate::possible::example::Example;
+use crate::possible::solver::Program;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::manifest::Status;
@@ -118,6 +119,8 @@ pub struct FunctionCoverage {
     pub more_uncovered: usize,
     /// How many would have come before some of these, but cannot run, as their code shows ([`Judge`]).
     pub refuted: usize,
+    /// How many would have come before some of these, but end the program by `abort`, a failed assertion or the like.
+    pub aborting: usize,
     /// Whether it was never entered, and none of its own lines ran inlined elsewhere.
     pub never_ran: bool,
 }
@@ -162,6 +165,8 @@ pub struct Coverage<'a> {
     pub selection: &'a [String],
     /// What is known of a patch, if coverage is that of its lines.
     pub patch: Option<PatchLines>,
+    /// The solver that paths which did not run were judged by, if one was.
+    pub solver: Option<Program>,
 }
 
 /// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
@@ -243,6 +248,7 @@ pub fn judged_coverage<'a>(
             row.uncovered = again.uncovered;
             row.more_uncovered = again.more_uncovered;
             row.refuted = again.refuted;
+            row.aborting = again.aborting;
         }
     }
     Ok(Coverage {
@@ -265,6 +271,7 @@ pub fn judged_coverage<'a>(
         unselected,
         selection: &profile.manifest.paths,
         patch,
+        solver: judge.and_then(Judge::solver).cloned(),
     })
 }
 

@@ -92,6 +92,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         for text in describe_contradictory(row)
             .into_iter()
             .chain(describe_refuted(row))
+            .chain(describe_aborting(row))
         {
             table.add_text(0, Style::new(), wrap_words(&text, layout.width, INDENT));
         }
@@ -139,6 +140,14 @@ fn describe_refuted(row: &FunctionCoverage) -> Option<String> {
     let paths = number_of(row.refuted as u64, "path");
     let they = if row.refuted == 1 { "it" } else { "they" };
     (row.refuted > 0).then(|| format!("left out: {paths} whose code shows that {they} cannot run"))
+}
+
+/// How many paths were left out since they abort, if there are any.
+fn describe_aborting(row: &FunctionCoverage) -> Option<String> {
+    let paths = number_of(row.aborting as u64, "path");
+    let verb = if row.aborting == 1 { "ends" } else { "end" };
+    (row.aborting > 0)
+        .then(|| format!("left out: {paths} that {verb} in abort or a failed assertion"))
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -407,6 +416,8 @@ struct CoverageJson<'a> {
     unselected: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<&'a PatchLines>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solver: Option<JsonSolver<'a>>,
 }
 
 #[derive(Serialize)]
@@ -425,6 +436,13 @@ impl Headline {
             near: both(coverage.near),
         }
     }
+}
+
+/// What judged paths that did not run, besides p3-rewrite itself.
+#[derive(Serialize)]
+struct JsonSolver<'a> {
+    name: &'static str,
+    version: &'a str,
 }
 
 #[derive(Serialize)]
@@ -484,6 +502,9 @@ struct JsonFunction<'a> {
     /// How many paths are not among these since their code shows that they cannot run.
     #[serde(skip_serializing_if = "is_zero")]
     refuted: u64,
+    /// How many paths are not among these since they end in abort, a failed assertion or the like.
+    #[serde(skip_serializing_if = "is_zero")]
+    aborting: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     never_ran: bool,
     /// Whether the compiler optimised it.
@@ -547,6 +568,10 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
         selection: coverage.selection,
         unselected: (!coverage.selection.is_empty()).then_some(coverage.unselected),
         patch: coverage.patch.as_ref(),
+        solver: coverage.solver.as_ref().map(|solver| JsonSolver {
+            name: solver.name(),
+            version: &solver.version,
+        }),
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
@@ -572,6 +597,7 @@ fn json_function<'a>(
         uncovered: row.uncovered.iter().map(path).collect(),
         more_uncovered: row.more_uncovered as u64,
         refuted: row.refuted as u64,
+        aborting: row.aborting as u64,
         never_ran: row.never_ran,
         optimised: profile.entry(row.f).optimised.is_optimised(),
     }

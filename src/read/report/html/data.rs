@@ -113,6 +113,11 @@ struct FunctionData {
     contradictory: u64,
     #[serde(skip_serializing_if = "is_zero")]
     contradictory_near: u64,
+    /// Of the paths that would have been shown, those that cannot run as their code shows, and those that abort.
+    #[serde(skip_serializing_if = "is_zero")]
+    refuted: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    aborting: u64,
     /// Of the paths that control flow allows, those that ran; not those that markers leave out.
     covered: u64,
     /// Lines and ways out of branches of its own code, inlined or not: those that ran, and all but those that markers
@@ -344,6 +349,8 @@ impl Maker<'_> {
             ran_pairs: row.pairs.executed.to_string(),
             contradictory: row.contradictory,
             contradictory_near: row.contradictory_near,
+            refuted: row.refuted as u64,
+            aborting: row.aborting as u64,
             before: Before::None,
             covered: row.paths.executed as u64,
             lines: ran_and_all(own.map(|s| s.lines)),

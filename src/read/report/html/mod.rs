@@ -15,7 +15,8 @@ use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::locate::MERGED;
 use crate::profile::measurement::PathProfile;
-use crate::read::report::coverage::{Coverage, Scope, Sort, coverage};
+use crate::read::possible::Judge;
+use crate::read::report::coverage::{Coverage, Scope, Sort, judged_coverage};
 use crate::read::source::Sources;
 use crate::write::output::{Content, Mark};
 use base64::Engine;
@@ -51,7 +52,7 @@ pub struct Page {
 
 impl Page {
     /// The page of the selected functions; with `baseline`, how often their paths ran there. Near-linear in the total
-    /// length of the paths, and as [`coverage`] for those that did not run.
+    /// length of the paths, and as [`judged_coverage`] for those that did not run, which `judge` looks at.
     ///
     /// # Errors
     /// A damaged profile, or one of edges.
@@ -60,6 +61,7 @@ impl Page {
         selection: &Selection,
         sources: &Sources,
         baseline: Option<&Profile>,
+        judge: Option<&dyn Judge>,
     ) -> Result<Page> {
         let scope = Scope {
             all: true,
@@ -67,7 +69,8 @@ impl Page {
             keeps_left_out: true,
             ..Scope::default()
         };
-        let covered: Coverage = coverage(paths, selection, &scope, Sort::Missing, NEAREST)?;
+        let covered: Coverage =
+            judged_coverage(paths, selection, &scope, Sort::Missing, NEAREST, judge)?;
         let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());
         data::write_data(paths, &covered, sources, baseline, &mut packer)?;
         let packed = packer.finish().expect("memory takes everything");

@@ -366,6 +366,8 @@
     + (f.unselected ? "" : ` · ${num(f.ran)} of ${num(f.feasible)} ${D.selection ? "counted paths" : "paths"} ran, ${num(f.count)} times`)
     + (f.contradictory ? ` · ${num(f.contradictory)} more left out, which cannot run`
       : f.contradictory_near ? ` · left out: ${num(f.contradictory_near)} paths one decision away from paths that ran, which cannot run` : "")
+    + (f.refuted ? ` · left out: ${f.refuted} path${f.refuted === 1 ? "" : "s"} whose code shows that ${f.refuted === 1 ? "it" : "they"} cannot run` : "")
+    + (f.aborting ? ` · left out: ${f.aborting} path${f.aborting === 1 ? " that ends" : "s that end"} in abort or a failed assertion` : "")
     + (f.left ? ` · left before its end ${f.left === 1 ? "once" : num(f.left) + " times"}` : "") + (f.status === "exact" ? "" : f.status === "cut" ? " · cut: too many paths, which are counted in pieces" : ` · ${f.status}`)
     + (f.branchless.length ? ` · ${f.branchless.length} line${f.branchless.length === 1 ? "" : "s"} with conditions that became values and not branches (${f.branchless.slice(0, 6).join(", ")})` : "");
   const functionView = (i, kindAt, j) => {
@@ -424,7 +426,7 @@
     };
     const draw = () => {
       const e = entries[at], p = e.p;
-      steps.replaceChildren(...stepItems(f, p, openStep), ...(e.kind === "u" ? [el("li", { class: "fold warn" }, instead(f, e.u))] : []));
+      steps.replaceChildren(...stepItems(f, p, openStep), ...(e.kind === "u" ? [el("li", { class: "fold warn" }, instead(f, e.u)), e.u.example ? el("li", { class: "fold" }, "e.g. " + e.u.example) : ""] : []));
       const first = [...linesOf(f, p).keys()][0];
       put(file !== null && (file === (f.begins || {}).file || linesOf(f, p).has(file)) ? file : f.begins ? f.begins.file : first);
       if (!state.zoomed) state.moved = false;

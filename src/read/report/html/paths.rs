@@ -89,6 +89,9 @@ pub(super) struct UncoveredData {
     near: Option<NearData>,
     /// How many of its edges never ran.
     new_edges: u32,
+    /// Values with which it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<String>,
 }
 
 /// The nearest path that ran.
@@ -222,6 +225,10 @@ impl<'a> Teller<'a> {
                 .as_ref()
                 .map(|near| self.describe_near(line, near)),
             new_edges: uncovered.new_edges,
+            example: uncovered
+                .example
+                .as_ref()
+                .map(|example| example.text(line.path.start == PathStart::Loop)),
         }
     }
 

@@ -13,7 +13,14 @@ use serde_json::Value;
 fn page(profile: &Profile) -> Page {
     let sources = Sources::without_files();
     let all = Selection::default();
-    Page::new(profile.paths().unwrap(), &all, &sources, Some(profile)).unwrap()
+    Page::new(
+        profile.paths().unwrap(),
+        &all,
+        &sources,
+        Some(profile),
+        None,
+    )
+    .unwrap()
 }
 
 fn data(page: &Page) -> Value {
@@ -167,7 +174,7 @@ fn unselected_code_is_marked_and_never_said_not_to_have_run() {
 
     let sources = Sources::without_files();
     let all = Selection::default();
-    let page = Page::new(profile.paths().unwrap(), &all, &sources, None).unwrap();
+    let page = Page::new(profile.paths().unwrap(), &all, &sources, None, None).unwrap();
     let data = data(&page);
     assert!(data["selection"].as_str().unwrap().contains("ids=main#0"));
     let functions = data["functions"].as_array().unwrap();

@@ -7,7 +7,7 @@ use crate::possible::code::{
     Action, BinaryOperator, Callee, CastOperator, Code, End, Function, Instruction, Kind, Local,
     Operand, Symbol,
 };
-use crate::possible::returns_twice;
+use crate::possible::{aborts, is_small, returns_twice};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::targets::{ByteOrdering, TargetData};
@@ -15,6 +15,10 @@ use rustc_hash::FxHashMap;
 
 /// Larger tables of constants are not looked into.
 const MOST_BYTES: u64 = 1 << 14;
+
+/// So much of a callee is looked at to see that it is too large to be executed where it is called.
+const MOST_CALLEE_BLOCKS: usize = 1000;
+const MOST_CALLEE_INSTRUCTIONS: usize = 1000;
 
 /// Makes the code of the functions of a module, each when it is asked for.
 pub struct CodeReader<'m, 'p> {
@@ -216,13 +220,20 @@ impl<'m> Body<'_, 'm, '_> {
         crate::possible::code::Block {
             instructions,
             succs: last.successors().map(|to| self.numbers[&to]).collect(),
-            end: self.lower_end(last),
+            end: self.end(block, last),
         }
     }
 
-    fn lower_end(&mut self, last: Value<'m>) -> End {
+    fn end(&mut self, block: Block<'m>, last: Value<'m>) -> End {
         use LLVMOpcode::*;
         match last.opcode() {
+            LLVMUnreachable => {
+                let calls = block.instructions().filter(|i| i.is_call());
+                let calls = calls.filter(|i| !i.is_debug_instruction());
+                let callee = calls.last().and_then(|call| call.called_function());
+                let aborts = callee.is_some_and(|f| aborts(&String::from_utf8_lossy(&f.name())));
+                if aborts { End::Abort } else { End::Unknown }
+            }
             LLVMBr if last.successors().count() == 2 => {
                 let condition = last.operands().next();
                 condition.map_or(End::Unknown, |c| End::Branch(self.lower_operand(c)))
@@ -404,8 +415,13 @@ impl<'m> Body<'_, 'm, '_> {
         if !function.is_definition() {
             return Callee::Declared(function.name().into_owned());
         }
-        let is_short = function.is_final() && function.blocks().count() == 1;
-        if !is_short {
+        let is_short = || {
+            let blocks = function.blocks().take(MOST_CALLEE_BLOCKS).count();
+            let instructions = function.blocks().take(MOST_CALLEE_BLOCKS);
+            let instructions = instructions.flat_map(|b| b.instructions());
+            is_small(blocks, instructions.take(MOST_CALLEE_INSTRUCTIONS).count())
+        };
+        if !function.is_final() || !is_short() {
             return Callee::Defined(function.name().into_owned());
         }
         Callee::Body(self.reader.lower_function(function))
