@@ -133,10 +133,12 @@ fn judge_by_solver(
     let nothing = Facts::default();
     let analyses = &mut analyses.0;
     let recorded = Run::record(Mode::Show, code, question, &mut terms, &nothing, analyses);
-    if let Ok(trace) = recorded
-        && let Shown::Possible(example) = show::find(code, question, &mut terms, &trace, solver)
-    {
-        return example.map_or(Judgement::NotRefuted, Judgement::Possible);
+    if let Ok(trace) = recorded {
+        match show::find(code, question, &mut terms, &trace, solver) {
+            Shown::Possible(Some(example)) => return Judgement::Possible(example),
+            Shown::Possible(None) | Shown::Unknown => return Judgement::NotRefuted,
+            Shown::Impossible => {}
+        }
     }
     match Run::record(Mode::Prove, code, question, known_terms, known, analyses) {
         Ok(trace) => {

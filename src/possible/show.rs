@@ -25,8 +25,10 @@ const MOST_SETTINGS: usize = 12;
 pub(super) enum Shown {
     /// It runs, with these values if they can be told.
     Possible(Option<Example>),
-    /// That is not known.
-    Nothing,
+    /// There are no such values.
+    Impossible,
+    /// That is more than the solver finds out.
+    Unknown,
 }
 
 /// Looks for values with which the recorded path runs.
@@ -46,11 +48,11 @@ pub(super) fn find(
     for is_loose in [false, true] {
         let mut wanted = all.clone();
         place(terms, trace, (&addresses, &groups), is_loose, &mut wanted);
-        let Found::Values(mut values) = solver.solve(terms, &wanted) else {
-            if addresses.is_empty() {
-                break;
-            }
-            continue;
+        let mut values = match solver.solve(terms, &wanted) {
+            Found::Values(values) => values,
+            Found::Contradiction if addresses.is_empty() => break,
+            Found::Contradiction => continue,
+            Found::Nothing => return Shown::Unknown,
         };
         if trace.has_unknown_decision {
             return Shown::Possible(None);
@@ -80,7 +82,7 @@ pub(super) fn find(
         let mut describer = Describer::new(code, question, terms, trace, &values);
         return Shown::Possible(example(&mut describer, trace, &addresses));
     }
-    Shown::Nothing
+    Shown::Impossible
 }
 
 /// For each address the first one that it is compared with: both point into one object.

@@ -18,9 +18,9 @@ use std::process::Command;
 /// The variable that names a solver, or says `none`.
 pub const VARIABLE: &str = "P3_SOLVER";
 /// The resources of one question, in the solver's units: about a tenth of a second of z3.
-const UNITS: u64 = 400_000;
-/// The resources of all questions of one engine, in the same units.
-const ALL_UNITS: u64 = 40_000_000;
+const UNITS: u64 = 150_000;
+/// The resources of all questions of one engine, in the same units: about five seconds of z3.
+const ALL_UNITS: u64 = 6_000_000;
 /// A question of more terms is not asked.
 const MOST_TERMS: usize = 5_000;
 
