@@ -41,8 +41,8 @@ impl Setting {
             (When::Returned(number), value) => {
                 let value = value.as_deref().unwrap_or("an address");
                 match number {
-                    1 => format!("after {name} returned {value}"),
-                    _ => format!("after call {number} of {name} returned {value}"),
+                    1 => format!("{name} returns {value}"),
+                    _ => format!("call {number} of {name} returns {value}"),
                 }
             }
             (When::After(call), Some(value)) => format!("{name} = {value} after {call}"),

@@ -220,11 +220,11 @@ impl<'m> Body<'_, 'm, '_> {
         crate::possible::code::Block {
             instructions,
             succs: last.successors().map(|to| self.numbers[&to]).collect(),
-            end: self.end(block, last),
+            end: self.lower_end(block, last),
         }
     }
 
-    fn end(&mut self, block: Block<'m>, last: Value<'m>) -> End {
+    fn lower_end(&mut self, block: Block<'m>, last: Value<'m>) -> End {
         use LLVMOpcode::*;
         match last.opcode() {
             LLVMUnreachable => {
