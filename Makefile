@@ -232,7 +232,7 @@ lint:
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' \
 	    $(CARGO) doc --locked --no-deps --lib --bins $(AS_TESTED)
 
-corpus: build
+corpus: build setup-tests
 	sh tools/corpus.sh
 
 # BENCH: the folder of programs that were built by the recipes

@@ -115,6 +115,9 @@ profile() {
         measure compare "$P3_PROF" compare "$dir/sbl/profile.p3prof" "$out/profile.p3prof"
         say "$PROGRAM: $SCHEME equals sbl"
     done
+    # No path that ran is said to be one that cannot run.
+    SCHEME=sbl measure judge env P3_JUDGED="$dir/sbl/profile.p3prof" cargo test --locked --test it -- \
+        possible::no_path_that_ran_is_refuted_in_given_profiles --exact --ignored
     "$P3_PROF" show "$out/profile.p3prof" --top 5 >"$dir/report.txt"
     "$P3_PROF" simulate "$dir/sbl/profile.p3prof" >"$dir/simulate.txt"
     cat "$dir/report.txt" "$dir/simulate.txt"

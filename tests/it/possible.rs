@@ -219,6 +219,17 @@ fn no_path_that_ran_is_refuted_in_rust() {
     );
 }
 
+/// Of profiles whose names `P3_JUDGED` has, with the modules beside them: `make corpus` names those of real programs.
+#[test]
+#[ignore = "make corpus"]
+fn no_path_that_ran_is_refuted_in_given_profiles() {
+    let names = std::env::var_os("P3_JUDGED").expect("profiles are named");
+    for file in std::env::split_paths(&names) {
+        let found = judged(&file, Some(&solver()));
+        print_sums(&file.display().to_string(), &found);
+    }
+}
+
 /// Of functions of which every input is tried: all paths that did not run are impossible, and so many of them must be
 /// refuted.
 const COMPLETE: &str = include_str!("possible/complete.c");
