@@ -468,12 +468,12 @@ structures! {
     }
 }
 
-/// The bytes of a header that its checksum is of.
+/// The bytes of a [`Header`] whose checksum is `header_crc`.
 pub const HEADER_CHECKED: Range<usize> = 0..offset_of!(Header<LE>, header_crc);
-/// The same of a block, where those of its records follow.
+/// The bytes of a [`Block`] that its checksum begins with; the bytes of its records follow.
 pub const BLOCK_CHECKED: Range<usize> = offset_of!(Block<LE>, size)..offset_of!(Block<LE>, used);
-/// The same of a sample.
+/// The bytes of a [`Sample`] whose checksum is `crc`.
 pub const SAMPLE_CHECKED: Range<usize> = 0..offset_of!(Sample<LE>, crc);
-/// The same of a chunk.
+/// The bytes of a [`Chunk`] whose checksum it stores.
 pub const CHUNK_CHECKED: Range<usize> =
     offset_of!(Chunk<LE>, func)..offset_of!(Chunk<LE>, reserved);

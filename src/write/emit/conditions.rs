@@ -151,8 +151,8 @@ fn strip_conversions(value: Value) -> Plain {
     strip_through(value, true)
 }
 
-/// The same, but not through `freeze`: two of one undefined value may differ. Conditions that come down to the same
-/// value are equal.
+/// Looks through conversions of truth values, negations and hints, but not through `freeze`: two `freeze`s of one
+/// undefined value may differ. Two conditions that this traces to one value are equal.
 pub(super) fn strip_equal(value: Value) -> Plain {
     strip_through(value, false)
 }

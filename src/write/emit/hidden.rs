@@ -23,8 +23,8 @@ const SINGLE: &[&str] = &[
 /// Directives that define what must be defined once.
 const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
 
-/// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what [`pressure::find_pressure`]
-/// takes.
+/// The blocks of `module` that hide something from loaders, ascending. O(instructions) and what
+/// [`pressure::find_pressure`] takes.
 pub(super) fn find_hidden(module: &Module) -> Vec<Hidden> {
     let kinds = ["noduplicate", "returns_twice"].map(view::attribute);
     let registers = pressure::count_registers(&module.get_triple().as_str().to_string_lossy());

@@ -48,7 +48,8 @@ pub fn load_program(
     load_each(loader_of, inputs, options)
 }
 
-/// The same with a given loader; the program is the same with each.
+/// Loads all modules with `loader` and assembles the program, which is the same with every loader. Modules in parallel;
+/// linear.
 ///
 /// # Errors
 /// As [`load_program`].

@@ -181,7 +181,7 @@ pub(crate) fn rewrite(
     rewrite_parsed(&parse_module(source, names)?, source, job, changes)
 }
 
-/// The same where LLVM has read the module already, which is changed.
+/// Rewrites one module, which LLVM has read, for one copy. `parsed` is changed. Linear in the module.
 ///
 /// # Errors
 /// As [`rewrite`].

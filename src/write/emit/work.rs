@@ -14,10 +14,11 @@ pub(crate) trait CopyWork: Send + Sync {
     /// The functions into which code comes.
     fn changed_functions(&self) -> Vec<FuncId>;
 
-    /// The same in one module, which has these `bodies`: ordinals, ascending, with the function of each.
+    /// What this copy does in one module, whose `bodies` these are: ordinals, ascending, with the function of each.
     fn restrict_to_module<'w>(&'w self, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>;
 
-    /// The same in the only module that there is: what is known of a function is freed as soon as its code is in.
+    /// What this copy does in the program's only module, whose `bodies` these are as for
+    /// [`CopyWork::restrict_to_module`]. The plan of a function is freed as soon as its code is in.
     fn into_module_work<'w>(self: Box<Self>, bodies: &[(u32, FuncId)]) -> Box<dyn ModuleWork + 'w>
     where
         Self: 'w;

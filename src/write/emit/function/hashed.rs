@@ -128,7 +128,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.call_count(count, key);
     }
 
-    /// The same out of the way of the code around it, which keeps its registers.
+    /// Counts `key` by a call that saves all registers, so that the code around it keeps its own.
     fn count_missed(&self, key: IntValue<'ctx>) {
         let count = self.data.missed_function();
         self.call_count(count, key);
