@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# LAUNCH=parallel, slurm: copies that run elsewhere. Read by p3-run.sh, on the host of `make run` and on those that it uses.
+# LAUNCH=parallel, slurm: copies that run elsewhere. Read by p3-run.sh, on the host of `make run` and on those that it
+# uses.
 #
-# $P3_RAW is the folder of the run, and only that of the newest run is there: what an older one has left in a queue finds no
-# start in it. Each attempt at a copy has a folder of its own inside, so that one that was cut short, as on a node that failed,
-# adds nothing to the next.
+# $P3_RAW is the folder of the run, and only that of the newest run is there: what an older one has left in a queue
+# finds no start in it. Each attempt at a copy has a folder of its own inside, so that one that was cut short, as on a
+# node that failed, adds nothing to the next.
 # shellcheck shell=sh disable=SC2015 # `fail` ends the shell
 
 # Writes the script that runs p3-run.sh elsewhere in this environment, whole: ssh and batch systems add variables that
@@ -109,8 +110,8 @@ launch_parallel() {
     "" | 0 | no)
         command -v rsync >/dev/null || fail "LAUNCH=parallel: rsync not found: install it here and on the hosts, or share this folder: SHARED=1"
         for k in $P3_COPIES; do pack "$k"; done
-        # Folders of equal length on all hosts, which parallel's are not. `:` is this host without ssh, where nothing is sent.
-        # shellcheck disable=SC2016 # for the shell there
+        # Folders of equal length on all hosts, which parallel's are not. `:` is this host without ssh, where nothing is
+        # sent. shellcheck disable=SC2016 # for the shell there
         there="sh -c 'case \${PARALLEL_SSHLOGIN-} in :) from=\$3 ;; *) from=\$PWD ;; esac
             at=\$(mktemp -d \"\${TMPDIR:-/tmp}/p3-XXXXXXXX\") || exit
             trap \"cd / && rm -rf \\\"\$at\\\"\" EXIT

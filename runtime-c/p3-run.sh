@@ -195,8 +195,8 @@ run_one() {
     )
 }
 
-# train MAKE: copy 0 alone, for p3-rewrite, in a process group of its own. Standard input ends with the time that the run
-# has, or with p3-rewrite, however that ends: then all of the group goes.
+# train MAKE: copy 0 alone, for p3-rewrite, in a process group of its own. Standard input ends with the time that the
+# run has, or with p3-rewrite, however that ends: then all of the group goes.
 train() {
     # What runs in the background has no standard input of its own.
     exec 3<&0 </dev/null
@@ -205,8 +205,8 @@ train() {
     run_one "$1" 0
 }
 
-# copy N STDIN: runs copy N in a folder of its own, with copies of FILES. The program has the same name, arguments, environment
-# and addresses in every copy. Whether it failed is for `judge` to say.
+# copy N STDIN: runs copy N in a folder of its own, with copies of FILES. The program has the same name, arguments,
+# environment and addresses in every copy. Whether it failed is for `judge` to say.
 copy() {
     stage "$1"
     start "$1" "$2"

@@ -14,7 +14,8 @@ int p3_profile_dump(void) __attribute__((weak));
 /* Sets all counts to zero. Paths under way are counted when they end. */
 void p3_profile_reset(void) __attribute__((weak));
 
-/* The pattern that counts where the environment has no P3_PROFILE_FILE, if the program, or whoever links it, defines one. */
+/* The pattern that counts where the environment has no P3_PROFILE_FILE, if the program, or whoever links it, defines
+ * one. */
 extern const char p3_profile_file[] __attribute__((weak, visibility("hidden")));
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched), P3_RUNTIME,
-# P3_CXX (1: link with the C++ compiler), P3_LLVM (its version), P3_WRAPPED (functions that the runtime replaces), P3_ALIGN (what addresses of data are aligned to; 0: as
-# the linker does), P3_PASSES (options for LLVM, for modules of copies). All names are p3-rewrite's own; what comes from
-# outside goes to p3-run.sh in the environment, where the shell sees values and not text.
+# P3_CXX (1: link with the C++ compiler), P3_LLVM (its version), P3_WRAPPED (functions that the runtime replaces),
+# P3_ALIGN (what addresses of data are aligned to; 0: as the linker does), P3_PASSES (options for LLVM, for modules of
+# copies). All names are p3-rewrite's own; what comes from outside goes to p3-run.sh in the environment, where the shell
+# sees values and not text.
 
 first = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
 ifeq ($(origin CC),default)
@@ -12,8 +13,8 @@ ifeq ($(origin CXX),default)
 CXX := $(or $(call first,clang++-$(P3_LLVM) clang++),clang++)
 endif
 # $(1): a compiler; $(2): the variable that names it. Ends make if it is missing. For recipes: where all is built,
-# nobody needs a compiler. Words before its name may set variables (CC="A=1 clang"), and its name may be quoted: then the
-# shell looks for it.
+# nobody needs a compiler. Words before its name may set variables (CC="A=1 clang"), and its name may be quoted: then
+# the shell looks for it.
 odd = $(findstring =,$(firstword $(1)))$(findstring ",$(1))$(findstring ',$(1))$(findstring \,$(1))$(findstring `,$(1))$(findstring $$,$(1))
 need = $(if $(or $(call odd,$(1)),$(call first,$(firstword $(1)))),,$(error \
     there is no compiler called $(firstword $(1)): install clang-$(P3_LLVM), or name another one (make $(2)=...)))

@@ -1,5 +1,5 @@
-# bench.sh FOLDER: measures what profiling costs and writes bench/FIGURES.md (many hours; ROUNDS=1 ONLY=name,… is shorter).
-# FOLDER/prog/NAME holds prog.bc, link.sh, run.sh and run-train.sh of each program. Without it, they are
+# bench.sh FOLDER: measures what profiling costs and writes bench/FIGURES.md (many hours; ROUNDS=1 ONLY=name,… is
+# shorter). FOLDER/prog/NAME holds prog.bc, link.sh, run.sh and run-train.sh of each program. Without it, they are
 # made by the recipes in ../shared/bench, which need Debian's source packages (a deb-src entry).
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,6 +1,7 @@
 #!/bin/bash
-# coverage-peers.sh [NAME...]: what one workload covers of a program at -O0, as gcc 15 (prime paths), clang 19 (branches, MC/DC) and p3-prof (paths,
-# pairs) tell it, and what each takes: the tables of docs/PEERS.md. As root: gcc 15 is from Debian unstable, in a folder of its own.
+# coverage-peers.sh [NAME...]: what one workload covers of a program at -O0, as gcc 15 (prime paths), clang 19
+# (branches, MC/DC) and p3-prof (paths, pairs) tell it, and what each takes: the tables of docs/PEERS.md. As root: gcc
+# 15 is from Debian unstable, in a folder of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)

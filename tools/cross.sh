@@ -1,6 +1,6 @@
-# Builds the runtime without warnings with gcc 12, clang 14 and each clang that there is an engine for, for x86-64, aarch64 and RISC-V;
-# runs its driver on the other two under qemu-user, and a program rewritten by each engine: the same profile as x86-64.
-# Then the tests of programs with threads (tests/it/thread_counts).
+# Builds the runtime without warnings with gcc 12, clang 14 and each clang that there is an engine for, for x86-64,
+# aarch64 and RISC-V; runs its driver on the other two under qemu-user, and a program rewritten by each engine: the same
+# profile as x86-64. Then the tests of programs with threads (tests/it/thread_counts).
 # LLVM='19 22' names the engines (those whose LLVM is here).
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +20,8 @@ need riscv64-linux-gnu-g++-12 g++-12-riscv64-linux-gnu
 need /usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross
 need /usr/riscv64-linux-gnu/include/stdio.h libc6-dev-riscv64-cross
 
-# What clang has to know of a machine: that it is not this one, and RISC-V's calling convention, which modules do not name.
+# What clang has to know of a machine: that it is not this one, and RISC-V's calling convention, which modules do not
+# name.
 target_of() {
     case $1 in
     x86_64) ;;

@@ -1,5 +1,6 @@
 #!/bin/sh
-# deb.sh build: Debian packages of the release binaries in target/debian: p3-rewrite.deb, and p3-rewrite-llvmN.deb with the engine
+# deb.sh build: Debian packages of the release binaries in target/debian: p3-rewrite.deb, and p3-rewrite-llvmN.deb with
+# the engine
 #               of each version in LLVM (those that are here).
 # deb.sh try:   they are installed in a clean Debian 12, used as a new user would, and removed.
 set -eu
@@ -17,8 +18,8 @@ installed() {
     ! grep '@P3' "$SHARE/build-systems/$1"
 }
 
-# engine N: the package of an engine. What it is linked with is what dpkg-shlibdeps finds; clang is what copies are compiled by.
-# p3-rewrite hands its arguments to the engine, so both are of one version: apt upgrades them together.
+# engine N: the package of an engine. What it is linked with is what dpkg-shlibdeps finds; clang is what copies are
+# compiled by. p3-rewrite hands its arguments to the engine, so both are of one version: apt upgrades them together.
 engine() {
     work=$(mktemp -d)
     libexec=$work/root/usr/libexec/p3-rewrite

@@ -1,6 +1,7 @@
 #!/bin/sh
-# docker.sh: the image of the Dockerfile, built by buildah in a chroot and used. Nothing is pulled: what stands behind FROM is made of
-# Debian's packages and of this machine's Rust, under the same names. As root; images stay in target/docker, or DOCKER_AT.
+# docker.sh: the image of the Dockerfile, built by buildah in a chroot and used. Nothing is pulled: what stands behind
+# FROM is made of Debian's packages and of this machine's Rust, under the same names. As root; images stay in
+# target/docker, or DOCKER_AT.
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)
@@ -16,7 +17,8 @@ ended() {
 }
 trap ended EXIT
 
-# base NAME PACKAGES: an image of Debian 12, with the certificates that this machine trusts, and its Rust where NAME has that
+# base NAME PACKAGES: an image of Debian 12, with the certificates that this machine trusts, and its Rust where NAME has
+# that
 base() {
     b inspect --type image "$1" >/dev/null 2>&1 && return
     mmdebstrap --quiet --variant=apt --include="$2" bookworm "$work/base.tar"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # engines.sh build DIR [CARGO OPTIONS]: an engine for each LLVM that is here (or of those in LLVM), put into DIR.
-# engines.sh try DIR: the engines in DIR, with the other programs of target/debug. A C++ program by each clang that is here, a program of clang's
-# and rustc's modules, a Rust program with its standard library, and a crate with its dependencies and tests by cargo p3. Every
-# copy's output equals native, the copies' profile equals that of one sequential copy.
-# engines.sh test GROUP...: these groups of tests (or options of test programs) by programs and tests that are built for each version but the main one; cargo p3, by the
-# newest, if it reads what rustc writes.
+# engines.sh try DIR: the engines in DIR, with the other programs of target/debug. A C++ program by each clang that is
+# here, a program of clang's and rustc's modules, a Rust program with its standard library, and a crate with its
+# dependencies and tests by cargo p3. Every copy's output equals native, the copies' profile equals that of one
+# sequential copy. engines.sh test GROUP...: these groups of tests (or options of test programs) by programs and tests
+# that are built for each version but the main one; cargo p3, by the newest, if it reads what rustc writes.
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=${LLVM:-$(sh tools/llvm.sh found)}
@@ -128,9 +128,9 @@ rm -rf "$OUT/rust" && mkdir "$OUT/rust"
 rustc -O -g -C lto=fat -C codegen-units=1 -C save-temps testdata/rust/counting.rs -o "$OUT/rust/counting"
 cp "$OUT"/rust/*-cgu.0.rcgu.bc "$OUT/counting.bc"
 LIB=$(rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-gnu/lib
-# A backtrace reads the program's own debug information, unwinding its tables, and the standard output looks for line ends
-# from aligned addresses on: all three differ between copies. A panic prints the number of its thread, which has more digits
-# in one run than in another.
+# A backtrace reads the program's own debug information, unwinding its tables, and the standard output looks for line
+# ends from aligned addresses on: all three differ between copies. A panic prints the number of its thread, which has
+# more digits in one run than in another.
 export RUST_BACKTRACE=0
 both counting "$OUT/counting.bc" 3000 "$(echo "$LIB"/libcompiler_builtins-*.rlib) -lgcc_s -lutil -lrt -pthread -lm -ldl" \
     --exclude '^rust_eh_personality$|Stdout.*write_all|3num3impyN.*Display3fmt$'

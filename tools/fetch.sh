@@ -1,6 +1,7 @@
-# fetch.sh PACKAGE FOLDER [debian]: the upstream archives of a Debian source package into a folder, unless they are there. Sources
-# come from where packages do; the entry that says so goes again. Debian's changes, which a mirror may lack, are fetched only if
-# `debian` is given. If the mirror lacks the archive, that of Debian's stable release is fetched.
+# fetch.sh PACKAGE FOLDER [debian]: the upstream archives of a Debian source package into a folder, unless they are
+# there. Sources come from where packages do; the entry that says so goes again. Debian's changes, which a mirror may
+# lack, are fetched only if `debian` is given. If the mirror lacks the archive, that of Debian's stable release is
+# fetched.
 set -eu
 package=$1
 whole=${3-}

@@ -1,4 +1,5 @@
-# kernel_arguments NAME: of a program of testdata/kernels, for about ten seconds, and behind the comma for a callgrind run.
+# kernel_arguments NAME: of a program of testdata/kernels, for about ten seconds, and behind the comma for a callgrind
+# run.
 kernel_arguments() {
     case $1 in
     computed_goto) echo '500000,2000' ;;

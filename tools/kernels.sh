@@ -1,6 +1,6 @@
-# kernels.sh [NAME...]: small programs of the usual kinds (testdata/kernels) under shadows, as by default: a table of what shadows cost and find.
-# Builds and exact profiles stay in projects/kernels/. BIN: p3-rewrite and p3-prof. RUNS: runs of ten seconds of each (1). STEPS: what of
-# "build count exact run" is to be done.
+# kernels.sh [NAME...]: small programs of the usual kinds (testdata/kernels) under shadows, as by default: a table of
+# what shadows cost and find. Builds and exact profiles stay in projects/kernels/. BIN: p3-rewrite and p3-prof. RUNS:
+# runs of ten seconds of each (1). STEPS: what of "build count exact run" is to be done.
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)

@@ -1,9 +1,10 @@
 #!/bin/sh
-# lcov2.sh FOLDER: the lcov of Debian 13 (2.x) in FOLDER, on Debian 12 (whose lcov is 1.16). Its genhtml is FOLDER/genhtml.
+# lcov2.sh FOLDER: the lcov of Debian 13 (2.x) in FOLDER, on Debian 12 (whose lcov is 1.16). Its genhtml is
+# FOLDER/genhtml.
 #
-# lcov is Perl, so the package of another release runs here: it is unpacked and not installed. It comes from the mirror that
-# apt is configured with, by a list of sources of its own, and its signature is checked by Debian's keys. Set LCOV2_SUITE to
-# take another release of Debian than trixie.
+# lcov is Perl, so the package of another release runs here: it is unpacked and not installed. It comes from the mirror
+# that apt is configured with, by a list of sources of its own, and its signature is checked by Debian's keys. Set
+# LCOV2_SUITE to take another release of Debian than trixie.
 set -eu
 
 suite=${LCOV2_SUITE:-trixie}

@@ -1,7 +1,8 @@
 # peers.sh SAMPLE CSMITH JOBS: checks modules that others wrote, SAMPLE of LLVM's own tests and CSMITH programs of
-# csmith, JOBS at a time (0: as many as there are cores). SKIP=n leaves out the sample's first n, ONLY=llvm/test/CodeGen/X86
-# takes files whose path in LLVM's sources begins so, SEED=n is csmith's first seed, MINUTES=n begins no module after that
-# time, LLVM=22 takes that version's tests and engine. Sources and what was found stay in peers/, or peers/22.
+# csmith, JOBS at a time (0: as many as there are cores). SKIP=n leaves out the sample's first n,
+# ONLY=llvm/test/CodeGen/X86 takes files whose path in LLVM's sources begins so, SEED=n is csmith's first seed,
+# MINUTES=n begins no module after that time, LLVM=22 takes that version's tests and engine. Sources and what was found
+# stay in peers/, or peers/22.
 set -eu
 cd "$(dirname "$0")/.."
 main=$(sh tools/llvm.sh main)

@@ -1,6 +1,7 @@
-# projects.sh [NAME...]: real projects from Debian's sources, each built by p3-rewrite build and tested by p3-rewrite suite, by four
-# copies and by one that counts everything; both profiles of each program must be equal and without violations. Sources and
-# builds stay in projects/; a line for each project and figures of its programs go to projects/NAME/found.
+# projects.sh [NAME...]: real projects from Debian's sources, each built by p3-rewrite build and tested by p3-rewrite
+# suite, by four copies and by one that counts everything; both profiles of each program must be equal and without
+# violations. Sources and builds stay in projects/; a line for each project and figures of its programs go to
+# projects/NAME/found.
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)

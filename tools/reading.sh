@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the profiles in testdata/reading again, of which tests/it/reading.rs prints texts: of a program in C, C++ and Rust. They are
-# kept, so that the texts can be tested without a rustc whose LLVM is 22, and with any C++ library.
+# Makes the profiles in testdata/reading again, of which tests/it/reading.rs prints texts: of a program in C, C++ and
+# Rust. They are kept, so that the texts can be tested without a rustc whose LLVM is 22, and with any C++ library.
 # BIN: the folder of our programs, with an engine that reads what rustc writes.
 set -eu
 cd "$(dirname "$0")/.."

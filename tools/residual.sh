@@ -1,7 +1,8 @@
-# residual.sh [NAME...]: ten runs of each of five programs (testdata/kernels), each built against those before it (--paths new:), beside ten
-# runs of a build that counts all paths. What a residual run calls new must be the paths of whole run n without those of the whole
-# runs before it, with the same counts. Prints how many are new in each run; status 1 at the first difference. Builds and profiles
-# stay in projects/residual/. BIN: p3-rewrite and p3-prof. SCHEME (p3-hot), COPIES (4): of the residual runs.
+# residual.sh [NAME...]: ten runs of each of five programs (testdata/kernels), each built against those before it
+# (--paths new:), beside ten runs of a build that counts all paths. What a residual run calls new must be the paths of
+# whole run n without those of the whole runs before it, with the same counts. Prints how many are new in each run;
+# status 1 at the first difference. Builds and profiles stay in projects/residual/. BIN: p3-rewrite and p3-prof. SCHEME
+# (p3-hot), COPIES (4): of the residual runs.
 set -eu
 cd "$(dirname "$0")/.."
 ROOT=$PWD

@@ -1,6 +1,6 @@
 #!/bin/sh
-# screens.sh BIN: takes the screens of docs/PAGE.md and README.md into docs/images, from a profile of testdata/programs/demo.c that
-# is made here by the programs in BIN. 128 colours are enough for them.
+# screens.sh BIN: takes the screens of docs/PAGE.md and README.md into docs/images, from a profile of
+# testdata/programs/demo.c that is made here by the programs in BIN. 128 colours are enough for them.
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)

@@ -1,5 +1,5 @@
-# selected-programs.sh, read by selected.sh: programs of Debian's sources by which no rule or constant was chosen, with their
-# workloads (tools/corpus/programs).
+# selected-programs.sh, read by selected.sh: programs of Debian's sources by which no rule or constant was chosen, with
+# their workloads (tools/corpus/programs).
 
 # compiled_program NAME: its bitcode in $at/prog.bc, linked of the modules of a build by its own makefile; $LIBRARIES.
 compiled_program() {
@@ -47,8 +47,8 @@ workload() {
     esac
 }
 
-# What is over native in each program: everything, residual runs, the hottest paths; and one function at a time, for SAMPLE (12)
-# of the functions that ran, equally far apart by name.
+# What is over native in each program: everything, residual runs, the hottest paths; and one function at a time, for
+# SAMPLE (12) of the functions that ran, equally far apart by name.
 programs() {
     echo '| program | native, millions | everything | new, one copy | new, slowest of four | top=20 | functions | median | worst |'
     echo '|---|---:|---:|---:|---:|---:|---:|---:|---:|'

@@ -1,7 +1,7 @@
-# selected-redis.sh, read by selected.sh: redis from Debian's sources under Debian's fix of CVE-2025-32023. Built natively, with
-# everything counted, and with the paths through the fix alone, in turns. ROUNDS (1): of builds, of which the fastest counts; JOBS
-# (2): of make. What it leaves in projects/selected/redis: trees, logs, and times.tsv (build, round, seconds of user and system).
-# What was built for a round is not built again.
+# selected-redis.sh, read by selected.sh: redis from Debian's sources under Debian's fix of CVE-2025-32023. Built
+# natively, with everything counted, and with the paths through the fix alone, in turns. ROUNDS (1): of builds, of which
+# the fastest counts; JOBS (2): of make. What it leaves in projects/selected/redis: trees, logs, and times.tsv (build,
+# round, seconds of user and system). What was built for a round is not built again.
 FIX=0006-CVE-2025-32023.patch
 
 # redis_tree NAME: the sources with Debian's patches, as they were before any build; $at/fix.diff.
@@ -73,7 +73,8 @@ redis_instructions() {
     awk '/^totals:/ { n += $2 } END { print n }' "$at/$1/callgrind"
 }
 
-# redis_suite NAME: seconds of a part of redis's own tests, with the test of the fix; the least of SUITES (3) runs in turns is shown.
+# redis_suite NAME: seconds of a part of redis's own tests, with the test of the fix; the least of SUITES (3) runs in
+# turns is shown.
 redis_suite() {
     (
         cd "$at/$1"

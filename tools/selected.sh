@@ -1,10 +1,12 @@
-# selected.sh [kernels|functions|inputs|programs|redis]…: what it costs to count only some paths, by executed instructions
-# (callgrind), as tables in Markdown. Builds and profiles stay in projects/selected/. BIN: p3-rewrite and p3-prof. ONLY: some of
-# the programs.
+# selected.sh [kernels|functions|inputs|programs|redis]…: what it costs to count only some paths, by executed
+# instructions (callgrind), as tables in Markdown. Builds and profiles stay in projects/selected/. BIN: p3-rewrite and
+# p3-prof. ONLY: some of the programs.
 #   kernels    testdata/kernels at -O2: residual runs, the hottest paths, everything
 #   functions  Lua and three kernels: the paths of one function at a time, as after a change of that function
-#   inputs     Lua, sqlite, gnugo: ten inputs, each a residual run after all before it; writes bench/plots/residual-PROGRAM.svg
-#   programs   programs of Debian's sources by which nothing was chosen: residual runs, the hottest paths, one function at a time
+#   inputs     Lua, sqlite, gnugo: ten inputs, each a residual run after all before it; writes
+# bench/plots/residual-PROGRAM.svg
+#   programs   programs of Debian's sources by which nothing was chosen: residual runs, the hottest paths, one function
+# at a time
 #   redis      redis natively, with everything counted, and with the paths of a patch: builds, sizes, instructions
 set -eu
 cd "$(dirname "$0")/.."
@@ -92,7 +94,8 @@ compiled_kernel() {
     $compiler -O2 -g -emit-llvm -c "$source" -o "$at/prog.bc"
 }
 
-# From Debian's sources, without its patches, which need generated headers; with a fixed seed and no hashing of addresses.
+# From Debian's sources, without its patches, which need generated headers; with a fixed seed and no hashing of
+# addresses.
 compiled_lua() {
     LIBRARIES='-lm -ldl'
     [ ! -e "$at/prog.bc" ] || return 0
@@ -183,7 +186,8 @@ given() {
     esac
 }
 
-# Each input runs natively, with everything counted, and with what is new after all inputs before it; JOBS inputs at a time.
+# Each input runs natively, with everything counted, and with what is new after all inputs before it; JOBS inputs at a
+# time.
 inputs() {
     for program in ${ONLY:-lua sqlite gnugo}; do
         at=$OUT/$program
@@ -214,8 +218,8 @@ inputs() {
 # listed: the function, id and count of each path in a table
 listed() { tail -n +2 | cut -d, -f2-4 | sort; }
 
-# compare_new: what the residual runs in $at called new must be the paths of the whole run without those of the whole runs before
-# it, with the same counts.
+# compare_new: what the residual runs in $at called new must be the paths of the whole run without those of the whole
+# runs before it, with the same counts.
 compare_new() {
     : >"$at/known-ids"
     for run in "$at"/runs/*.p3prof; do
@@ -252,7 +256,8 @@ input() {
         "$((base / 1000000))" | sed 's/ %//g' >"$runs/$name.tsv"
 }
 
-# plot FILE: of lines of run, input, two overheads in percent, new paths, a picture in SVG. The same file gives the same picture.
+# plot FILE: of lines of run, input, two overheads in percent, new paths, a picture in SVG. The same file gives the same
+# picture.
 plot() { awk -f tools/selected.awk "$1"; }
 
 mkdir -p "$OUT" bench/plots

@@ -1,5 +1,6 @@
-# shadows.sh [NAME...]: programs with effects, as they are and, ROUNDS times (20), with many shadows at a time: output, exit status
-# and files must be equal, and no shadow may be left. Sources and builds stay in projects/shadows/. LOAD and BURST: as in P3_SHADOW.
+# shadows.sh [NAME...]: programs with effects, as they are and, ROUNDS times (20), with many shadows at a time: output,
+# exit status and files must be equal, and no shadow may be left. Sources and builds stay in projects/shadows/. LOAD and
+# BURST: as in P3_SHADOW.
 set -eu
 cd "$(dirname "$0")/.."
 LLVM=$(sh tools/llvm.sh main)

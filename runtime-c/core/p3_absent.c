@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Processes whose counts are in no file: a forked child that cannot make one, or any process that cannot. Nobody else would know of
- * them, since the line on stderr is read by nobody where tests run.
+/* Processes whose counts are in no file: a forked child that cannot make one, or any process that cannot. Nobody else
+ * would know of them, since the line on stderr is read by nobody where tests run.
  *
- * A forked child has the file of the nearest ancestor mapped, and counts itself there, whatever limits and rights it has by now. Any other
- * process leaves an empty file where its own would be, of which the name says all: that takes no descriptor, no memory and no space on disk.
+ * A forked child has the file of the nearest ancestor mapped, and counts itself there, whatever limits and rights it
+ * has by now. Any other process leaves an empty file where its own would be, of which the name says all: that takes no
+ * descriptor, no memory and no space on disk.
  *
- * Both are there from the moment in which a file cannot be made, and are taken back when all counts are in one: a process that is killed
- * in between is told.
+ * Both are there from the moment in which a file cannot be made, and are taken back when all counts are in one: a
+ * process that is killed in between is told.
  *
  * Calls: p3_name.c, p3_process.c, p3_quiet.c.
  * In signal handlers: p3_absent_end; the rest in constructors and a forked child. */
@@ -58,7 +59,8 @@ static size_t append_hex(char *out, size_t size, size_t at, const uint8_t *bytes
     return at;
 }
 
-/* "FOLDER/" and `below` and "COPY-PROGRAM-ID" P3_ABSENT_END, of which ID is that of the missing file; 0 where that is too long. */
+/* "FOLDER/" and `below` and "COPY-PROGRAM-ID" P3_ABSENT_END, of which ID is that of the missing file; 0 where that is
+ * too long. */
 static int name_mark(const char *path, const char *below, const struct p3_module *module) {
     const char *slash = strrchr(path, '/');
     size_t folder = slash == NULL ? 0 : (size_t)(slash - path) + 1, size = sizeof mark;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Subpaths as bytes: numbers of seven bits a byte, the lowest first. The first is the first block's. Of each other block
- * follows its distance from the one before it, 2n for n and 2n - 1 for -n, times two; or, in subpaths of more than
- * P3_PLAIN_BLOCKS, twice a distance back less one, plus one, and how many blocks from here on repeat those at that distance.
+/* Subpaths as bytes: numbers of seven bits a byte, the lowest first. The first is the first block's. Of each other
+ * block follows its distance from the one before it, 2n for n and 2n - 1 for -n, times two; or, in subpaths of more
+ * than P3_PLAIN_BLOCKS, twice a distance back less one, plus one, and how many blocks from here on repeat those at that
+ * distance.
  *
  * Equal subpaths have equal bytes, and others have others: which repetitions are taken follows from the blocks alone.
  *

@@ -82,7 +82,8 @@ static size_t append_error(char *line, size_t size, size_t at, int error) {
 /* The signal of a write that failed so; 0: none. */
 static int raised(int error) { return error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0; }
 
-/* A pipe that no one reads, a file that has reached RLIMIT_FSIZE and a terminal that another job has would end or stop the program. */
+/* A pipe that no one reads, a file that has reached RLIMIT_FSIZE and a terminal that another job has would end or stop
+ * the program. */
 static void write_unnoticed(const char *text, size_t n) {
     sigset_t signals, before, pending;
     sigemptyset(&signals);

@@ -35,8 +35,8 @@ static int take(struct p3_slot *slot, uint64_t key) {
     return found == 0 || found == key;
 }
 
-/* The slot that holds the key, now or from now on, in a window that begins here; NULL where all slots hold others. A lookup
- * passes some full windows, each in five instructions a slot. */
+/* The slot that holds the key, now or from now on, in a window that begins here; NULL where all slots hold others. A
+ * lookup passes some full windows, each in five instructions a slot. */
 static struct p3_slot *find_in(struct p3_slot *window, uint64_t key) {
     for (unsigned i = 0; i < P3_WINDOW; i++) {
         uint64_t found = __atomic_load_n(&window[i].key, __ATOMIC_RELAXED);

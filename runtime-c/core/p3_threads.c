@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Whether the process ever had a second thread that counts where another one does: plain increments of two threads at once lose counts.
+/* Whether the process ever had a second thread that counts where another one does: plain increments of two threads at
+ * once lose counts.
  *
  * Calls: nothing.
  * In signal handlers: p3_threads_flags, p3_threads_seen; the rest in constructors, a forked child, at exit, and where a
  * thread is started.
  *
- * A process that is killed says nothing at its end, so the flag is set in the profile before a thread begins (p3_create.c). Of threads whose
- * beginning is not seen, and of those that the C library starts itself (SIGEV_THREAD), what it knows at the end has to do. */
+ * A process that is killed says nothing at its end, so the flag is set in the profile before a thread begins
+ * (p3_create.c). Of threads whose beginning is not seen, and of those that the C library starts itself (SIGEV_THREAD),
+ * what it knows at the end has to do. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 

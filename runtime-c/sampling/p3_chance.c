@@ -13,8 +13,8 @@ uint64_t p3_chance_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* -log2(u / 2^64) in units of 2^-25, for u > 0: the first digits of a logarithm by squaring. Those behind are digits of u that
- * have no part in these: between two values of the first ones the logarithm is as good as uniform. */
+/* -log2(u / 2^64) in units of 2^-25, for u > 0: the first digits of a logarithm by squaring. Those behind are digits of
+ * u that have no part in these: between two values of the first ones the logarithm is as good as uniform. */
 static uint64_t minus_log2(uint64_t u) {
     enum { DIGITS = 10, REST = 25 - DIGITS };
     unsigned zeros = (unsigned)__builtin_clzll(u);

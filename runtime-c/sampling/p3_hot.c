@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* The hot list: a concise sample of subpaths, or a counting one (Gibbons & Matias, SIGMOD 1998), in the profile while there is one.
+/* The hot list: a concise sample of subpaths, or a counting one (Gibbons & Matias, SIGMOD 1998), in the profile while
+ * there is one.
  *
- * Entries are appended, and their counts only grow, so that a reader at any moment sees a list that was; where there is no
- * room, the threshold doubles, the list is thinned, and what stays is written to the other area. One store then makes that
- * the list: a process that is killed loses no more than what it was about to add.
+ * Entries are appended, and their counts only grow, so that a reader at any moment sees a list that was; where there is
+ * no room, the threshold doubles, the list is thinned, and what stays is written to the other area. One store then
+ * makes that the list: a process that is killed loses no more than what it was about to add.
  *
- * Concise: a point is listed with a probability of 1 / threshold, and samples are drawn so much more rarely. Counting: that is the
- * probability of the first point of a subpath, and all that follow it are counted; samples are always drawn with the first period.
+ * Concise: a point is listed with a probability of 1 / threshold, and samples are drawn so much more rarely. Counting:
+ * that is the probability of the first point of a subpath, and all that follow it are counted; samples are always drawn
+ * with the first period.
  *
  * Calls: p3_chance.c, p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_pool.c, p3_process.c.
- * In signal handlers: p3_hot_add, p3_hot_empty, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling. */
+ * In signal handlers: p3_hot_add, p3_hot_empty, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings,
+ * p3_hot_sampling. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -98,8 +101,8 @@ static void find_none(void) {
     entries = 0;
 }
 
-/* What stays of a count when the threshold doubles. In a counting sample the first point stays with a probability of one half; if
- * it does not, each of those behind it is the first one with the probability of a new one. */
+/* What stays of a count when the threshold doubles. In a counting sample the first point stays with a probability of
+ * one half; if it does not, each of those behind it is the first one with the probability of a new one. */
 static uint32_t thinned(uint32_t count, unsigned doublings) {
     if (!is_counting())
         return p3_chance_heads(&chance, count);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* Sampling subpaths: what rewritten modules call where a sample begins, and for each block while one is recorded.
  *
- * An activation's first word holds how many of its blocks are skipped before a sample begins; above, the doublings of the period at
- * which that was drawn, and the width in bits of the segment's slots; or it is -1. Skips are geometric, and so have no memory:
- * what follows a beginning in the segment is drawn apart from what follows the segment.
+ * An activation's first word holds how many of its blocks are skipped before a sample begins; above, the doublings of
+ * the period at which that was drawn, and the width in bits of the segment's slots; or it is -1. Skips are geometric,
+ * and so have no memory: what follows a beginning in the segment is drawn apart from what follows the segment.
  *
- * The second word holds how many blocks are nothing to us, which were taken off the skip. It is 0 while the activation is recorded;
- * what is recorded across calls makes the budget negative, whatever it is.
+ * The second word holds how many blocks are nothing to us, which were taken off the skip. It is 0 while the activation
+ * is recorded; what is recorded across calls makes the budget negative, whatever it is.
  *
  * Calls: p3_chance.c, p3_encode.c, p3_hot.c, p3_signal.c, p3_walker.c.
  * In signal handlers: all of it. */
@@ -86,8 +86,8 @@ static int has_finished(const struct p3_walker *w) {
     return 0;
 }
 
-/* Where all wait to be added, another thread is adding: for a moment, unless it has no core. What it crowds out are samples of
- * this thread alone, so waiting some time is better, and no lock is waited for for ever. */
+/* Where all wait to be added, another thread is adding: for a moment, unless it has no core. What it crowds out are
+ * samples of this thread alone, so waiting some time is better, and no lock is waited for for ever. */
 static struct p3_recording *make_room(struct p3_walker *w, const int64_t *frame) {
     enum { PATIENCE = 1 << 17 };
     struct p3_recording *r = find_free(w);

@@ -4,8 +4,8 @@
  * Calls: p3_chance.c, p3_hot.c, p3_layout.c, p3_live.c, p3_quiet.c.
  * In signal handlers: p3_walker_enter, p3_walker_leave.
  *
- * A walker outlives its thread, and is another's then: nothing of libc runs when threads end, and nothing is allocated but
- * when one samples for the first time. */
+ * A walker outlives its thread, and is another's then: nothing of libc runs when threads end, and nothing is allocated
+ * but when one samples for the first time. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -81,8 +81,8 @@ static struct p3_walker *make(void) {
     return w;
 }
 
-/* Whether what entered the runtime last was left by a jump, out of a signal handler that came meanwhile: it was deeper in the
- * stack. (A handler on a stack of its own may be anywhere.) */
+/* Whether what entered the runtime last was left by a jump, out of a signal handler that came meanwhile: it was deeper
+ * in the stack. (A handler on a stack of its own may be anywhere.) */
 static int was_left(uintptr_t here) {
     stack_t stack;
     struct p3_quiet before = p3_enter();

@@ -71,7 +71,8 @@ static double wanted(void) {
     return longer < 100000 ? 100000 : longer > 1e11 ? 1e11 : longer;
 }
 
-/* What a shadow costs hardly depends on how long it lives. So where that makes them rare, each is as long as the load has room for. */
+/* What a shadow costs hardly depends on how long it lives. So where that makes them rare, each is as long as the load
+ * has room for. */
 static int64_t length(void) {
     double longer = (double)knobs.burst * period / by_load();
     return longer < (double)knobs.burst ? knobs.burst : longer > (double)knobs.longest ? knobs.longest : (int64_t)longer;
@@ -88,9 +89,9 @@ static void set_timer(double nanoseconds) {
     }
 }
 
-/* The next one comes in any moment with the same probability, so it stands for the period that there was then, whatever came before it. But first
- * there is none for `rest` nanoseconds, of which that probability knows; half of a period at the most, since without chance they would keep step
- * with the program. */
+/* The next one comes in any moment with the same probability, so it stands for the period that there was then, whatever
+ * came before it. But first there is none for `rest` nanoseconds, of which that probability knows; half of a period at
+ * the most, since without chance they would keep step with the program. */
 static void arm(double rest) {
     period = wanted();
     if (rest > period / 2)
@@ -98,8 +99,8 @@ static void arm(double rest) {
     set_timer(rest + (double)p3_chance_skip(&random_state, (uint64_t)(period - rest) + 1));
 }
 
-/* Where the period turns out to be longer than was thought, only so many of those that would come then do (Lewis & Shedler, *Simulation of
- * nonhomogeneous Poisson processes by thinning*, 1979). */
+/* Where the period turns out to be longer than was thought, only so many of those that would come then do (Lewis &
+ * Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*, 1979). */
 static int is_left_out(void) {
     double before = period, longer = wanted();
     if (longer <= before)
@@ -166,8 +167,9 @@ static int fork_one(void *context) {
     task.burst = length();
     task.shares_table = can_share && p3_shadow_can_be_seen();
     shadows[i].began = now();
-    /* Without a signal at its end: the program's own wait() does not see it. A descriptor in a shared table is open once, and closed when the
-     * program closes it; with a copy of the table it would stay open until the shadow runs. */
+    /* Without a signal at its end: the program's own wait() does not see it. A descriptor in a shared table is open
+     * once, and closed when the program closes it; with a copy of the table it would stay open until the shadow
+     * runs. */
     long pid = P3_CALL(SYS_clone, task.shares_table ? CLONE_FILES : 0, 0, 0, 0, 0, 0);
     if (pid == 0) {
         p3_shadow_let_go(&task);
@@ -226,7 +228,8 @@ static void note_end(enum p3_shadow_ended why) {
         __atomic_store_n(&task.counts->ended, (uint64_t)why, __ATOMIC_RELAXED);
 }
 
-/* Whether the program's system calls are filtered now that were not at first, by a call that was not seen: any call more may be the program's end, and none is made. */
+/* Whether the program's system calls are filtered now that were not at first, by a call that was not seen: any call
+ * more may be the program's end, and none is made. */
 static int is_filtered(void) {
     if (filtered_at_first == 0 && P3_CALL(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0)
         note_end(P3_SHADOW_FILTERED);
@@ -431,8 +434,9 @@ static void end_timer(void) {
     say_cost(p3_shadow_cost_look() + (uint64_t)(now() - began_to_end));
 }
 
-/* Before the program's call is made that they would be felt by. In a shadow the same call ends the burst. Another thread may be forking one: that is waited for,
- * but not for ever, since it may be what this handler has interrupted. */
+/* Before the program's call is made that they would be felt by. In a shadow the same call ends the burst. Another
+ * thread may be forking one: that is waited for, but not for ever, since it may be what this handler has
+ * interrupted. */
 static void end_for_good(enum p3_shadow_ended why) {
     enum { MOMENTS = 50 };
     int mine = 0;

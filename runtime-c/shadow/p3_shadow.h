@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Shadow profiling, between its own files. They are in a program of that scheme alone, on top of the rest of the runtime, and
- * in layers as well: each calls only those above it in this header, and p3_shadow.c, which rewritten modules call, is called by none.
+/* Shadow profiling, between its own files. They are in a program of that scheme alone, on top of the rest of the
+ * runtime, and in layers as well: each calls only those above it in this header, and p3_shadow.c, which rewritten
+ * modules call, is called by none.
  *
- * A timer's signal forks a *shadow*. It jumps over to functions that count, does to the system nothing that anyone could notice, and
- * ends after a *burst*, whose counts it leaves in the profile as one record.
+ * A timer's signal forks a *shadow*. It jumps over to functions that count, does to the system nothing that anyone
+ * could notice, and ends after a *burst*, whose counts it leaves in the profile as one record.
  *
  *   when                  calls                                        safe, because
  *   constructors          mmap, sigaction, timer_create, timer_settime, when no thread runs yet
@@ -25,8 +26,8 @@
 #define P3_SHADOWS 1
 #endif
 
-/* p3_budget.c: the instructions that are left. Counting functions take from it what each block of theirs has, and read the byte
- * at `left + (left < 0 ? -4096 : 0)`: in a shadow the page there cannot be read. */
+/* p3_budget.c: the instructions that are left. Counting functions take from it what each block of theirs has, and read
+ * the byte at `left + (left < 0 ? -4096 : 0)`: in a shadow the page there cannot be read. */
 struct p3_burst {
     unsigned char guard[4096];
     int64_t left;
@@ -115,7 +116,8 @@ struct p3_shadow_copies {
 };
 /* In a shadow: finds them, as far as the system tells and there is room. */
 P3_HIDDEN void p3_shadow_copies_find(struct p3_shadow_copies *copies);
-/* In its twin: copies them as well, as far as they were there before; 0 when there are more, or the system has no call for that. */
+/* In its twin: copies them as well, as far as they were there before; 0 when there are more, or the system has no call
+ * for that. */
 P3_HIDDEN int p3_shadow_copies_make(const struct p3_shadow_copies *copies);
 
 /* p3_shadow_patch.c: from native functions to those that count. */
@@ -129,7 +131,8 @@ struct p3_shadow_site {
 };
 /* The one at an address; NULL. */
 P3_HIDDEN const struct p3_shadow_site *p3_shadow_site(uint64_t at);
-/* Where control goes from a breakpoint at the entry of a function, which becomes a jump there if it can; 0 when it is none. */
+/* Where control goes from a breakpoint at the entry of a function, which becomes a jump there if it can; 0 when it is
+ * none. */
 P3_HIDDEN uint64_t p3_shadow_room(uint64_t at);
 /* Makes code writable; 0 when that cannot be. */
 P3_HIDDEN int p3_shadow_open(uint64_t address, uint64_t size);
@@ -141,8 +144,8 @@ P3_HIDDEN int p3_shadow_any(const struct p3_module *modules);
 P3_HIDDEN uint8_t *p3_shadow_room_of(uint8_t *native);
 /* Whether a place at a loop is there. */
 P3_HIDDEN int p3_shadow_is_site_within(const uint8_t *begin, const uint8_t *end);
-/* A place by which native code tells how much of a burst is over: `times` times it came by its address, the last time when so many instructions
- * were left. */
+/* A place by which native code tells how much of a burst is over: `times` times it came by its address, the last time
+ * when so many instructions were left. */
 struct p3_shadow_mark {
     uint64_t at, times;
     int64_t left;
@@ -155,22 +158,27 @@ struct p3_shadow_marks {
     uint64_t n;
     struct p3_shadow_mark of[P3_SHADOW_MARKS];
 };
-/* Those that serve best, best first, in a shadow whose burst is over. The burst took `nanoseconds` to count and the instructions from `begin` down to `end`. What is lost is what lies
- * behind the last time, and for each time what is not known of it: ten microseconds of a breakpoint, which takes about fifteen; a nanosecond where passes are counted. It is a quarter of all at the most. */
+/* Those that serve best, best first, in a shadow whose burst is over. The burst took `nanoseconds` to count and the
+ * instructions from `begin` down to `end`. What is lost is what lies behind the last time, and for each time what is
+ * not known of it: ten microseconds of a breakpoint, which takes about fifteen; a nanosecond where passes are counted.
+ * It is a quarter of all at the most. */
 P3_HIDDEN void p3_shadow_find_marks(struct p3_shadow_marks *marks, int64_t begin, int64_t end, uint64_t nanoseconds);
 
 /* p3_shadow_passes.c: counting how often native code comes by a place, without breakpoints. */
-/* In a twin: makes the code at `at` count, which is that of an entry with `room` or of a loop (NULL), and end at a breakpoint after so many times: the address of that, or 0 where the code there cannot be
- * moved. `interrupted`: where the program goes on. */
+/* In a twin: makes the code at `at` count, which is that of an entry with `room` or of a loop (NULL), and end at a
+ * breakpoint after so many times: the address of that, or 0 where the code there cannot be moved. `interrupted`: where
+ * the program goes on. */
 P3_HIDDEN uint64_t p3_shadow_count_passes(uint8_t *at, uint8_t *room, uint64_t times, const uint8_t *interrupted);
 
-/* p3_shadow_twin.c: how long a burst takes the program itself. Counting slows code down, here more and there less. So a shadow forks a
- * *twin* before it counts, which waits until that is over, runs native code to a place that the shadow knows, and tells its processor time. */
+/* p3_shadow_twin.c: how long a burst takes the program itself. Counting slows code down, here more and there less. So a
+ * shadow forks a *twin* before it counts, which waits until that is over, runs native code to a place that the shadow
+ * knows, and tells its processor time. */
 /* In the program, once: memory that is there. */
 P3_HIDDEN void p3_shadow_twin_prepare(void);
 /* Forks the twin: 1 in the twin, when it is its turn; 0 in the shadow. */
 P3_HIDDEN int p3_shadow_twin_fork(void);
-/* In a twin: makes that place known to it, by a breakpoint or a count, and finds out what that takes each time; 0 when code cannot be written. `interrupted`: where the program goes on. */
+/* In a twin: makes that place known to it, by a breakpoint or a count, and finds out what that takes each time; 0 when
+ * code cannot be written. `interrupted`: where the program goes on. */
 P3_HIDDEN int p3_shadow_twin_mark(const uint8_t *interrupted);
 /* In a twin: the clock starts. */
 P3_HIDDEN void p3_shadow_twin_start(void);
@@ -178,9 +186,11 @@ P3_HIDDEN void p3_shadow_twin_start(void);
 P3_HIDDEN int p3_shadow_twin_break(long long *registers);
 /* In a twin: ends the process, which tells nothing. It does nothing in a shadow. */
 P3_HIDDEN void p3_shadow_twin_end(void);
-/* In a shadow: there is none any more. Who ends with one leaves it to whoever reaps orphans, which may be the program. */
+/* In a shadow: there is none any more. Who ends with one leaves it to whoever reaps orphans, which may be the
+ * program. */
 P3_HIDDEN void p3_shadow_twin_drop(void);
-/* In a shadow whose burst is over: lets the twin run to the first of the marks that it can make out, for so many nanoseconds at the most; what it took, or 0. `used`: which one. */
+/* In a shadow whose burst is over: lets the twin run to the first of the marks that it can make out, for so many
+ * nanoseconds at the most; what it took, or 0. `used`: which one. */
 P3_HIDDEN uint64_t p3_shadow_twin_ask(const struct p3_shadow_marks *marks, uint64_t patience, uint64_t *used);
 
 /* p3_shadow_spare.c: memory. */
@@ -188,8 +198,8 @@ P3_HIDDEN uint64_t p3_shadow_twin_ask(const struct p3_shadow_marks *marks, uint6
 P3_HIDDEN void p3_shadow_spare_find(void);
 /* Whether there is room for a shadow. */
 P3_HIDDEN int p3_shadow_spare(void);
-/* Pages of the process that are in memory: all of them, and those that are no file's, which writing copies behind a fork; 0 where that cannot be
- * known. */
+/* Pages of the process that are in memory: all of them, and those that are no file's, which writing copies behind a
+ * fork; 0 where that cannot be known. */
 struct p3_shadow_pages {
     uint64_t all, own;
 };
@@ -225,7 +235,8 @@ P3_HIDDEN uint32_t p3_shadow_own_memory(const struct p3_shadow_task *task);
 P3_HIDDEN int p3_shadow_is_shared(uint64_t address, uint64_t size);
 
 /* p3_shadow_files.c: files as a shadow sees them. */
-/* In a shadow, before anything else: a table of descriptors of its own, in which nothing is open that others would notice. */
+/* In a shadow, before anything else: a table of descriptors of its own, in which nothing is open that others would
+ * notice. */
 P3_HIDDEN void p3_shadow_let_go(const struct p3_shadow_task *task);
 /* In the program: whether shadows can share its table until then, as far as the system goes, and as it is now. */
 P3_HIDDEN int p3_shadow_can_share(void);
@@ -248,7 +259,8 @@ P3_HIDDEN int p3_shadow_filter(void);
 /* p3_shadow_watch.c: calls of the program by which it would feel shadows, or end them. */
 /* Why shadows end for good while the program runs. */
 enum p3_shadow_ended { P3_SHADOW_GOES_ON, P3_SHADOW_FILTERED, P3_SHADOW_SIGNAL_TAKEN };
-/* In the program: the timer's signal, which must have a handler by now, and what is called when shadows have to end, before the program's call is made. */
+/* In the program: the timer's signal, which must have a handler by now, and what is called when shadows have to end,
+ * before the program's call is made. */
 P3_HIDDEN void p3_shadow_watch_start(int signal, void (*ended)(enum p3_shadow_ended why));
 /* Shadows have ended: what the program says of masks is done. */
 P3_HIDDEN void p3_shadow_watch_end(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* System calls of a shadow: allowed, imitated, or the end of its burst.
  *
- * The filter lets those pass that are made in p3_shadow_call; all others trap, so that every one is counted. That is a filter of a
- * dozen instructions, the same for every program, for which no library is needed.
+ * The filter lets those pass that are made in p3_shadow_call; all others trap, so that every one is counted. That is a
+ * filter of a dozen instructions, the same for every program, for which no library is needed.
  *
  * Calls: p3_shadow_files.c, p3_shadow_memory.c, p3_shadow_record.c, p3_shadow_system.c.
  * In signal handlers: all of it. */

@@ -53,17 +53,19 @@ static void on_call(int signal, siginfo_t *info, void *context) {
     r[REG_RAX] = p3_shadow_imitate(call);
 }
 
-/* The header that was reached last, in which frame; and the place that is left without its breakpoint for one instruction. */
+/* The header that was reached last, in which frame; and the place that is left without its breakpoint for one
+ * instruction. */
 static struct {
     uint64_t header, frame;
     int any;
 } last;
 static uint8_t *stepped_over;
 
-/* A path begins at a header where it is reached on a back edge. That it is, is known when it was also the header that this activation
- * reached before: on any way from it to itself is a retreating edge, whose target is a header; so that was the last edge of the way. (Of one
- * header of a function, that of an interpreter, some ways may pass unnoticed: then it was that header all the same, or another, which is
- * noticed.) At all other times the instruction there runs, alone, and the breakpoint is put back. */
+/* A path begins at a header where it is reached on a back edge. That it is, is known when it was also the header that
+ * this activation reached before: on any way from it to itself is a retreating edge, whose target is a header; so that
+ * was the last edge of the way. (Of one header of a function, that of an interpreter, some ways may pass unnoticed:
+ * then it was that header all the same, or another, which is noticed.) At all other times the instruction there runs,
+ * alone, and the breakpoint is put back. */
 static void on_break(int signal, siginfo_t *info, void *context) {
     enum { STEP = 0x100, BREAKPOINT = P3_SHADOW_BREAKPOINT };
     (void)info;
@@ -122,7 +124,8 @@ static void handle(int signal, void (*handler)(int, siginfo_t *, void *)) {
 
 static uint64_t bit(int signal) { return UINT64_C(1) << (signal - 1); }
 
-/* Signals for the program are the parent's; those that come from the code itself end the burst, or are what makes a shadow. */
+/* Signals for the program are the parent's; those that come from the code itself end the burst, or are what makes a
+ * shadow. */
 static void take_signals(ucontext_t *context) {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};

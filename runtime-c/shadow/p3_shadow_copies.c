@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Pages that a shadow has copied by writing to them. Its twin writes to the same: it copies them before its clock starts.
+/* Pages that a shadow has copied by writing to them. Its twin writes to the same: it copies them before its clock
+ * starts.
  *
  * Calls: p3_shadow_maps.c, p3_shadow_system.c.
  * In signal handlers: all of it. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* What shadows cost the program: the forker keeps that to a share of its processor time.
  *
- * A shadow costs the timer's signal with the fork, and a fault for each page that the program writes to for the first time after it. Faults are most
- * of it, and come later; so what a shadow has cost is looked at when the next one is due.
+ * A shadow costs the timer's signal with the fork, and a fault for each page that the program writes to for the first
+ * time after it. Faults are most of it, and come later; so what a shadow has cost is looked at when the next one is
+ * due.
  *
  * Calls: p3_shadow_ask.c, p3_shadow_spare.c.
  * In signal handlers: all of it. */
@@ -15,15 +16,16 @@
 
 enum { SAMPLES = 4 };
 
-/* Nanoseconds of a fork, and of a page that is copied, before they are known: those of a virtual machine. It is all that programs know that
- * end soon. */
+/* Nanoseconds of a fork, and of a page that is copied, before they are known: those of a virtual machine. It is all
+ * that programs know that end soon. */
 static const double a_fork = 5e5, a_page = 3e3;
 
 static _Alignas(P3_SHADOW_PAGE) volatile char pages[SAMPLES * P3_SHADOW_PAGE];
 
-/* `forks`: how many so far. `fault`: nanoseconds of one, on average. `mean`: nanoseconds of a shadow, the last one not included, as was guessed
- * before the first one. `before`: of all but the last one. The rest is of the last one: nanoseconds that it has cost, as far as was looked, and
- * of signals; and the faults and pages that there were when it was forked. */
+/* `forks`: how many so far. `fault`: nanoseconds of one, on average. `mean`: nanoseconds of a shadow, the last one not
+ * included, as was guessed before the first one. `before`: of all but the last one. The rest is of the last one:
+ * nanoseconds that it has cost, as far as was looked, and of signals; and the faults and pages that there were when it
+ * was forked. */
 static struct {
     uint64_t forks, before;
     double fault, mean;
@@ -31,8 +33,8 @@ static struct {
     struct p3_shadow_pages pages;
 } known;
 
-/* Faults of the program that the last shadow is the reason of: at most one for each page of its own that was there, and none for those that
- * came. What is given back and taken anew counts as well; so it may be fewer. */
+/* Faults of the program that the last shadow is the reason of: at most one for each page of its own that was there, and
+ * none for those that came. What is given back and taken anew counts as well; so it may be fewer. */
 static uint64_t caused(void) {
     uint64_t n = p3_shadow_faults() - known.faults, now = p3_shadow_pages().all;
     uint64_t came = now > known.pages.all ? now - known.pages.all : 0;

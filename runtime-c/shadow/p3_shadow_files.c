@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Files as a shadow sees them. An open file is its parent's too, and others notice when it stays open: whoever waits for the end of a pipe, for a lock,
- * or to run a program that was written. So a shadow lets go of all that is open, and keeps references (O_PATH) that nobody notices.
- * A regular file is opened again when it is read. Offsets are kept here, and what is written goes nowhere. What the shadow opens itself is read as it is; what it makes is in memory.
+/* Files as a shadow sees them. An open file is its parent's too, and others notice when it stays open: whoever waits
+ * for the end of a pipe, for a lock, or to run a program that was written. So a shadow lets go of all that is open, and
+ * keeps references (O_PATH) that nobody notices. A regular file is opened again when it is read. Offsets are kept here,
+ * and what is written goes nowhere. What the shadow opens itself is read as it is; what it makes is in memory.
  *
  * Calls: p3_shadow_system.c.
  * In signal handlers: all of it. */
@@ -24,7 +25,8 @@
 
 enum { VECTORS = 1024, WRITTEN_WHOLE = 0x7ffff000 };
 
-/* What a descriptor stands for: nothing that is known, what the shadow has let go, a file of the program's that it opened again, one that it opened itself, one in memory. */
+/* What a descriptor stands for: nothing that is known, what the shadow has let go, a file of the program's that it
+ * opened again, one that it opened itself, one in memory. */
 enum kind { UNKNOWN, LET_GO, SHARED, OWN, MADE };
 static unsigned char kinds[P3_DESCRIPTORS];
 /* Flags of the program's own ones, as fcntl tells them. */
@@ -101,8 +103,8 @@ static void close_copies(const struct p3_shadow_task *task) {
             P3_CALL(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* Leaves a shared table for an empty one, so that nothing is open here at any time, and fetches references by their names. What the
- * program has closed meanwhile is not found any more. */
+/* Leaves a shared table for an empty one, so that nothing is open here at any time, and fetches references by their
+ * names. What the program has closed meanwhile is not found any more. */
 static void leave_table(const struct p3_shadow_task *task) {
     enum { UNSHARE = 1 << 1 };
     int left = P3_CALL(SYS_close_range, 0, ~0U, UNSHARE, 0, 0, 0) == 0;
@@ -187,7 +189,8 @@ static int read_file(long fd, const struct iovec *parts, long n, long *result) {
 static int write_file(long fd, const struct iovec *parts, long n, long *result) {
     struct stat s;
     int64_t *at = offset(fd);
-    /* The program may have closed a descriptor before the shadow had a table of its own: it was open when the shadow was forked. */
+    /* The program may have closed a descriptor before the shadow had a table of its own: it was open when the shadow
+     * was forked. */
     if (n < 0 || n > VECTORS || !(p3_shadow_is_let_go(fd) || stat_of(fd, &s)))
         return 0;
     if (is_known(fd) && kinds[fd] == MADE) {
@@ -229,7 +232,8 @@ static void learn(long fd, enum kind kind) {
     }
 }
 
-/* Learns what a new descriptor stands for; 0 where its number may be another one's in the program: those above are not known. */
+/* Learns what a new descriptor stands for; 0 where its number may be another one's in the program: those above are not
+ * known. */
 static int is_new(long fd, enum kind kind) {
     if (fd >= P3_OFFSETS)
         return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* What shadows need of the kernel's headers. A C library of its own folder, as musl's, comes without them: these numbers and structures
- * are the kernel's interface and never change. */
+/* What shadows need of the kernel's headers. A C library of its own folder, as musl's, comes without them: these
+ * numbers and structures are the kernel's interface and never change. */
 #ifndef P3_SHADOW_KERNEL_H
 #define P3_SHADOW_KERNEL_H
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Counts passes by a place in native code without a breakpoint: a jump there leads to a few instructions that count, then run what the jump is
- * written over, and go back. A pass takes two nanoseconds, where one by a breakpoint takes fifteen microseconds. Only a twin runs such code.
+/* Counts passes by a place in native code without a breakpoint: a jump there leads to a few instructions that count,
+ * then run what the jump is written over, and go back. A pass takes two nanoseconds, where one by a breakpoint takes
+ * fifteen microseconds. Only a twin runs such code.
  *
- * Instructions are moved if their length is known and they neither branch nor call. Nothing but the place itself may be the target of a branch into
- * what the jump covers: entries have room for a jump, of which two bytes are theirs; at loops, compilers may have merged code with an end that begins
- * there, which nothing tells. A twin that comes to the middle of a jump does anything, behind its filter, and is ended when its time is over.
+ * Instructions are moved if their length is known and they neither branch nor call. Nothing but the place itself may be
+ * the target of a branch into what the jump covers: entries have room for a jump, of which two bytes are theirs; at
+ * loops, compilers may have merged code with an end that begins there, which nothing tells. A twin that comes to the
+ * middle of a jump does anything, behind its filter, and is ended when its time is over.
  *
  * Calls: p3_shadow_patch.c.
  * In signal handlers: all of it. */
@@ -59,8 +61,8 @@ static unsigned size_of_operands(const uint8_t *p, int *is_relative) {
     return 1 + has_index + distance;
 }
 
-/* The length of an instruction that does the same elsewhere; 0: that is not known. `relative`: where in it there is a distance from its end, of four
- * bytes; 0: there is none. */
+/* The length of an instruction that does the same elsewhere; 0: that is not known. `relative`: where in it there is a
+ * distance from its end, of four bytes; 0: there is none. */
 static unsigned size_of_instruction(const uint8_t *p, unsigned *relative) {
     unsigned n = 0, word = 4, wide = 0;
     int is_relative;
@@ -83,7 +85,8 @@ static unsigned size_of_instruction(const uint8_t *p, unsigned *relative) {
     return n + (form == WITH_BYTE || form == BYTE ? 1 : form == WITH_WORD || form == WORD ? word : 0);
 }
 
-/* Nothing is changed but memory of its own: flags and all registers may be in use, and what is below the stack. What was moved comes behind it. */
+/* Nothing is changed but memory of its own: flags and all registers may be in use, and what is below the stack. What
+ * was moved comes behind it. */
 static const uint8_t counting[] = {
     0x48, 0x8d, 0x64, 0x24, 0x80,                   /*  0: lea -128(%rsp), %rsp */
     0x51,                                           /*  5: push %rcx */

@@ -14,8 +14,8 @@
 
 enum { PAGE = P3_SHADOW_PAGE, BREAKPOINT = P3_SHADOW_BREAKPOINT };
 
-/* Where a loop can be left, where to, and what is noted when it comes by: each relative to the word itself; and the number of the header where paths
- * begin that are counted from there. */
+/* Where a loop can be left, where to, and what is noted when it comes by: each relative to the word itself; and the
+ * number of the header where paths begin that are counted from there. */
 struct site {
     int64_t at, way, passed;
     uint64_t header;
@@ -32,8 +32,8 @@ static uint8_t *bytes;
 
 static uint64_t n_sites(void) { return (uint64_t)(__stop_p3_sites - __start_p3_sites); }
 
-/* Few breakpoints are ever met: some for each activation that was there before the shadow. Of two at one address the first knows the
- * byte that was there. */
+/* Few breakpoints are ever met: some for each activation that was there before the shadow. Of two at one address the
+ * first knows the byte that was there. */
 const struct p3_shadow_site *p3_shadow_site(uint64_t at) {
     static struct p3_shadow_site found;
     for (uint64_t i = 0; i < n_sites(); i++) {
@@ -101,9 +101,10 @@ uint64_t p3_shadow_room(uint64_t at) {
     return 0;
 }
 
-/* The function begins with a jump to the room before it, where there is one to what stands beside it. If its first instruction has one byte, control may be between that
- * and the next, interrupted; or a loop may begin there against all that the rewriter knows, which has a breakpoint then. A breakpoint of one byte stands for
- * the short jump there (p3_shadow_room). */
+/* The function begins with a jump to the room before it, where there is one to what stands beside it. If its first
+ * instruction has one byte, control may be between that and the next, interrupted; or a loop may begin there against
+ * all that the rewriter knows, which has a breakpoint then. A breakpoint of one byte stands for the short jump there
+ * (p3_shadow_room). */
 static int patch_entry(uint8_t *from, const uint8_t *to) {
     if (from[0] == BREAKPOINT)
         return 1; /* a loop begins with the function: it stays native */
@@ -168,7 +169,8 @@ static void see_all(void (*see)(void *seen, uint64_t at, const struct p3_passed 
         see(seen, site_at(s), site_passed(s), 0);
 }
 
-/* Whether another place has the address, or another address is the same place: compilers may put two at one, and do one twice. */
+/* Whether another place has the address, or another address is the same place: compilers may put two at one, and do one
+ * twice. */
 struct others {
     const struct p3_shadow_mark *of;
     unsigned n;
@@ -186,7 +188,8 @@ static int is_alone(const struct p3_shadow_mark *mark) {
     return others.n == 1;
 }
 
-/* The best places so far, best first. `unknown`, by whether passes are counted without a breakpoint: what is not known of each, as a part of the burst. */
+/* The best places so far, best first. `unknown`, by whether passes are counted without a breakpoint: what is not known
+ * of each, as a part of the burst. */
 struct search {
     struct p3_shadow_marks *best;
     double cost[P3_SHADOW_MARKS], unknown[2];

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. PATIENCE: how many times as long as the burst took to count
- * it waits besides: it should not take as long as that. */
+/* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. PATIENCE: how many times as long
+ * as the burst took to count it waits besides: it should not take as long as that. */
 enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = P3_SHADOW_PAGE, HURRY = 10000000, PATIENCE = 4 };
 
 static const struct p3_shadow_task *task;
@@ -65,8 +65,8 @@ static void add_array(struct record *record, const struct p3_module *m, const st
         add_path(record, f->func, i, m->counters[f->first + i]);
 }
 
-/* What a key is multiplied by to get the id plus one: the inverse of what that was multiplied by, by Newton's method, which
- * doubles the number of right bits. */
+/* What a key is multiplied by to get the id plus one: the inverse of what that was multiplied by, by Newton's method,
+ * which doubles the number of right bits. */
 static uint64_t inverse(uint64_t factor) {
     uint64_t x = factor; /* right in three bits */
     for (int i = 0; i < 5; i++)
@@ -110,7 +110,8 @@ static uint32_t add_calls(struct record *record) {
     return n;
 }
 
-/* Nanoseconds that the burst takes the program itself; 0 where they cannot be known. `counting`: processor time that it took so far. */
+/* Nanoseconds that the burst takes the program itself; 0 where they cannot be known. `counting`: processor time that it
+ * took so far. */
 static uint64_t time_of(uint64_t counting, int hurry) {
     int64_t begin = task->burst, end = __p3_burst.left;
     static struct p3_shadow_marks marks;
@@ -163,8 +164,9 @@ static int write_at(const char *data, uint64_t size, uint64_t offset) {
     return 1;
 }
 
-/* Shadows come one after the other; who is killed lets go. The room is there before anything is said of it, and the file's length grows
- * when the record is whole but for its magic number: what a killed one left is overwritten by the next. */
+/* Shadows come one after the other; who is killed lets go. The room is there before anything is said of it, and the
+ * file's length grows when the record is whole but for its magic number: what a killed one left is overwritten by the
+ * next. */
 static int hand_over(const struct record *record) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
     uint64_t magic = sizeof(uint64_t);

@@ -113,7 +113,8 @@ static uint64_t available_in(const struct group *group) {
     return used < limit ? limit - used : 0;
 }
 
-/* Of the machine a sixteenth; of a group as much as the program has, or half a gigabyte, which takes longer to write than a burst. */
+/* Of the machine a sixteenth; of a group as much as the program has, or half a gigabyte, which takes longer to write
+ * than a burst. */
 int p3_shadow_spare(void) {
     char text[256];
     uint64_t has = p3_shadow_pages().all * PAGE, needs = has < MANY ? has : MANY;

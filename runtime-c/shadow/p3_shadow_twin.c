@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* A twin of a shadow: how long a burst takes the program itself. It runs what the program does, from the same state, to a place that came by in the burst
- * so and so many times.
+/* A twin of a shadow: how long a burst takes the program itself. It runs what the program does, from the same state, to
+ * a place that came by in the burst so and so many times.
  *
  * Calls: p3_shadow_ask.c, p3_shadow_copies.c, p3_shadow_passes.c, p3_shadow_patch.c, p3_shadow_system.c.
  * In signal handlers: all of it. */
@@ -73,8 +73,9 @@ __asm__(".text\n"
         ".size p3_shadow_nowhere, . - p3_shadow_nowhere\n");
 void p3_shadow_nowhere(void) __asm__("p3_shadow_nowhere");
 
-/* Where the breakpoint is, the byte there, how often control came by, and whether the instruction there runs alone; nanoseconds that a pass takes.
- * `over`: where passes are counted, the breakpoint that is met when there were enough. */
+/* Where the breakpoint is, the byte there, how often control came by, and whether the instruction there runs alone;
+ * nanoseconds that a pass takes. `over`: where passes are counted, the breakpoint that is met when there were
+ * enough. */
 static struct {
     uint8_t *at, byte;
     uint64_t times, over;
@@ -158,8 +159,8 @@ static void end(void) {
         P3_CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-/* A twin meets breakpoints, and copies pages that it could not copy before. What that takes is known on average alone: half of the time is the most
- * that is taken for it. */
+/* A twin meets breakpoints, and copies pages that it could not copy before. What that takes is known on average alone:
+ * half of the time is the most that is taken for it. */
 static void tell(void) {
     uint64_t took = cpu() - began, more = (p3_shadow_faults() - before) * fault + (uint64_t)((double)mark.times * mark.one);
     took -= more < took / 2 ? more : took / 2;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* Calls of the program by which it would feel shadows, or end them: filters of system calls, and masks of signals.
  *
- * A filter may kill the process for a call that the timer's handler makes. So before the program installs one, shadows end for good.
- * A program that blocks all signals and then asks for those that came would be given the timer's. So it has the timer's signal
- * unblocked all the same, is told that it is blocked, and never waits for it. Who names that signal among few uses it: shadows end.
+ * A filter may kill the process for a call that the timer's handler makes. So before the program installs one, shadows
+ * end for good. A program that blocks all signals and then asks for those that came would be given the timer's. So it
+ * has the timer's signal unblocked all the same, is told that it is blocked, and never waits for it. Who names that
+ * signal among few uses it: shadows end.
  *
- * The definitions are weak: a program's own ones take their place. Calls that libc makes itself do not come here; masks of those hold
- * for moments only.
+ * The definitions are weak: a program's own ones take their place. Calls that libc makes itself do not come here; masks
+ * of those hold for moments only.
  *
  * Calls: nothing.
  * In signal handlers: all but p3_shadow_watch_start. */

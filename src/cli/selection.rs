@@ -249,8 +249,8 @@ pub(super) fn report_outdated(programs: &[&Record]) {
         n => format!(" and {}", number_of(n as u64, "more program")),
     };
     warn(&format!(
-        "{}{and}: not linked again, so the selection of this build is not in them: they count what was asked for when they were \
-         linked; remove and build again",
+        "{}{and}: not linked again, so the selection of this build is not in them: they count what was asked for when \
+         they were linked; remove and build again",
         path_from_here(&first.program)
     ));
 }

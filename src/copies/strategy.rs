@@ -219,19 +219,36 @@ schemes! {
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
     /// Estimates by forked shadows, at full speed: for servers
-    Shadow "shadow" Strategy { measure: Measure::Estimated(Kind::Bursts), method: Method::Shadow, most_copies: 1, ..PATHS }
+    Shadow "shadow" Strategy {
+        measure: Measure::Estimated(Kind::Bursts),
+        method: Method::Shadow,
+        most_copies: 1,
+        ..PATHS
+    }
 
     /// Counts edges, with the fewest counters: if paths are not needed
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
     /// Estimates of sequences across loops and calls, in bounded memory
-    Subpath "subpath" Strategy { measure: Measure::Estimated(Kind::Subpaths), method: Method::Sample, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
+    Subpath "subpath" Strategy {
+        measure: Measure::Estimated(Kind::Subpaths),
+        method: Method::Sample,
+        distribute: to_the_first,
+        versions: VersionsOf::Nothing,
+        ..PATHS
+    }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
     VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, is_hidden: true, ..PATHS }
 
     /// As p3-hot, with functions split whether that pays or not: what splitting makes, tested by itself
-    RangesTest "ranges-test" Strategy { distribute: hot::ranges_everywhere, cost: Costs::hits, makes_ranges: true, is_hidden: true, ..PATHS }
+    RangesTest "ranges-test" Strategy {
+        distribute: hot::ranges_everywhere,
+        cost: Costs::hits,
+        makes_ranges: true,
+        is_hidden: true,
+        ..PATHS
+    }
 
     /// One copy that logs every executed block: the oracle of tests
     Trace "trace" Strategy { method: Method::Trace, most_copies: 1, is_hidden: true, ..PATHS }

@@ -88,7 +88,8 @@ pub fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
         }
         if programs.is_empty() {
             let problem = "no program of p3-rewrite is in this folder";
-            let remedy = "name what `p3-rewrite build -o` was given, or a merged profile; a build that failed leaves no program, and its output says why";
+            let remedy = "name what `p3-rewrite build -o` was given, or a merged profile; a build that failed leaves \
+                no program, and its output says why";
             return Err(Error::profile(file, problem, remedy));
         }
         let (unlinked, programs): (Vec<_>, Vec<_>) =

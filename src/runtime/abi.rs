@@ -85,7 +85,10 @@ pub const TABLE: Struct = Struct {
         Field::new(
             "cache",
             Pointer("int64_t"),
-            "of the first thread: 0, then P3_CACHED slots, as distances in bytes from that 0 (a thread's own words are at `distance` from these, and hold distances from the first thread's 0); NULL without inlined counting. Each is a slot of some key whose first or second place that is (p3_table.c), or the 0 itself, read as a slot that no key has. A slot is checked by its key, so any race is harmless.",
+            "of the first thread: 0, then P3_CACHED slots, as distances in bytes from that 0 (a thread's own words \
+             are at `distance` from these, and hold distances from the first thread's 0); NULL without inlined \
+             counting. Each is a slot of some key whose first or second place that is (p3_table.c), or the 0 itself, \
+             read as a slot that no key has. A slot is checked by its key, so any race is harmless.",
         ),
     ],
 };
@@ -312,7 +315,8 @@ pub const SUBPATH_BOUNDARY: Function = Function {
     name: "__p3_subpath_boundary",
     result: Some(U32),
     parameters: &[A_FRAME, (U64, "slots"), (U32, "fresh")],
-    about: "A segment begins, whose slots are paid: whether the sampling version runs it, from the skipping one where it is fresh.",
+    about: "A segment begins, whose slots are paid: whether the sampling version runs it, from the skipping one where \
+            it is fresh.",
 };
 /// Tells of a block.
 pub const SUBPATH_BLOCK: Function = Function {

@@ -119,8 +119,8 @@ const RAW: [Struct; 12] = [
 ];
 
 fn format_header() -> String {
-    let about = "The raw profile (docs/RAW_FORMAT.md). All numbers are in the byte order of the machine that wrote them. \
-        The file is valid at any moment: counters and hash tables are mapped, the process may be killed.";
+    let about = "The raw profile (docs/RAW_FORMAT.md). All numbers are in the byte order of the machine that wrote \
+        them. The file is valid at any moment: counters and hash tables are mapped, the process may be killed.";
     header("P3_FORMAT_H", about, format::CONSTANTS, &RAW) + "\n#endif\n"
 }
 

@@ -199,7 +199,11 @@ fn profile_without_a_process_is_incomplete() {
         #include <sys/resource.h>
         #include <sys/wait.h>
         #include <unistd.h>
-        __attribute__((noinline)) int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i & 1 ? i : -i * 3; return s; }
+        __attribute__((noinline)) int work(int n) {
+            int s = 0;
+            for (int i = 0; i < n; i++) s += i & 1 ? i : -i * 3;
+            return s;
+        }
         int main(int argc, char **argv) {
             struct rlimit none = {3, 3};
             volatile int n = work(7);

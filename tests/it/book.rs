@@ -160,7 +160,8 @@ fn contents_list_every_page_once() {
     assert_eq!(linked("INDEX.md"), pages);
 }
 
-/// People read what is short: pages beside those on decisions, and words of all pages, those of generated ones included.
+/// People read what is short: pages beside those on decisions, and words of all pages, those of generated ones
+/// included.
 #[test]
 fn pages_are_few_and_short() {
     let mut pages = links::pages_below(&project("docs"));

@@ -294,7 +294,8 @@ int main(void) {
 }
 
 const CHECKS: &str = "#include <stdio.h>
-extern __attribute__((noreturn)) void panic(void) __asm__(\"_ZN4core9panicking11panic_const24panic_const_add_overflow17h0123456789abcdefE\");
+extern __attribute__((noreturn)) void panic(void) \
+__asm__(\"_ZN4core9panicking11panic_const24panic_const_add_overflow17h0123456789abcdefE\");
 #define ADD(a, b) ({ int sum; if (__builtin_add_overflow(a, b, &sum)) panic(); sum; })
 __attribute__((noinline)) int f_sum(int n) {
   int s = 0;

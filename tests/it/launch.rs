@@ -83,7 +83,8 @@ impl Machine {
     fn run(&mut self, script: &str) -> (bool, String) {
         let said = self.dir.join("said");
         let preamble = format!(
-            "D='{}'; M='make -s -C out P3_PROF={PROF}'\nexport PARALLEL_HOME=\"$D/parallel\" SLURM_CONF=\"$D/slurm.conf\"\n\
+            "D='{}'; M='make -s -C out P3_PROF={PROF}'\nexport PARALLEL_HOME=\"$D/parallel\" \
+            SLURM_CONF=\"$D/slurm.conf\"\n\
              export PARALLEL_SSH=\"ssh -F $D/ssh.conf\" TERM=dumb",
             self.dir.display()
         );
@@ -151,8 +152,9 @@ const SSHD: &str = r#"
     mkdir -m 755 /run/sshd; mkdir "$D/there"
     ssh-keygen -q -t ed25519 -N '' -f host; ssh-keygen -q -t ed25519 -N '' -f me
     for n in 1 2; do
-        printf '%s\n' 'ListenAddress 127.0.0.1' "Port 220$n" "HostKey $D/host" "AuthorizedKeysFile $D/me.pub" 'StrictModes no' \
-            'UsePAM no' 'PermitRootLogin yes' 'PasswordAuthentication no' "PidFile $D/sshd$n.pid" "SetEnv TMPDIR=$D/there" >sshd$n.conf
+        printf '%s\n' 'ListenAddress 127.0.0.1' "Port 220$n" "HostKey $D/host" "AuthorizedKeysFile $D/me.pub" \
+            'StrictModes no' 'UsePAM no' 'PermitRootLogin yes' 'PasswordAuthentication no' \
+            "PidFile $D/sshd$n.pid" "SetEnv TMPDIR=$D/there" >sshd$n.conf
         "$(command -v sshd || echo /usr/sbin/sshd)" -f "$D/sshd$n.conf" -E "$D/sshd.log"
         printf 'Host node%s\nPort 220%s\n' $n $n >>ssh.conf
     done
@@ -228,7 +230,8 @@ const LOSE_SSH: &str = r#"
 const SLURM: &str = r#"
     chmod 755 "$D"; mkdir state
     head -c 1024 /dev/urandom >key; chmod 400 key
-    munged --force --key-file="$D/key" --socket="$D/munge.socket" --log-file="$D/munge.log" --pid-file="$D/munge.pid" --seed-file="$D/seed"
+    munged --force --key-file="$D/key" --socket="$D/munge.socket" --log-file="$D/munge.log" \
+        --pid-file="$D/munge.pid" --seed-file="$D/seed"
     cat >slurm.conf <<END
 ClusterName=test
 SlurmctldHost=localhost(127.0.0.1)
@@ -295,7 +298,8 @@ fn slurm() {
     // that starts in the second in which it has killed it (`Job credential revoked`).
     machine.must(&format!(
         "{waiting} scontrol requeue $job
-        n=0; until squeue -h -r -t PD -o '%F_%K' | grep -qx $job; do n=$((n + 1)); [ $n -lt 600 ] || exit 97; sleep 0.1; done
+        n=0; until squeue -h -r -t PD -o '%F_%K' | grep -qx $job; do n=$((n + 1)); [ $n -lt 600 ] || exit 97; sleep \
+        0.1; done
         sleep 2
         for n in $(seq 240); do
             scontrol update jobid=$job StartTime=now 2>/dev/null
@@ -310,7 +314,8 @@ fn slurm() {
             touch \"$d/go\"; wait $m"),
         &["did not run, but all copies have: make merge"],
     );
-    machine.must("grep -q 'was started once more meanwhile: this attempt does not count' out/run/raw/*/copy-?.out; $M merge");
+    machine.must("grep -q 'was started once more meanwhile: this attempt does not count' out/run/raw/*/copy-?.out; $M \
+        merge");
     ran(&machine);
     assert!(machine.hosts().contains(&"other".into()));
     // Lost.

@@ -338,7 +338,8 @@ fn cut_and_skipped() {
     let profile = crate::support::profile(&modules, &options, 2, &["-O1"], &expected, &out);
     let (_, shown) = prof(&["show", "--top", "1"], &[&profile]);
     let cut = regex::Regex::new(
-        r"hundred: more than 2\^62 paths, so they also end at (\d+) cut edges?: many_paths.c:\d+(, \d+){0,4}( and \d+ more places)?\n",
+        "hundred: more than 2\\^62 paths, so they also end at (\\d+) cut edges?: \
+        many_paths.c:\\d+(, \\d+){0,4}( and \\d+ more places)?\n",
     );
     assert!(cut.unwrap().is_match(&shown), "{shown}");
     let skipped = "twenty (many_paths.c:9): skipped: left out by --include/--exclude\n";

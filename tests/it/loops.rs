@@ -270,9 +270,11 @@ fn entries_that_fail_first_test_are_reported() {
     use crate::support::{PROF, parsed};
     let dir = crate::support::folder();
     let source = "#include <stdio.h>\n__attribute__((noinline)) int f(int n) {\n  int m = 0;\n  \
-        while (n > 0) {\n    m += n % 3;\n    n = printf(\"%s\", n % 2 ? \"\" : \"a\") ? n / 2 : n - 3;\n  }\n  return m;\n}\n\
+        while (n > 0) {\n    m += n % 3;\n    n = printf(\"%s\", n % 2 ? \"\" : \"a\") ? n / 2 : n - \
+        3;\n  }\n  return m;\n}\n\
         #define EACH(i, n) if ((n) > 3) for (int i = 0; i < (n); i++)\n\
-        __attribute__((noinline)) int each(int n) {\n  int m = 0;\n  EACH(i, n) {\n    m += printf(\"%s\", i % 3 ? \"\" : \"b\");\n  }\n  return m;\n}\n\
+        __attribute__((noinline)) int each(int n) {\n  int m = 0;\n  EACH(i, n) {\n    m += printf(\"%s\", i % 3 ? \
+        \"\" : \"b\");\n  }\n  return m;\n}\n\
         int main(void) {\n  int s = 0;\n  for (int i = -20; i < 5; i++) s += f(i) + each(i);\n  return s < 0;\n}\n";
     let modules = [crate::support::module(
         "f.c",

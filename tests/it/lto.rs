@@ -12,7 +12,8 @@ const FILES: [(&str, &str); 5] = [
          static int a(int n) { return n > 2 ? 1 : 2; }\n\
          static int b(int n) { return n * 3; }\n\
          f table[2] = {a, b};\n\
-         int main(int c, char **v) { int s = 0; for (int i = 0; i < 9; i++) s += table[(i + c) % 2](i); return s - 65; }\n",
+         int main(int c, char **v) { int s = 0; for (int i = 0; i < 9; i++) s += table[(i + c) % 2](i); return s - \
+         65; }\n",
     ),
     (
         "virtual.cpp",

@@ -542,7 +542,8 @@ fn functions_are_cut_above_the_limit_that_is_said() {
         for i in 0..n {
             let next = i + 1;
             text += &format!(
-                "a{i}:\n  %x{i} = call i32 @rd()\n  %c{i} = icmp eq i32 %x{i}, 1\n  br i1 %c{i}, label %b{i}, label %d{i}\n\
+                "a{i}:\n  %x{i} = call i32 @rd()\n  %c{i} = icmp eq i32 %x{i}, 1\n  br i1 %c{i}, label %b{i}, label \
+                %d{i}\n\
                  b{i}:\n  br label %a{next}\nd{i}:\n  br label %a{next}\n"
             );
         }

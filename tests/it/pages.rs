@@ -33,9 +33,11 @@ fn in_browser(page: &Path, script: &str, dir: &Path) -> Value {
     let watch = "<script>window.wrong=[];addEventListener('error',e=>wrong.push(e.message));\
         addEventListener('unhandledrejection',e=>wrong.push(String(e.reason)));\
         console.error=(...a)=>wrong.push(a.join(' '));</script>";
-    let wait = "const wait=async()=>{while(!document.documentElement.dataset.ready)await new Promise(r=>setTimeout(r,20));};";
+    let wait = "const wait=async()=>{while(!document.documentElement.dataset.ready)await new \
+        Promise(r=>setTimeout(r,20));};";
     let drive = format!(
-        "<script>(async()=>{{{wait}await wait();let result;try{{result=await(async()=>{{{script}}})();}}catch(e){{wrong.push(String(e));}}\
+        "<script>(async()=>{{{wait}await wait();let \
+        result;try{{result=await(async()=>{{{script}}})();}}catch(e){{wrong.push(String(e));}}\
          const pre=document.createElement('pre');pre.id='result';\
          pre.textContent=encodeURIComponent(JSON.stringify({{result,wrong}}));document.body.append(pre);}})();</script>"
     );
@@ -617,7 +619,8 @@ fn long_and_textless_functions_are_legible() {
 fn first_view_of_picture_begins_at_entry() {
     let dir = crate::support::folder();
     let source = "int g(int n) { return n; }\n\
-        int f(int n) {\n  if (n > 1)\n    if (n > 2) {\n      if (n > 4) g(4);\n      if (n > 5) g(5);\n      if (n > 6) g(6);\n    }\n  \
+        int f(int n) {\n  if (n > 1)\n    if (n > 2) {\n      if (n > 4) g(4);\n      if (n > 5) g(5);\n      if (n > \
+        6) g(6);\n    }\n  \
         return n;\n}\nint main(int c, char **v) { return f(c) - 1; }\n";
     let profile = compiled("tall.c", source, dir.path());
     let script = r"

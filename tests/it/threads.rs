@@ -294,13 +294,15 @@ fn threads_of_other_libraries_are_seen() {
     write(
         "c.c",
         "#include <threads.h>\n#include <signal.h>\nstatic int f(void *a) { return a != 0; }\n\
-         int main(int n, char **v) { thrd_t t; if (n > 1) { thrd_create(&t, f, v); thrd_join(t, 0); raise(SIGKILL); } }\n",
+         int main(int n, char **v) { thrd_t t; if (n > 1) { thrd_create(&t, f, v); thrd_join(t, 0); raise(SIGKILL); } \
+         }\n",
     );
     write("work.c", "int work(int n) { return n > 1 ? n : -n; }\n");
     write(
         "host.c",
         "#include <pthread.h>\nint work(int);\nstatic void *f(void *a) { work(2); return a; }\n\
-         int main(int n, char **v) { pthread_t t; work(n); if (n > 1) { pthread_create(&t, 0, f, v); pthread_join(t, 0); } }\n",
+         int main(int n, char **v) { pthread_t t; work(n); if (n > 1) { pthread_create(&t, 0, f, v); pthread_join(t, \
+         0); } }\n",
     );
     let compile = "$CXX -O1 x.cpp -o x && $CC -O1 c.c -o c && $CC -O1 -shared -fPIC work.c -o libwork.so && \
                    P3_OFF=1 $CC host.c -L. -lwork -Wl,-rpath,$PWD -o host";
@@ -362,7 +364,8 @@ fn lost_counts_are_said_by_every_report() {
     run(command(clang(), dir).args(["-O1", "-g", "-emit-llvm", "-c", "p.c", "-o", "p.bc"]));
     let options = ["p.bc", "-k", "1", "-o", "out", "--update", "single"];
     let said = stderr(&rewrite(dir, &options));
-    let line = "warning: threads may lose counts (pthread_create, timer_create): without --update single they count exactly\n";
+    let line = "warning: threads may lose counts (pthread_create, timer_create): without --update single they count \
+        exactly\n";
     assert!(said.starts_with(line), "{said}");
     let other = ["p.bc", "-k", "1", "--scheme", "sbl", "-o", "other"];
     rewrite(dir, &[&other[..], &SINGLE].concat());

@@ -268,9 +268,9 @@ fn a_program_that_fails() {
     let before = files(&dir.join("out"));
     let train = ["-k2", "--train", "input.txt", "-o", "out"];
     let text = said(&rewrite(&train, dir), 2);
-    let line = "error: --train: the program ended with status 7: cannot open input.txt; it runs in a folder of its own, \
-                so name files that it reads by --train-with FILES='…', its input by --train-with STDIN=file; if that is \
-                how it ends, accept it by --train-with ALLOW_STATUS=7";
+    let line = "error: --train: the program ended with status 7: cannot open input.txt; it runs in a folder of its \
+                own, so name files that it reads by --train-with FILES='…', its input by --train-with STDIN=file; if \
+                that is how it ends, accept it by --train-with ALLOW_STATUS=7";
     assert_eq!(text.lines().last(), Some(line));
     assert_eq!(files(&dir.join("out")), before);
     let allowed = [&train[..], &["--train-with", "ALLOW_STATUS=7"]].concat();

@@ -31,7 +31,8 @@ const FILES: [(&str, &str); 6] = [
     ("data.c", "int table[3] = {1, 2, 3};\n"),
     (
         "main.c",
-        "int used(int n);\nint never(int n);\nint main(int argc, char **argv) {\n#ifdef ALL\n  return never(argc) - 1;\n#else\n  \
+        "int used(int n);\nint never(int n);\nint main(int argc, char **argv) {\n#ifdef ALL\n  return never(argc) - \
+        1;\n#else\n  \
          return used(argc) - 1;\n#endif\n}\n",
     ),
     (

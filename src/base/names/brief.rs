@@ -413,7 +413,8 @@ mod tests {
                 "String::new",
             ),
             (
-                "_ZN79_$LT$core..iter..adapters..Map$LT$I$C$F$GT$$u20$as$u20$core..iter..Iterator$GT$4next17h0123456789abcdefE",
+                "_ZN79_$LT$core..iter..adapters..Map$LT$I$C$F$GT$$u20$as$u20$core..iter..Iterator\
+                $GT$4next17h0123456789abcdefE",
                 "Iterator::next",
             ),
             ("_ZN6orders5apply17h90776cf36914dd15E", "apply"),

@@ -23,7 +23,8 @@ const LARGEST_PERIOD: u64 = 1 << 30;
 pub(super) struct SamplingArgs {
     /// Mean number of executed blocks from one sample to the next; it grows when memory is full
     /// [default: 20000]
-    #[arg(long, hide_short_help = true, value_name = "BLOCKS", value_parser = clap::value_parser!(u64).range(2..=LARGEST_PERIOD))]
+    #[arg(long, hide_short_help = true, value_name = "BLOCKS",
+          value_parser = clap::value_parser!(u64).range(2..=LARGEST_PERIOD))]
     period: Option<u64>,
 
     /// Lengths of subpaths in blocks, ascending [default: 2,4,8,…,256]
@@ -45,7 +46,8 @@ pub(super) struct SamplingArgs {
     within: Option<Within>,
 
     /// Size of the list of hot subpaths in bytes, at least 1024 [default: 65536]
-    #[arg(long, hide_short_help = true, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
+    #[arg(long, hide_short_help = true, value_name = "BYTES",
+          value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
     memory: Option<u64>,
 
     /// What happens to samples when memory is full

@@ -7,9 +7,11 @@
 //! warm, few ways lead to their ends, so their ids are the lowest ([`crate::paths::numbering::number_by_ends`]):
 //!
 //! ```text
-//! warm ──warm edge──▶ warm        rest ──any edge──▶ rest        at a path's end, both go to the next start's warm version
+//! warm ──warm edge──▶ warm        rest ──any edge──▶ rest
 //! warm ──any other──▶ rest
 //! ```
+//!
+//! At a path's end, both go to the warm version of the block where the next path starts.
 //!
 //! Bond & McKinley (*Practical Path Profiling for Dynamic Optimizers*, CGO 2005) leave cold edges
 //! out so that hot paths fit an array, and count no path by a cold one; here such paths are counted

@@ -1,11 +1,13 @@
 //! Selections → shares: which copy counts which of the selected paths, and how.
 //!
-//! | selection | counted |
-//! |---|---|
-//! | nothing | the function gets no code |
-//! | all | as without a selection |
-//! | edges, paths | the paths inside the edges, by the labels of PSPP (Algorithm 1 of the P3 paper) or in versions of the function in which all other paths run no statement |
-//! | all but known ones | the paths that leave a known sub-DAG ([`super::known`]), or whose ids are in ranges ([`super::ranges`]), in such versions |
+//! What is counted of a function, by what is selected of it:
+//!
+//! - Nothing: the function gets no code.
+//! - All paths: all, as without a selection.
+//! - Edges or paths: the paths inside the edges, by the labels of PSPP (Algorithm 1 of the P3 paper), or in versions of
+//!   the function in which all other paths run no statement.
+//! - All but known paths: the paths that leave a known sub-DAG ([`super::known`]), or whose ids are in ranges
+//!   ([`super::ranges`]), in versions in which known paths run no statement.
 //!
 //! `p3` and its relatives keep to PSPP, `p3-hot` to versions where blocks may be copied, and `sbl` takes what is
 //! expected to cost less. Tasks go to copies by what they cost, longest first; a function whose selected paths cost

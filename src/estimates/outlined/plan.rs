@@ -328,7 +328,10 @@ mod tests {
             let counting = resume.plan.versions.as_ref().map_or(&resume.cfg, |v| &v.cfg);
             Registers::new(counting, resume.plan.order(), &resume.plan);
             for (i, e) in walk.edges.iter().enumerate() {
-                let Some(n) = resume.places.iter().position(|p| p.edges.contains(e) && p.via.is_none_or(|v| walk.edges.get(i + 1) == Some(&v))) else { continue };
+                let next = walk.edges.get(i + 1);
+                let mut places = resume.places.iter();
+                let resumes = |p: &ResumePoint| p.edges.contains(e) && p.via.is_none_or(|v| next == Some(&v));
+                let Some(n) = places.position(resumes) else { continue };
                 let from = i + 1 + usize::from(resume.places[n].via.is_some());
                 let rest = resumed_from(&resume, n, &walk, from);
                 prop_assert_eq!(rest.counts, counted_from(&plan, &walk, i + 1).counts);

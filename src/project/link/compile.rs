@@ -43,7 +43,8 @@ pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
     if keeps_temporaries {
         // What it left is without our sections, as it would have been; the object is made once more.
         let mut again = compiler.command();
-        let is_kept = |w: &&Word| !matches!(w, Word::Option(o) if o[0].starts_with("-save-temps") || o[0].starts_with("--save-temps"));
+        let saves = |o: &str| o.starts_with("-save-temps") || o.starts_with("--save-temps");
+        let is_kept = |w: &&Word| !matches!(w, Word::Option(o) if saves(&o[0]));
         let words = line.words.iter().filter(is_kept).flat_map(Word::arguments);
         again
             .args(["-w", "-Qunused-arguments"])

@@ -182,8 +182,8 @@ impl Link<'_> {
         let said = String::from_utf8_lossy(&run.stderr);
         let warnings = said.lines().filter_map(|l| l.strip_prefix("warning: "));
         let early = early.then_some(
-            "-init or -fini of the linker runs code when threads have no counters in the library, so counts are updated \
-             atomically, which takes longer",
+            "-init or -fini of the linker runs code when threads have no counters in the library, so counts are \
+             updated atomically, which takes longer",
         );
         Ok(warnings.chain(early).map(String::from).collect())
     }

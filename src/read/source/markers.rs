@@ -3,7 +3,7 @@
 //! | marker | leaves out |
 //! |---|---|
 //! | `LCOV_EXCL_LINE`, `LCOV_UNREACHABLE_LINE` | its line |
-//! | `LCOV_EXCL_START` … `LCOV_EXCL_STOP`, `LCOV_UNREACHABLE_START` … | the lines from the first marker to the one before the last |
+//! | `LCOV_EXCL_START` … `LCOV_EXCL_STOP`, `LCOV_UNREACHABLE_START` … | the lines from `START` to before `STOP` |
 //! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START` … `LCOV_EXCL_BR_STOP` | the branches on these lines, and not the lines |
 //! | `GCOVR_EXCL_FUNCTION` | all lines up to the brace that closes the function on whose line it is |
 //!

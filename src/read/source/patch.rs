@@ -283,7 +283,9 @@ index 1..2 100644
     proptest::proptest! {
         /// Whatever it reads, it ends without a panic.
         #[test]
-        fn any_text_is_read_without_a_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {
+        fn any_text_is_read_without_a_panic(
+            bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)
+        ) {
             let _ = Patch::parse(&bytes, Path::new("p"));
             let like = [&b"--- a\n+++ b\n@@ -1,4294967295 +4294967295,9 @@\n+"[..], &bytes].concat();
             let _ = Patch::parse(&like, Path::new("p"));

@@ -43,7 +43,10 @@ impl WatchTarget {
                 let known = Path::new("/proc").join(id.to_string()).is_dir();
                 let target = known.then_some(WatchTarget::Process(id));
                 target.ok_or_else(|| {
-                    Error::Usage(format!("{id}: no process and no file has this name; name a running program, a raw profile or an output folder"))
+                    Error::Usage(format!(
+                        "{id}: no process and no file has this name; name a running program, a raw \
+                        profile or an output folder"
+                    ))
                 })
             }
             _ => {

@@ -308,7 +308,8 @@ fn describe_missing(profile: &Profile) -> Option<String> {
     let named = copies_named(&missing);
     let line = || {
         format!(
-            "a copy counts only its share of the paths: those of {named} are not here; name all raw profiles, or the output folder"
+            "a copy counts only its share of the paths: those of {named} are not here; name all raw profiles, or the \
+            output folder"
         )
     };
     (!missing.is_empty()).then(line)

@@ -55,8 +55,8 @@ pub(crate) fn copy_blocks<'ctx>(
     copy_blocks_of(context, function, llvm::blocks(function), cfg, versions)
 }
 
-/// Makes the blocks of `function` those of `versions`, like [`copy_blocks`]. `blocks` are those of `cfg` by number; their
-/// order in the function does not matter.
+/// Makes the blocks of `function` those of `versions`, like [`copy_blocks`]. `blocks` are those of `cfg` by number;
+/// their order in the function does not matter.
 pub(crate) fn copy_blocks_of<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,

@@ -176,7 +176,8 @@ impl Run<'_> {
         let said = read_log(&log);
         let told = said.lines().find(|l| is_complaint(l));
         let told = told.or(said.lines().last()).unwrap_or("make failed");
-        let remedy = "give the settings that make -C DIR needs, like --train-with LDLIBS='-lz' (LDFLAGS, CC, CXX, CFLAGS)";
+        let remedy = "give the settings that make -C DIR needs, like --train-with LDLIBS='-lz' (LDFLAGS, CC, CXX, \
+            CFLAGS)";
         Err(training_error("the program cannot be linked", told, remedy))
     }
 

@@ -209,7 +209,8 @@ fn full_disk() {
     let arguments = ["write", "20000"];
     let (expected, native) = program.run(&program.native, "native", &arguments, "");
     let script = format!(
-        "#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c 'mount -t tmpfs -o size=28k none \"${{P3_PROFILE_FILE%/*}}\" || exit 77\n\
+        "#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c 'mount -t tmpfs -o size=28k none \
+        \"${{P3_PROFILE_FILE%/*}}\" || exit 77\n\
          {} \"$@\"; status=$?\n\
          head -c 8192 /dev/zero >\"${{P3_PROFILE_FILE%/*}}/more\" 2>/dev/null && exit 9; exit $status' sh \"$@\"\n",
         program.shadowed.display()

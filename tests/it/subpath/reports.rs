@@ -411,9 +411,11 @@ fn samples_of_others() {
 #[test]
 fn plans() {
     let dir = crate::support::folder();
-    let source = "int printf(const char *, ...);\nint __attribute__((noinline)) sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % 3 ? i : 1; return s; }\n\
+    let source = "int printf(const char *, ...);\nint __attribute__((noinline)) sum(int n) { int s = 0; for (int i = \
+        0; i < n; i++) s += i % 3 ? i : 1; return s; }\n\
                   int twice(int n) { int s = sum(n); return s > 9 ? printf(\"%d\", s) : sum(s); }\n\
-                  #include <setjmp.h>\njmp_buf b;\nint jumps(void) { return setjmp(b); }\nint main(void) { return twice(3) + jumps() == 0; }\n";
+                  #include <setjmp.h>\njmp_buf b;\nint jumps(void) { return setjmp(b); }\nint main(void) { return \
+                  twice(3) + jumps() == 0; }\n";
     let module = crate::support::module("m.c", source, &["-O1"], dir.path());
     let printed = |options: &[&str], out: &str| {
         let out = dir.path().join(out);

@@ -1,5 +1,6 @@
-/* A process, its shadow and the shadow's twin, as far as pages go. Prints which pages of `memory` the shadow says that it copied, whether the twin copied as many, how
- * many faults the twin has when it writes to them then, and whether it has one elsewhere. */
+/* A process, its shadow and the shadow's twin, as far as pages go. Prints which pages of `memory` the shadow says that
+ * it copied, whether the twin copied as many, how many faults the twin has when it writes to them then, and whether it
+ * has one elsewhere. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
 
@@ -35,7 +36,8 @@ static uint64_t faults_of(volatile char *memory, const unsigned *pages, unsigned
 }
 
 static void twin(volatile char *memory, const struct p3_shadow_copies *copies) {
-    /* Pages of the program's file are brought in here and not while faults are counted: a fork does not hand them on. */
+    /* Pages of the program's file are brought in here and not while faults are counted: a fork does not hand them
+     * on. */
     unsigned pages[WRITTEN], other = 100, first = 0;
     memcpy(pages, written, sizeof pages);
     faults_of(map(P3_SHADOW_PAGE, MAP_PRIVATE), &first, 1);

@@ -146,7 +146,8 @@ fn accounted(definitions: &[String], out: &Path) -> Result<BTreeMap<String, usiz
 fn constructs(module: &Path, dir: &Path) -> bool {
     const CONSTRUCTOR: &str = "
 define internal void @test.constructor() { ret void }
-@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 1, ptr @test.constructor, ptr null }]
+@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 1, ptr @test.constructor, ptr \
+null }]
 ";
     let text = std::fs::read(module).unwrap();
     let with = dir.join("constructor.ll");

@@ -252,7 +252,8 @@ static void limit(int what, rlim_t soft) {
         abort();
 }
 
-/* A child that can make no file, for lack of what `how` begins with: it and one of its own count and end as the rest says. */
+/* A child that can make no file, for lack of what `how` begins with: it and one of its own count and end as the rest
+ * says. */
 static void starve(const char *how) {
     int memory = strncmp(how, "memory", 6) == 0, twice = strstr(how, "twice") != NULL;
     limit(memory ? RLIMIT_AS : RLIMIT_NOFILE, memory ? 1 << 20 : 3);

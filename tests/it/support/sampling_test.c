@@ -1,5 +1,6 @@
 /* Drives sampling by hand, as rewritten modules would: streams of blocks, each a segment of its own.
- * Arguments: what, how many blocks, bytes of memory, length of subpaths, "counting" where the list is to be such a sample. */
+ * Arguments: what, how many blocks, bytes of memory, length of subpaths, "counting" where the list is to be such a
+ * sample. */
 #include "p3_internal.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
-/* Shows what p3_touched_each finds in memory of which some pages were written. The argument says what /proc/self/pagemap is:
- * "real", "missing", "short", that of "another" process, one that knows the pages in "swap", or the real one, read where there
- * is "no-memory" for all of it. Prints a line for each page that was shown, then how many were brought in meanwhile. */
+/* Shows what p3_touched_each finds in memory of which some pages were written. The argument says what
+ * /proc/self/pagemap is: "real", "missing", "short", that of "another" process, one that knows the pages in "swap", or the
+ * real one, read where there is "no-memory" for all of it. Prints a line for each page that was shown, then how many were
+ * brought in meanwhile. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -73,8 +73,8 @@ fn threads_of_programs_with_library_lose_nothing() {
     }
 }
 
-/// Sanitizers find nothing of ours, and their own starts of threads work. (A thread of TSan's own is left behind, so that
-/// its processes do not end normally.)
+/// Sanitizers find nothing of ours, and their own starts of threads work. (A thread of TSan's own is left behind, so
+/// that its processes do not end normally.)
 #[test]
 fn threads_of_sanitized_programs_lose_nothing() {
     if super::target().is_some() {

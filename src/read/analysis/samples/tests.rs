@@ -20,8 +20,10 @@ fn sample_lines(samples: &Samples) -> Vec<String> {
 fn single_lines_are_samples() {
     let samples = perf(
         "# captured on: today\n\
-         \x20            t x 31297  9254.529510:     250000 cpu-clock:      7fd7eef5162a handle_amd+0xa (/lib/ld.so.2)\n\
-         \x20            t x 31297  9254.529762:     250001 cpu-clock:  ffffffff81611b92 unmapped_area+0x12 ([kernel.kallsyms])\n\
+         \x20            t x 31297  9254.529510:     250000 cpu-clock:      7fd7eef5162a handle_amd+0xa \
+         (/lib/ld.so.2)\n\
+         \x20            t x 31297  9254.529762:     250001 cpu-clock:  ffffffff81611b92 unmapped_area+0x12 \
+         ([kernel.kallsyms])\n\
          t:1 312/313 [002]  9254.6:  7 cpu-clock:  55d7 ns::A<long>::f+0x112 (/tmp/a b (deleted))\n\
          t:1 312/313 [002]  9254.7:  5 cpu-clock:  55d9 ns::A<long>::f+0x114 (/tmp/a b (deleted))\n\
          demo 1 1.5: 9 cpu-clock:  55d7 f(int)+0x1 (/bin/demo)\n\

@@ -61,7 +61,8 @@ impl Touched {
                 let problem = format!(
                     "{here} has changed since {what} was compiled, so the lines of the diff cannot be matched"
                 );
-                let remedy = "build and run the program again, or name a folder with the sources as they were by --source-dir";
+                let remedy = "build and run the program again, or name a folder with the sources as they were by \
+                    --source-dir";
                 return Err(Error::profile(path, problem, remedy));
             }
             let mut other = None;

@@ -313,7 +313,8 @@ pub(super) fn describe_patch(
     if !patch.branchless.is_empty() {
         let _ = writeln!(
             out,
-            "conditions on these lines that became values and not branches, so no number here shows their outcomes (-O0 has fewest): {}",
+            "conditions on these lines that became values and not branches, so no number here shows their outcomes \
+            (-O0 has fewest): {}",
             patch.branchless.join(", ")
         );
     }

@@ -276,7 +276,8 @@ mod tests {
                         prop_assert!(bends.is_empty());
                         continue;
                     }
-                    let ys: Vec<i32> = std::iter::once(from).chain(bends.iter().copied()).chain([end]).map(|p| p.1).collect();
+                    let points = std::iter::once(from).chain(bends.iter().copied()).chain([end]);
+                    let ys: Vec<i32> = points.map(|p| p.1).collect();
                     prop_assert!(ys.windows(2).all(|w| w[1] - w[0] == HEIGHT as i32), "{ys:?}");
                 }
             }

@@ -83,9 +83,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         })
     }
 
-    /// The register on an edge to block `b`, in which it is a key if `is_key`; a constant gets the form that `b` expects.
-    /// `None` where the plan needs no register. (A function that is entered at its loops knows more constants than its
-    /// plan, and adds to them.)
+    /// The register on an edge to block `b`, in which it is a key if `is_key`; a constant gets the form that `b`
+    /// expects. `None` where the plan needs no register. (A function that is entered at its loops knows more constants
+    /// than its plan, and adds to them.)
     pub(super) fn register_for(&self, b: BlockId, is_key: bool) -> Option<Held<'ctx>> {
         match self.registers.at[b] {
             Some(Value::Const(c)) => Some(self.register_value(c, is_key)),

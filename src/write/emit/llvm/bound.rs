@@ -180,7 +180,8 @@ impl Live {
 impl Excess {
     fn line(&self) -> String {
         format!(
-            "error: {}: LLVM {LLVM} takes {} to read the file: the file is damaged, or LLVM has a bug; compile it again\n",
+            "error: {}: LLVM {LLVM} takes {} to read the file: the file is damaged, or LLVM has a bug; compile it \
+            again\n",
             self.name, self.what
         )
     }

@@ -36,7 +36,8 @@ fn earlier_results_are_replaced_by_mark() {
         let (said, after) = write_over(&other, mark, false, new);
         let said = said.unwrap();
         assert!(
-            said.ends_with("out: exists, and is not an earlier result of this command; name another file with -o, or replace it by --force"),
+            said.ends_with("out: exists, and is not an earlier result of this command; name another file with -o, or \
+                replace it by --force"),
             "{mark:?}: {said}"
         );
         assert_eq!(after, other);
