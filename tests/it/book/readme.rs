@@ -88,7 +88,10 @@ fn patch_box_shows_path_that_no_test_ran() {
         .filter(|l| l.contains("19  argc < 4 "));
     assert!(untested.any(|l| l.contains(" true ")), "{printed}");
     let example = "e.g. argc = 2, strcmp() returns 0";
-    assert!(readme().contains(&example[5..]) && printed.contains(example), "{printed}");
+    assert!(
+        readme().contains(&example[5..]) && printed.contains(example),
+        "{printed}"
+    );
 }
 
 /// By programs with an engine for rustc's LLVM: `P3_TEST_PROGRAMS` is their folder.

@@ -114,7 +114,7 @@ fn examples_take_their_paths() {
     let profile = Profile::read(&file).unwrap();
     let paths = profile.paths().unwrap();
     let mut ran: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for f in profile.executed() {
+    for f in profile.executed_functions() {
         for (id, count) in paths.counts(f) {
             ran.insert((profile.entry(f).name.clone(), id.to_string()), *count);
         }

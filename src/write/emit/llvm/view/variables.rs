@@ -80,16 +80,17 @@ impl<'m> Value<'m> {
         // SAFETY: it is an instruction; records are a list, and those of these kinds have a variable, an expression and
         // a value, or null.
         unsafe {
-            let mut record = LLVMGetFirstDbgRecord(self.raw());
+            let mut record = LLVMGetFirstDbgRecord(self.as_raw());
             while !record.is_null() {
                 let kind = LLVMDbgRecordGetKind(record);
                 let is_address = matches!(kind, LLVMDbgRecordDeclare);
                 if is_address || matches!(kind, LLVMDbgRecordValue) {
-                    let expression = Node::some(LLVMDbgVariableRecordGetExpression(record));
+                    let expression = Node::from_raw(LLVMDbgVariableRecordGetExpression(record));
                     let is_whole = expression.is_some_and(|e| e.is_empty_expression(module));
-                    let node = Node::some(LLVMDbgVariableRecordGetVariable(record));
+                    let node = Node::from_raw(LLVMDbgVariableRecordGetVariable(record));
                     if let (true, Some(node)) = (is_whole, node)
-                        && let Some(value) = Value::some(LLVMDbgVariableRecordGetValue(record, 0))
+                        && let Some(value) =
+                            Value::from_raw(LLVMDbgVariableRecordGetValue(record, 0))
                     {
                         found.push(Variable {
                             node,
@@ -110,12 +111,12 @@ impl<'m> Value<'m> {
         // SAFETY: it is a variable of the module; the list of what hangs on it is freed, its nodes are the context's.
         unsafe {
             let mut count = 0;
-            let entries = LLVMGlobalCopyAllMetadata(self.raw(), &mut count);
+            let entries = LLVMGlobalCopyAllMetadata(self.as_raw(), &mut count);
             let nodes: Vec<LLVMMetadataRef> = (0..count as u32)
                 .map(|i| LLVMValueMetadataEntriesGetMetadata(entries, i))
                 .collect();
             LLVMDisposeValueMetadataEntries(entries);
-            let mut nodes = nodes.into_iter().filter_map(Node::some);
+            let mut nodes = nodes.into_iter().filter_map(Node::from_raw);
             let is_expression = |n: &Node| {
                 matches!(
                     n.kind(),
@@ -130,7 +131,7 @@ impl<'m> Value<'m> {
 #[cfg(feature = "llvm19")]
 fn unsafe_metadata(value: Value) -> LLVMMetadataRef {
     // SAFETY: callers pass operands of a debug instruction, which are metadata as values.
-    unsafe { LLVMValueAsMetadata(value.raw()) }
+    unsafe { LLVMValueAsMetadata(value.as_raw()) }
 }
 
 impl<'m> Node<'m> {
@@ -154,7 +155,7 @@ impl<'m> Node<'m> {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let mut operand = std::ptr::null_mut();
             LLVMGetMDNodeOperands(LLVMMetadataAsValue(context, self.0), &mut operand);
-            Value::some(operand)
+            Value::from_raw(operand)
         }
     }
 
