@@ -258,6 +258,28 @@ fn count_refuted(solver: Option<&Program>) -> [usize; 2] {
     [refuted, impossible]
 }
 
+/// No test wants a path that ends in `abort`.
+#[test]
+fn paths_that_abort_are_left_out() {
+    let source = "#include <stdlib.h>
+int f(int x) {
+    if (x == 7)
+        abort();
+    return x;
+}
+int main(void) { return f(0); }
+";
+    let dir = folder();
+    let modules = [module("a.c", source, &["-O0", "-g"], dir.path())];
+    let file = run_and_profile(&modules, &[], 1, &["-O0"], dir.path());
+    let (_, text) = coverage::coverage(&file, &["--function", "^f$"], None);
+    let told = "left out: 1 path that ends in abort or a failed assertion\n";
+    assert!(
+        text.contains(told) && !text.contains("not covered"),
+        "{text}"
+    );
+}
+
 /// Coverage prints the paths that can run in place of those that cannot, and says how many it left out; also when the
 /// module is gone, as long as the answers are kept.
 #[test]
