@@ -242,7 +242,7 @@ impl<'m> Value<'m> {
     pub(crate) fn cases(self) -> impl Iterator<Item = Value<'m>> {
         assert!(self.opcode() == LLVMOpcode::LLVMSwitch);
         // SAFETY: it is a `switch`, and the indices are those of its successors but the first.
-        let case = move |i| unsafe { Value::from_raw(LLVMGetSwitchCaseValue(self.raw(), i)) };
+        let case = move |i| unsafe { Value::from_raw(LLVMGetSwitchCaseValue(self.as_raw(), i)) };
         (1..self.successors().count() as u32).filter_map(case)
     }
 

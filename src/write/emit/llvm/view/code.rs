@@ -80,7 +80,7 @@ impl<'m> Value<'m> {
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         #[cfg(not(feature = "llvm19"))]
         // SAFETY: it is a comparison of integers.
-        let is_promised = unsafe { LLVMGetICmpSameSign(self.raw()) != 0 };
+        let is_promised = unsafe { LLVMGetICmpSameSign(self.as_raw()) != 0 };
         // LLVM 19 knows no such promise.
         #[cfg(feature = "llvm19")]
         let is_promised = false;

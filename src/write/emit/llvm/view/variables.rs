@@ -5,6 +5,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::module::Module;
+#[cfg(feature = "llvm19")]
 use std::marker::PhantomData;
 
 /// The operands that LLVM keeps the name and the type of a variable in.
