@@ -1,6 +1,7 @@
 //! p3-cc against clang, over many command lines: exit status, messages, files, and the program that was linked.
 
 use crate::build::{CC, command, folder, stderr};
+use crate::support::text::assert_line;
 use crate::support::{PROF, REWRITE, clang, llvm, project, run};
 use rayon::prelude::*;
 use regex::Regex;
@@ -288,7 +289,11 @@ fn build_says_what_happened() {
     let clang = llvm("clang").display().to_string();
     let (status, said) = build(dir, "p3", &configured.replace("CLANG", &clang));
     assert_eq!(status, Some(2));
-    assert!(said.contains("configure a new one (cmake -B "), "{said}");
+    assert_line(
+        &said,
+        "error: b/a.o: made by another compiler than p3-cc and p3-cxx; CMake keeps the compiler that a \
+        folder was configured with: configure a new one (cmake -B build-p3)",
+    );
 
     let (status, said) = build(dir, "p3", "$CC -c bad.c || exit 7");
     assert_eq!(status, Some(7));
@@ -405,9 +410,15 @@ fn build_uses_a_profile_for_the_programs_that_it_knows() {
         .output()
         .unwrap();
     let said = stderr(&ended);
-    assert!(
-        said.contains("warning: p: not profiled: ") && said.contains("nowhere"),
-        "{said}"
+    assert_line(
+        &said,
+        "p3-cc: warning: p: not profiled: p3-rewrite failed: nowhere.p3prof: cannot read: No such file \
+        or directory (os error 2); check its name and permissions",
+    );
+    assert_line(
+        &said,
+        "warning: p: not profiled: p3-rewrite failed: nowhere.p3prof: cannot read: No such file or \
+        directory (os error 2); check its name and permissions",
     );
 }
 

@@ -1,5 +1,6 @@
 //! The output folder's Makefile: link, run, compare, merge, report.
 
+use crate::support::text::{assert_line, in_dir};
 use crate::support::{
     PROF, compile, parsed, processes_of, project, rewrite, shell_with_mounts, wait_until,
 };
@@ -219,9 +220,14 @@ fn a_failing_program_fails_the_run() {
     let (ok, text) = make(dir.path(), &["run", "ALLOW_STATUS=7"]);
     assert!(ok, "{text}");
     let (ok, text) = make(dir.path(), &["run", "ARGS=x"]);
-    assert!(!ok && text.contains("status 134 (signal 6)"), "{text}");
+    assert!(!ok, "{text}");
+    assert_line(
+        &text,
+        "p3: every copy ended with status 134 (signal 6); its stderr is empty",
+    );
     let (ok, text) = make(dir.path(), &["run", "STDIN=nothing"]);
-    assert!(!ok && text.contains("cannot read STDIN=nothing"), "{text}");
+    assert!(!ok, "{text}");
+    assert_line(&text, "p3: cannot read STDIN=nothing");
 }
 
 #[test]
@@ -233,9 +239,10 @@ fn copies_that_differ_are_found() {
         int main(void) { printf("process %d\n", getpid()); return 0; }"#;
     rewritten(source, "2", dir.path());
     let (ok, text) = make(dir.path(), &["run"]);
-    assert!(
-        !ok && text.contains("copies 0 and 1 differ in their stdout"),
-        "{text}"
+    assert!(!ok, "{text}");
+    assert_line(
+        &text,
+        "p3: copies 0 and 1 differ in their stdout; did both run the same way?",
     );
     assert!(!dir.path().join("out/profile.p3prof").exists());
 }
@@ -378,10 +385,8 @@ fn killed_runs_leave_nothing() {
     crate::support::run(kill.arg(killed.id().to_string()));
     killed.wait().unwrap();
     let (merged, said) = make(dir, &["merge"]);
-    assert!(
-        !merged && said.contains("p3: copy 0 has not run to its end: make run-0"),
-        "{said}"
-    );
+    assert!(!merged, "{said}");
+    assert_line(&said, "p3: copy 0 has not run to its end: make run-0");
     let (ran, said) = make(dir, &["run", "ARGS=5"]);
     assert!(ran && !said.contains("waiting"), "{said}");
     // Now the children of the killed run fork again, and would have written to where this one's profiles are.
@@ -401,7 +406,8 @@ fn single_copies_and_the_merge() {
     let (ok, said) = make(dir, &["-j2", "run-0", "run-2", "ARGS=4"]);
     assert!(ok && said.is_empty(), "{said}");
     let (ok, said) = make(dir, &["merge"]);
-    assert!(!ok && said.contains("make run-1"), "{said}");
+    assert!(!ok, "{said}");
+    assert_line(&said, "p3: copy 1 has not run to its end: make run-1");
     // On another host, with a folder of its own.
     let other = dir.join("other");
     std::fs::create_dir(&other).unwrap();
@@ -494,7 +500,11 @@ fn random_numbers_repeat_with_the_clock() {
     let dir = dir.path();
     let out = rewritten(RANDOM, "2", dir);
     let (ok, said) = make(dir, &["-j2", "run"]);
-    assert!(!ok && said.contains("differ in their stdout"), "{said}");
+    assert!(!ok, "{said}");
+    assert_line(
+        &said,
+        "p3: copies 0 and 1 differ in their stdout; did both run the same way?",
+    );
     let (ok, said) = make(dir, &["-j2", "run", "FIXED_TIME=1"]);
     assert!(ok, "{said}");
     let printed = std::fs::read_to_string(out.join("run/copy-1/stdout")).unwrap();
@@ -512,9 +522,10 @@ fn a_fixed_clock_makes_copies_alike() {
     let (ok, said) = make(dir, &["-j2", "run"]);
     let hint = "p3: if it reads the time or random numbers, FIXED_TIME=1 gives all of them the same; COMPARE=none \
                 merges all the same\n";
-    assert!(
-        !ok && said.contains("differ in their stdout") && said.contains(hint),
-        "{said}"
+    assert!(!ok && said.contains(hint), "{said}");
+    assert_line(
+        &said,
+        "p3: copies 0 and 1 differ in their stdout; did both run the same way?",
     );
     let mut runs = Vec::new();
     for jobs in ["-j1", "-j3"] {
@@ -533,9 +544,11 @@ fn a_fixed_clock_makes_copies_alike() {
     );
     // Nothing can be preloaded into a static program.
     let (ok, said) = make(dir, &["-B", "run", "FIXED_TIME=1", "LDFLAGS=-static"]);
-    assert!(
-        !ok && said.contains("FIXED_TIME=1: this program is linked statically"),
-        "{said}"
+    assert!(!ok, "{said}");
+    assert_line(
+        &said,
+        "p3: FIXED_TIME=1: this program is linked statically, so its clock and random numbers cannot \
+        be replaced: link it dynamically",
     );
 }
 
@@ -554,14 +567,16 @@ fn output_and_status_of_copies_are_compared() {
     let out = rewritten(source, "2", dir);
     let run = |options: &[&str]| make(dir, &[&["run"], options].concat());
     let (ok, said) = run(&["COMPARE=output"]);
-    assert!(
-        !ok && said.contains("COMPARE=output: choose stdout (with status), status or none"),
-        "{said}"
+    assert!(!ok, "{said}");
+    assert_line(
+        &said,
+        "p3: COMPARE=output: choose stdout (with status), status or none",
     );
     let (ok, said) = run(&["COMPARE=stdout"]);
-    assert!(
-        !ok && said.contains("copies 0 and 1 differ in their stdout"),
-        "{said}"
+    assert!(!ok, "{said}");
+    assert_line(
+        &said,
+        "p3: copies 0 and 1 differ in their stdout; did both run the same way?",
     );
     assert!(!out.join("profile.p3prof").exists());
     let (ok, said) = run(&["COMPARE=status"]);
@@ -570,9 +585,10 @@ fn output_and_status_of_copies_are_compared() {
     let any: Vec<String> = (1..100).map(|n| n.to_string()).collect();
     let any = format!("ALLOW_STATUS={}", any.join(" "));
     let (ok, said) = run(&["ARGS=x", "COMPARE=status", &any]);
-    assert!(
-        !ok && said.contains("copies 0 and 1 differ in their status"),
-        "{said}"
+    assert!(!ok, "{said}");
+    assert_line(
+        &said,
+        "p3: copies 0 and 1 differ in their status; did both run the same way?",
     );
     let (ok, said) = run(&["ARGS=x", "COMPARE=none", &any]);
     assert!(ok, "{said}");
@@ -674,7 +690,12 @@ fn clean_and_places_that_cannot_be_written() {
     std::os::unix::fs::symlink(dir.join("outside"), out.join("run")).unwrap();
     for command in ["run", "clean"] {
         let (ok, said) = make(dir, &[command, "ARGS=1"]);
-        assert!(!ok && said.contains("/run is a symbolic link"), "{said}");
+        assert!(!ok, "{said}");
+        assert_line(
+            &in_dir(&said, dir),
+            "p3: DIR/out/run is a symbolic link, and may lead out of the output folder: \
+            remove it",
+        );
     }
     assert!(dir.join("outside/copy-0/work").exists());
     // Read-only: one line, whatever is asked for.
@@ -732,7 +753,8 @@ fn files_that_the_program_reads() {
     );
     assert!(place("FILES='…'") < place("ALLOW_STATUS=2"), "{said}");
     let (ok, said) = make(dir, &["run", "FILES=nothing"]);
-    assert!(!ok && said.contains("cannot copy FILES=nothing"), "{said}");
+    assert!(!ok, "{said}");
+    assert_line(&said, "p3: cannot copy FILES=nothing");
 }
 
 /// Several C++ modules in a folder, read as text, objects and wrapped bitcode.

@@ -1,5 +1,6 @@
 //! Time beside instructions: samples of perf with the profile of the same program.
 
+use crate::support::text::{assert_line, in_dir};
 use crate::support::{PROF, original, parsed, profile, project, run};
 use p3_rewrite::base::table::display_width;
 use serde_json::Value;
@@ -152,9 +153,10 @@ fn samples_of_another_program_are_noticed() {
     let mut command = Command::new(PROF);
     let output = run(command.arg("show").arg(&merged).arg("--perf").arg(&file));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("no sample is in a function of the profile"),
-        "{said}"
+    assert_line(
+        &in_dir(&said, dir.path()),
+        "warning: DIR/other.txt: no sample is in a function of the profile; \
+        sample the program that was profiled",
     );
     assert!(
         String::from_utf8(output.stdout)

@@ -3,6 +3,7 @@
 
 use crate::build::{command, folder, rewrite, stderr};
 use crate::paths::prof;
+use crate::support::text::assert_line;
 use crate::support::{REWRITE, llvm, run};
 use std::path::Path;
 use std::process::Command;
@@ -117,10 +118,7 @@ fn patch_of_strong_function_that_replaces_a_weak_one_is_counted() {
     let script = "for f in m s a; do $CC -O1 -g -c $f.c || exit 1; done; $CC -o prog m.o s.o a.o";
     let build = ["build", "-k", "1", "-o", "p3", "--patch", "d.diff", "--"];
     let said = stderr(&rewrite(dir, &[&build[..], &["sh", "-c", script]].concat()));
-    assert!(
-        said.contains("paths are selected in 1 of 1 program"),
-        "{said}"
-    );
+    assert_line(&said, "p3: paths are selected in 1 of 1 program");
     rewrite(dir, &["suite", "-o", "p3", "--", "./prog"]);
     let diff = dir.join("d.diff");
     let patch = ["coverage", "--patch", diff.to_str().unwrap()];
@@ -158,10 +156,7 @@ fn programs_of_another_selection_are_named() {
     std::fs::remove_file(dir.join("prog")).unwrap();
     let said = build(&new);
     assert!(!said.contains(warning), "{said}");
-    assert!(
-        said.contains("paths are selected in 1 of 1 program"),
-        "{said}"
-    );
+    assert_line(&said, "p3: paths are selected in 1 of 1 program");
     assert!(!build(&new).contains(warning));
 }
 
@@ -197,10 +192,7 @@ fn builds_without_what_is_named_are_refused_with_the_nearest() {
     assert_eq!(said.lines().last(), Some(refused), "{said}");
     let (status, said) = build("through=helper");
     assert_eq!(status, Some(0), "{said}");
-    assert!(
-        said.contains("paths are selected in 1 of 2 programs"),
-        "{said}"
-    );
+    assert_line(&said, "p3: paths are selected in 1 of 2 programs");
 
     // What a suite does not run has no profile of an earlier one.
     let suite = |script: &str| {

@@ -1,5 +1,6 @@
 //! The verdict on a merged profile: what `merge` finds, what it stores, and that every reader says so.
 
+use crate::support::text::assert_line;
 use crate::support::{
     PROF, REWRITE, clang, copy_modules, link, llvm, parsed, rewrite, run, runtime, schemes,
 };
@@ -160,7 +161,11 @@ fn copies_that_ran_alike_are_ok() {
 /// Other input to one copy, and programs that ask the clock: found by the merge, named, stored.
 #[test]
 fn copies_that_did_not_run_alike() {
-    for scheme in ["p3", "pbl"] {
+    let contradictions = [
+        ("p3", "3 functions (leaf, twig, bud), by 100.00% of paths"),
+        ("pbl", "2 functions (twig, bud), by 32.89% of paths"),
+    ];
+    for (scheme, contradiction) in contradictions {
         let copies = Copies::new(&["--scheme", scheme], 3);
         copies.run(0, &["300"], "raw");
         copies.run(1, &["300"], "raw");
@@ -171,13 +176,15 @@ fn copies_that_did_not_run_alike() {
             (Some(1), "violations"),
             "{said}"
         );
-        assert!(
-            said.contains("copies did not run alike: counts contradict each other in "),
-            "{said}"
+        let warning = format!(
+            "warning: x.p3prof: violations: copy 2 ran with other arguments than copy 0: 33 instead of 300; copies \
+            did not run alike: counts contradict each other in {contradiction}; more counts may be missing; p3-prof \
+            verify says how, and what helps"
         );
-        assert!(
-            said.contains("copy 2 ran with other arguments than copy 0: 33 instead of 300"),
-            "{said}"
+        assert_line(&said, &warning);
+        assert_line(
+            &said,
+            "violation: copy 2 ran with other arguments than copy 0: 33 instead of 300",
         );
         let helps = [
             "-k 1",
@@ -274,9 +281,17 @@ fn copies_that_ran_unequally_often() {
         (Some(1), "incomplete"),
         "{said}"
     );
-    assert!(
-        said.contains("unequal numbers of runs: 2 of copy 1 and 1 of copy 0"),
-        "{said}"
+    assert_line(
+        &said,
+        "  incomplete    unequal numbers of runs: 2 of copy 1 and 1 of copy 0",
+    );
+    assert_line(
+        &said,
+        "warning: x.p3prof: incomplete: unequal numbers of runs: 2 of copy 1 and 1 of copy 0",
+    );
+    assert_line(
+        &said,
+        "incomplete: unequal numbers of runs: 2 of copy 1 and 1 of copy 0",
     );
     // Whoever wants it anyway.
     assert_eq!(copies.merge(&["raw", "--failure-mode", "warn"]).0, Some(0));
@@ -296,16 +311,23 @@ fn missing_copies_and_killed_processes() {
         copies.run(0, &["300", "STOP=k"], "raw");
         let (status, said) = copies.merge(&["raw"]);
         assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains("no raw profile of cop"), "{said}");
+        assert_line(
+            &said,
+            "error: out/manifest.json: no raw profile of copies 1, 2, 3; run it, and name its *.p3raw \
+            file (--failure-mode warn goes on without)",
+        );
         let (status, verdict, said) = copies.verdict(&["--failure-mode", "warn", "raw"]);
         assert_eq!(
             (status, verdict.as_str()),
             (Some(0), "incomplete"),
             "{scheme}: {said}"
         );
-        assert!(said.contains("incomplete: nothing of cop"), "{said}");
-        assert!(said.contains("did not end normally"), "{said}");
-        assert!(said.contains("1 of copy 0"), "{said}");
+        assert_line(
+            &said,
+            "warning: x.p3prof: incomplete: nothing of copies 1, 2, 3 was merged; processes that did \
+            not end normally (killed, _exit, exec, or threads left behind): 1 of copy 0",
+        );
+        assert_line(&said, "incomplete: nothing of copies 1, 2, 3 was merged");
         // The others ran to their end: what they say cannot be compared with a part.
         for copy in 1..4 {
             copies.run(copy, &["300"], "raw");
@@ -325,9 +347,21 @@ fn missing_copies_and_killed_processes() {
             (Some(0), "incomplete"),
             "{scheme}: {said}"
         );
-        assert!(
-            said.contains("as forked children: 1 of copies 0, 1, 2, 3"),
-            "{said}"
+        assert_line(
+            &said,
+            "  incomplete    processes that began in the middle, as forked children: 1 of copies 0, 1, \
+            2, 3 each",
+        );
+        assert_line(
+            &said,
+            "warning: x.p3prof: incomplete: processes that began in the middle, as forked children: 1 \
+            of copies 0, 1, 2, 3 each; calls and entries differ in 2 functions, by 1 at most: functions were under \
+            way when these processes began or ended, or copies ran differently",
+        );
+        assert_line(
+            &said,
+            "incomplete: processes that began in the middle, as forked children: 1 of copies 0, 1, 2, \
+            3 each",
         );
     }
 }
@@ -339,31 +373,32 @@ fn no_file_counts_twice() {
         copies.run(copy, &["300"], "raw");
     }
     let dir = copies.dir.path();
-    let file = std::fs::read_dir(dir.join("raw"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
-    let name = format!("raw/{}", file.file_name().to_str().unwrap());
-    std::fs::hard_link(file.path(), dir.join("hard")).unwrap();
-    std::os::unix::fs::symlink(file.path(), dir.join("soft")).unwrap();
-    std::fs::copy(file.path(), dir.join("copied")).unwrap();
-    for again in ["raw", &name, "hard", "soft", "copied"] {
+    let files = std::fs::read_dir(dir.join("raw")).unwrap();
+    let mut names: Vec<String> = files
+        .map(|f| format!("raw/{}", f.unwrap().file_name().to_str().unwrap()))
+        .collect();
+    names.sort();
+    let file = dir.join(&names[0]);
+    std::fs::hard_link(&file, dir.join("hard")).unwrap();
+    std::os::unix::fs::symlink(&file, dir.join("soft")).unwrap();
+    std::fs::copy(&file, dir.join("copied")).unwrap();
+    let read_before = |again: &str, first: &str| {
+        format!("{again}: its counts were read before, from {first}; name every run once")
+    };
+    for again in ["raw", &names[0], "hard", "soft", "copied"] {
         let (status, said) = copies.merge(&["raw", again]);
         assert_eq!(status, Some(2), "{said}");
-        assert!(
-            said.contains("its counts were read before, from raw/"),
-            "{said}"
-        );
+        let again = if again == "raw" { &names[0] } else { again };
+        assert_eq!(said, format!("error: {}\n", read_before(again, &names[0])));
         assert!(!dir.join("x.p3prof").exists());
     }
     // Otherwise it is left out, and said.
     let (status, said) = copies.merge(&["raw", "raw", "--failure-mode", "all"]);
     assert_eq!(status, Some(0), "{said}");
-    assert!(
-        said.contains("raw profiles  2\n") && said.contains("read before"),
-        "{said}"
-    );
+    assert_line(&said, "  raw profiles  2");
+    for name in &names {
+        assert_line(&said, &format!("warning: {}", read_before(name, name)));
+    }
     let (status, said) = copies.merge(&["raw"]);
     assert_eq!(status, Some(0), "{said}");
     let merge = [
@@ -380,7 +415,10 @@ fn no_file_counts_twice() {
     let hits = ["hits", "-m", "out/manifest.json", "raw", "raw"];
     let (status, said) = copies.prof(&hits);
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("its counts were read before"), "{said}");
+    assert_eq!(
+        said,
+        format!("error: {}\n", read_before(&names[0], &names[0]))
+    );
 }
 
 /// Merging merged profiles gives what merging their raw profiles gives, verdicts too.
@@ -421,7 +459,11 @@ fn merged_profiles_merge() {
         merge("part.p3prof", &["b", "--failure-mode", "warn"]);
         let (status, said) = merge("both.p3prof", &["a.p3prof", "part.p3prof"]);
         assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains("nothing of copy 1 was merged"), "{said}");
+        assert_line(
+            &said,
+            "error: part.p3prof: it is incomplete: nothing of copy 1 was merged; merge the raw \
+            profiles themselves",
+        );
     }
 }
 
@@ -492,7 +534,8 @@ fn readers_repeat_the_verdict() {
         let _ = std::fs::remove_dir_all(&made);
     }
     let (status, said) = copies.prof(&["verify", "x.p3prof", "--strict"]);
-    assert!(status == Some(1) && said.contains("violation: "), "{said}");
+    assert!(status == Some(1), "{said}");
+    assert!(said.contains("violation: "), "{said}");
 }
 
 /// The runner says it, and fails; the profile is there to be looked at.
@@ -616,10 +659,8 @@ fn many_programs() {
     };
     let (status, said) = into("one/");
     assert_eq!(status, Some(0), "{said}");
-    assert!(
-        said.contains("one/a.p3prof: ok\n") && said.contains("1 of 1 program ran\n"),
-        "{said}"
-    );
+    assert_line(&said, "one/a.p3prof: ok");
+    assert_line(&said, "1 of 1 program ran");
     let (status, said) = into("a.p3prof/");
     assert_eq!(status, Some(2), "{said}");
     assert_eq!(said, "error: -o a.p3prof: this is a file; name a folder\n");
@@ -637,8 +678,9 @@ fn many_programs() {
         ]
         .concat(),
     );
+    assert!(status == Some(2), "{said}");
     assert!(
-        status == Some(2) && said.contains("its counts were read before, from raw/"),
+        said.contains("its counts were read before, from raw/"),
         "{said}"
     );
     // Sources that were never linked are no program.
@@ -646,7 +688,7 @@ fn many_programs() {
     std::fs::create_dir(folder(".p3-unlinked")).unwrap();
     std::fs::rename(folder("never"), folder(".p3-unlinked/never")).unwrap();
     let (_, said) = prof(&["merge", "-m", "suite", "-o", "linked", "raw"]);
-    assert!(said.contains("3 of 3 programs ran\n"), "{said}");
+    assert_line(&said, "3 of 3 programs ran");
     // Of one program a copy is missing: the others are merged.
     for file in all
         .path()
@@ -666,24 +708,26 @@ fn many_programs() {
         said.contains("rest/c.p3prof: ok\n  raw profiles  1\n"),
         "{said}"
     );
-    assert!(
-        said.contains("error: a: ") && said.contains("no raw profile of copy 1"),
-        "{said}"
+    assert_line(
+        &said,
+        "error: a: suite/a/manifest.json: no raw profile of copy 1; run it, and name its *.p3raw file \
+        (--failure-mode warn goes on without)",
+    );
+    assert_line(
+        &said,
+        "error: b: suite/b/manifest.json: no raw profile of copy 1; run it, and name its *.p3raw file \
+        (--failure-mode warn goes on without)",
     );
     // Files of programs that were not named.
     let (status, said) = prof(&[
         "merge", "-m", "suite/a", "-m", "suite/c", "-o", "some", "raw",
     ]);
-    assert!(
-        status == Some(2) && said.contains("it is of none of the 2 programs"),
-        "{said}"
-    );
+    assert!(status == Some(2), "{said}");
+    assert!(said.contains("it is of none of the 2 programs"), "{said}");
     std::fs::write(all.path().join("file"), "").unwrap();
     let (status, said) = prof(&["merge", "-m", "suite", "-o", "file", "raw"]);
-    assert!(
-        status == Some(2) && said.contains("-o file: this is a file; name a folder"),
-        "{said}"
-    );
+    assert!(status == Some(2), "{said}");
+    assert_line(&said, "error: -o file: this is a file; name a folder");
 }
 
 /// Of many runs, those are named of which a copy did something else: other counts, other numbers, another end.
@@ -729,10 +773,8 @@ fn runs_of_which_copies_differ() {
         "{said}"
     );
     let (status, said) = copies.prof(&["verify", "x.p3prof", "--runs", "raw", "raw"]);
-    assert!(
-        status == Some(2) && said.contains("its counts were read before"),
-        "{said}"
-    );
+    assert!(status == Some(2), "{said}");
+    assert!(said.contains("its counts were read before"), "{said}");
 
     // Runs that share files: their numbers.
     let pool = copies.dir.path().join("pool/%k-%m.p3raw");
@@ -744,10 +786,10 @@ fn runs_of_which_copies_differ() {
     copies.merge(&["pool"]);
     let (status, said) = copies.prof(&["verify", "x.p3prof", "--runs", "pool"]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(
-        said.contains("run 77: nothing of copy 1 was merged\n"),
-        "{said}"
+    assert_line(&said, "run 77: nothing of copy 1 was merged");
+    assert_line(&said, "1 of 2 runs differ between copies (by arguments)");
+    assert_line(
+        &said,
+        "of 2 of them: they share files (%m), so their numbers were compared, and not their counts",
     );
-    assert!(said.contains("1 of 2 runs differ between copies"), "{said}");
-    assert!(said.contains("they share files (%m)"), "{said}");
 }

@@ -1,6 +1,7 @@
 //! Inputs of `p3-rewrite`: what it refuses, and what it reads nevertheless.
 
 use super::{bitcode, one_line_error, snapshot, transcript};
+use crate::support::text::assert_line;
 use crate::support::{PROF, REWRITE, compile, disassemble, rewrite, run};
 use p3_rewrite::base::llvm::LINKED;
 use std::process::Command;
@@ -561,5 +562,9 @@ fn instrumented_input_is_refused() {
     let again = dir.join("out/copy-0/m0.bc");
     let text = transcript(Command::new(REWRITE).arg(again).args(["-o", "twice"]), dir);
     one_line_error(&text);
-    assert!(text.contains("instrumented already"), "{text}");
+    assert_line(
+        &text,
+        "error: DIR/out/copy-0/m0.bc: it is instrumented already; rewrite the module that it was made \
+        from",
+    );
 }

@@ -1,6 +1,7 @@
 //! What can be done with a sample, and what is refused.
 
 use super::*;
+use crate::support::text::{assert_line, in_dir};
 use crate::support::{PROF, REWRITE, merge, original, parsed};
 use serde_json::Value;
 
@@ -48,11 +49,11 @@ fn exports() {
         ),
         (
             "callgrind",
-            "it tells exact counts of lines, edges or instructions",
+            "it tells exact counts of lines, edges or instructions, and these are estimates of subpaths",
         ),
         (
             "dot",
-            "it tells exact counts of lines, edges or instructions",
+            "it tells exact counts of lines, edges or instructions, and these are estimates of subpaths",
         ),
         (
             "folded",
@@ -60,12 +61,11 @@ fn exports() {
         ),
     ] {
         let said = refusal(export(format));
-        let begins = format!("no {format} of sampled subpaths: {reason}");
-        assert!(said.contains(&begins), "{said}");
-        assert!(
-            said.contains("export it as pprof, speedscope, csv, json"),
-            "{said}"
+        let line = format!(
+            "error: DIR/out/merged.p3prof: no {format} of sampled subpaths: {reason}; export it as pprof, speedscope, \
+            csv, json, or profile by another scheme"
         );
+        assert_line(&in_dir(&said, dir.path()), &line);
     }
     let modules = text(&dir.path().join("out/native")).to_owned();
     let proftext = [
@@ -173,7 +173,8 @@ fn text_says_what_is_certain() {
     assert_eq!(rows.len(), 10, "{shown}");
     let all = output(&["show", text(&profile), "--top", "1000"]);
     let all = String::from_utf8(all.stdout).unwrap();
-    assert!(all.contains(" of it)") && !all.contains("(--top"), "{all}");
+    assert!(!all.contains("(--top"), "{all}");
+    assert!(all.contains(" of it)"), "{all}");
     for row in rows {
         let numbers: Vec<&str> = row.split_whitespace().take(6).collect();
         let is_long = numbers[5].parse::<u32>().unwrap() > 16;
@@ -208,7 +209,11 @@ fn show_by_adds_no_estimates() {
         let longest = show(&["--longest"]);
         if scheme == "shadow" {
             let said = refusal(longest);
-            assert!(said.contains("it holds no sampled subpaths"), "{said}");
+            assert_line(
+                &in_dir(&said, dir.path()),
+                "error: DIR/shadow/merged.p3prof: it holds no sampled subpaths; \
+                show it without --longest",
+            );
         } else {
             assert!(longest.status.success(), "{longest:?}");
         }
@@ -349,9 +354,10 @@ fn options() {
         assert!(!out.exists(), "{options:?}");
     }
     let said = refusal(rewritten(&["--scheme", "sbl", "--hot-list", "counting"]));
-    assert!(
-        said.contains("--hot-list: only --scheme subpath has this option"),
-        "{said}"
+    assert_line(
+        &said,
+        "error: --hot-list: only --scheme subpath has this option; choose that scheme, or leave \
+        --hot-list out",
     );
     let odd = [
         "--scheme",
