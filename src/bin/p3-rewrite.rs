@@ -25,8 +25,8 @@ fn main() -> ExitCode {
     };
     let result = match args.command.take() {
         None => Err(start(&args.engine()).into()),
-        Some(Command::Annotate(args)) => Err(start(&args.engine()).into()),
-        Some(Command::Proftext(args)) => Err(start(&args.engine()).into()),
+        Some(Command::Annotate(args)) => Err(start(&args.by.engine(&args.profiled)).into()),
+        Some(Command::Proftext(args)) => Err(start(&args.by.engine(&args.profiled)).into()),
         Some(Command::Build(args)) => build::build(args).map_err(Into::into),
         Some(Command::Suite(args)) => suite::suite(args).map_err(Into::into),
         Some(Command::Integrate(args)) => build::write_files(&args).map_err(Into::into),

@@ -61,28 +61,28 @@ fn judge() -> Result<()> {
 }
 
 fn annotate(args: &AnnotateArgs) -> Result<()> {
-    let profile = Trust::strict(args.strict).read(&args.profile)?;
-    let done = pgo::write_annotated(&args.inputs, &profile, &args.out, args.force.force)?;
+    let profile = Trust::strict(args.profiled.strict).read(&args.profiled.profile)?;
+    let done = pgo::write_annotated(&args.profiled.inputs, &profile, &args.out, args.force.force)?;
     let out = args.out.display();
     let all = number_of(done.functions as u64, "function");
     print_done(
         &done,
-        args.quiet,
+        args.by.quiet,
         &format!("{out}: {} of {all} annotated", done.annotated),
     );
     Ok(())
 }
 
 fn proftext(args: &ProftextArgs) -> Result<()> {
-    let profile = Trust::strict(args.strict).read(&args.profile)?;
+    let profile = Trust::strict(args.profiled.strict).read(&args.profiled.profile)?;
     let at = Destination::new(&args.out, pgo::PROFTEXT, args.force.force);
-    let inputs = args.inputs.iter().map(PathBuf::as_path);
+    let inputs = args.profiled.inputs.iter().map(PathBuf::as_path);
     at.check_before_work(inputs.chain([profile.path.as_path()]))?;
-    let (text, done) = pgo::proftext(&args.inputs, &profile)?;
+    let (text, done) = pgo::proftext(&args.profiled.inputs, &profile)?;
     at.write(text.as_bytes())?;
     let next = format!("{}: next: llvm-profdata merge", args.out.display());
     let line = if at.is_stdout() { "" } else { next.as_str() };
-    print_done(&done, args.quiet, line);
+    print_done(&done, args.by.quiet, line);
     Ok(())
 }
 

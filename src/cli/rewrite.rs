@@ -332,9 +332,9 @@ pub enum Command {
     Judge,
 }
 
-/// The arguments of `annotate`.
+/// What `annotate` and `proftext` read.
 #[derive(Debug, clap::Args)]
-pub struct AnnotateArgs {
+pub struct ProfiledArgs {
     /// The modules that were profiled, or a folder of them
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
@@ -346,15 +346,11 @@ pub struct AnnotateArgs {
     /// Refuse a profile whose verdict is not ok (exit status 1)
     #[arg(long)]
     pub strict: bool,
+}
 
-    /// The annotated module, as text if it ends in .ll (-: standard output, bitcode); a folder for several
-    #[arg(short, long, value_name = "OUT")]
-    pub out: PathBuf,
-
-    /// Whether other files may be replaced
-    #[command(flatten)]
-    pub force: ForceArgs,
-
+/// Which engine `annotate` and `proftext` use, and how much they print.
+#[derive(Debug, clap::Args)]
+pub struct EngineArgs {
     /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest that reads the inputs]
     #[arg(long, value_name = "VERSION")]
     pub llvm: Option<u32>,
@@ -364,20 +360,32 @@ pub struct AnnotateArgs {
     pub quiet: bool,
 }
 
+/// The arguments of `annotate`.
+#[derive(Debug, clap::Args)]
+pub struct AnnotateArgs {
+    /// The modules, and what they counted
+    #[command(flatten)]
+    pub profiled: ProfiledArgs,
+
+    /// The annotated module, as text if it ends in .ll (-: standard output, bitcode); a folder for several
+    #[arg(short, long, value_name = "OUT")]
+    pub out: PathBuf,
+
+    /// Whether other files may be replaced
+    #[command(flatten)]
+    pub force: ForceArgs,
+
+    /// The engine, and what it prints
+    #[command(flatten)]
+    pub by: EngineArgs,
+}
+
 /// The arguments of `proftext`.
 #[derive(Debug, clap::Args)]
 pub struct ProftextArgs {
-    /// The modules that were profiled, or a folder of them
-    #[arg(required = true, value_name = "INPUT")]
-    pub inputs: Vec<PathBuf>,
-
-    /// A merged profile, or an output folder with one
-    #[arg(long, value_name = "FILE|OUTDIR")]
-    pub profile: PathBuf,
-
-    /// Refuse a profile whose verdict is not ok (exit status 1)
-    #[arg(long)]
-    pub strict: bool,
+    /// The modules, and what they counted
+    #[command(flatten)]
+    pub profiled: ProfiledArgs,
 
     /// The file to write (-: standard output) [default: standard output]
     #[arg(
@@ -393,31 +401,16 @@ pub struct ProftextArgs {
     #[command(flatten)]
     pub force: ForceArgs,
 
-    /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest that reads the inputs]
-    #[arg(long, value_name = "VERSION")]
-    pub llvm: Option<u32>,
-
-    /// Print nothing but errors
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// The engine, and what it prints
+    #[command(flatten)]
+    pub by: EngineArgs,
 }
 
-impl AnnotateArgs {
-    /// What an engine is chosen by.
-    pub fn engine(&self) -> EngineRequest<'_> {
+impl EngineArgs {
+    /// What an engine is chosen by that reads the modules of `profiled`.
+    pub fn engine<'a>(&self, profiled: &'a ProfiledArgs) -> EngineRequest<'a> {
         EngineRequest {
-            inputs: &self.inputs,
-            out: None,
-            llvm: self.llvm,
-        }
-    }
-}
-
-impl ProftextArgs {
-    /// What an engine is chosen by.
-    pub fn engine(&self) -> EngineRequest<'_> {
-        EngineRequest {
-            inputs: &self.inputs,
+            inputs: &profiled.inputs,
             out: None,
             llvm: self.llvm,
         }

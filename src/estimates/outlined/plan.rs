@@ -375,23 +375,26 @@ mod tests {
         }
     }
 
+    /// Block and header of each place at which the function is entered again.
+    fn resumed_places(graph: &Cfg) -> Vec<(u32, u32)> {
+        let resume = plan_resume(graph, &whole_plan(graph)).unwrap();
+        resume
+            .places
+            .iter()
+            .map(|p| (p.block.0, p.header.0))
+            .collect()
+    }
+
     /// An interpreter: block 1 leads to three operations, of which two come back. Some may be another's target, too.
     #[test]
     fn interpreters_are_entered_behind_their_jump() {
         let mut graph = cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
         graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
-        let places = |graph: &Cfg| {
-            let places = plan_resume(graph, &whole_plan(graph))
-                .unwrap()
-                .places
-                .into_iter();
-            places.map(|p| (p.block.0, p.header.0)).collect::<Vec<_>>()
-        };
-        assert_eq!(places(&graph), [(2, 1), (3, 1), (4, 1)]);
+        assert_eq!(resumed_places(&graph), [(2, 1), (3, 1), (4, 1)]);
         graph.blocks[BlockId(2)].succs = vec![BlockId(3)];
-        assert_eq!(places(&graph), [(2, 1), (4, 1)]);
+        assert_eq!(resumed_places(&graph), [(2, 1), (4, 1)]);
         graph.blocks[BlockId(0)].succs = [1, 2, 3, 4].map(BlockId).into();
-        assert_eq!(places(&graph), [(1, 1)]);
+        assert_eq!(resumed_places(&graph), [(1, 1)]);
     }
 
     /// Of two large switches the larger one is an interpreter's: block 1's, to 2, 3, 4, 5 and 6; not block 3's, to 3,
@@ -409,17 +412,10 @@ mod tests {
             &[3],
             &[3],
         ]);
-        let places = |graph: &Cfg| {
-            let places = plan_resume(graph, &whole_plan(graph))
-                .unwrap()
-                .places
-                .into_iter();
-            places.map(|p| (p.block.0, p.header.0)).collect::<Vec<_>>()
-        };
         let behind = [(2, 1), (4, 1), (5, 1), (6, 1), (3, 3)];
-        assert_eq!(places(&graph), behind);
+        assert_eq!(resumed_places(&graph), behind);
         graph.blocks[BlockId(1)].succs = [2, 4, 6].map(BlockId).into();
-        assert_eq!(places(&graph), [(1, 1)]);
+        assert_eq!(resumed_places(&graph), [(1, 1)]);
     }
 
     #[test]

@@ -21,15 +21,21 @@ fn structure(graph: &Cfg) -> Structure {
     }
 }
 
-/// What a profile of paths holds of these walks.
-fn of_paths(s: &Structure, walks: &[Walk]) -> Flow {
-    let dag = &s.paths.dag;
+/// The edges of the control flow behind which a path ends and the next one begins, ascending.
+fn back_edges(dag: &Dag) -> Vec<CfgEdge> {
     let ends = dag.edge_ids().filter_map(|e| match dag.edge(e).kind {
         EdgeKind::BackEdge(c) => Some(c),
         _ => None,
     });
     let mut ends: Vec<CfgEdge> = ends.collect();
     ends.sort_unstable();
+    ends
+}
+
+/// What a profile of paths holds of these walks.
+fn of_paths(s: &Structure, walks: &[Walk]) -> Flow {
+    let dag = &s.paths.dag;
+    let ends = back_edges(dag);
     let mut counts = dag.by_edge(0);
     for path in walks.iter().flat_map(|w| paths_of(&s.cfg, w, &ends)) {
         for e in dag.path_edges(&path).unwrap() {
@@ -282,12 +288,7 @@ proptest! {
             .collect();
         let s = structure(&graph);
         let dag = &s.paths.dag;
-        let ends = dag.edge_ids().filter_map(|e| match dag.edge(e).kind {
-            EdgeKind::BackEdge(c) => Some(c),
-            _ => None,
-        });
-        let mut ends: Vec<CfgEdge> = ends.collect();
-        ends.sort_unstable();
+        let ends = back_edges(dag);
         let mut counts = dag.by_edge(0);
         let mut taken: BTreeMap<CfgEdge, u64> = BTreeMap::new();
         let mut blocks: Vec<BlockId> = Vec::new();
