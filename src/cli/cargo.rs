@@ -117,6 +117,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let command = cargo(args.verb, &args.arguments, &target, CargoStep::Build);
     watch(OnSignal::PutInOrder);
     let built_programs = build.run(&command);
+    // First: after an interruption, errors of the build are its consequences.
     end_if_interrupted();
     let built = built_programs?;
     let (status, programs) = (built.status, &built.programs);

@@ -54,6 +54,7 @@ impl Spec {
         let bad = |problem: &str, remedy: &str| {
             Err(Error::Usage(format!("--paths {text}: {problem}; {remedy}")))
         };
+        // The first word decides: a file's name behind it may contain `=` and `:` itself.
         if let Some(place) = text.strip_prefix("through=") {
             return match parse_place(place) {
                 Some(spec) => Ok(spec),

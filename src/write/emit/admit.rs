@@ -81,6 +81,7 @@ pub fn admit(
         ))
     });
     let admitted = admitted.collect::<Result<Vec<_>>>();
+    // No input is read any more, also if one was refused.
     drop(watch);
     let admitted = admitted?;
     let (mut lines, mut names, mut parsed) = (Vec::new(), Vec::new(), None);

@@ -85,6 +85,7 @@ impl Analysis {
             exclude: options.functions.exclude.clone(),
         };
         let mut program = emit::load_program(inputs, parsed, &chosen)?;
+        // Before paths are numbered: a skipped function must have none.
         if options.scheme.strategy().method == Method::Shadow {
             skip_functions(&mut program, SkipReason::Single, |cfg| {
                 cfg.blocks.iter().any(has_no_copy)
@@ -118,6 +119,7 @@ impl Analysis {
         }
         let asked = options.paths.as_ref().map(|s| s.resolve(&program, &paths));
         let asked = asked.transpose()?;
+        // Before tasks are made of them: copies share what is selected, and not what the function executes in all.
         if let Some(Asked { selections, .. }) = &asked {
             selection::weigh(&paths.raw, &mut expected, selections);
         }
@@ -138,6 +140,7 @@ impl Analysis {
             handles_signals,
             warning,
         } = choose_update(options, inputs, has_starters)?;
+        // The program's id hashes all that decides what a local id means, so the manifest comes after the shares.
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,

@@ -50,6 +50,7 @@ pub(super) fn summarise(report: &Report, steps: &Steps, layout: Layout) -> Strin
         let united = manifest.united.iter().map(Scheme::to_string);
         format!("union of {}", united.collect::<Vec<_>>().join(", "))
     };
+    // Of a part of the paths, "all exact" would be read as a statement about the whole function.
     let status = if profile.is_partial() {
         String::new()
     } else if cut + skipped == 0 {

@@ -286,6 +286,7 @@ impl<'m> Body<'_, 'm, '_> {
 
     fn lower_action(&mut self, i: Value<'m>, is_entry: bool) -> Action {
         use LLVMOpcode::*;
+        // A φ can have thousands of operands, which `incoming` lists with their blocks.
         let operands: Vec<Value<'m>> = match i.opcode() {
             LLVMPHI => Vec::new(),
             _ => i.operands().collect(),
@@ -320,6 +321,7 @@ impl<'m> Body<'_, 'm, '_> {
                     size,
                     is_plain: i.is_plain_store(),
                 },
+                // Of unknown size: it may overwrite anything, so no memory that it may reach keeps its value.
                 None => self.clobbering_action(&operands),
             },
             LLVMICmp if is_scalar && kind(operands[0]).bits > 0 => {
@@ -367,6 +369,7 @@ impl<'m> Body<'_, 'm, '_> {
             LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW | LLVMVAArg => {
                 self.clobbering_action(&operands)
             }
+            // None of the rest writes memory: to know nothing of the result refutes no path that can run.
             _ => self.unknown_action(&operands),
         }
     }
