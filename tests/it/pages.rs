@@ -99,14 +99,18 @@ const EVERY_PATH: &str = r"
                 const code = document.querySelector('.code');
                 const name = code ? code.getAttribute('aria-label').slice(7) : '';
                 for (const row of document.querySelectorAll('.code .row.lit')) lines.add(name + ':' + row.dataset.line);
-                for (const row of document.querySelectorAll('.code .row')) for (const o of row.querySelectorAll('.mg .o')) margins.push([name + ':' + row.dataset.line, o.title]);
+                for (const row of document.querySelectorAll('.code .row'))
+                    for (const o of row.querySelectorAll('.mg .o'))
+                        margins.push([name + ':' + row.dataset.line, o.title]);
             }
-            const blocks = [...document.querySelectorAll('.pic .b.lit')].flatMap(b => b.dataset.blocks.split(' ').map(Number));
+            const blocks = [...document.querySelectorAll('.pic .b.lit')].flatMap(b =>
+                b.dataset.blocks.split(' ').map(Number));
             const steps = [...document.querySelectorAll('.steps li')].map(l => {
                 const text = s => (l.querySelector(s) || {}).textContent || '';
                 return { text: text('.tx').replace(/^⤷ .*?  /, ''), outcome: text('.o'), place: text('.pl') };
             });
-            out.push({ name: F.symbol, id: F.paths[j].id, count: F.paths[j].count, lines: [...lines], blocks, steps, margins });
+            out.push({ name: F.symbol, id: F.paths[j].id, count: F.paths[j].count, lines: [...lines], blocks, steps,
+                margins });
         }
     }
     return out;";
@@ -224,12 +228,14 @@ fn every_view_is_drawn() {
     let before = profile.to_str().unwrap();
     let views = r"
         const out = {};
-        for (const view of ['overview', 'functions', 'sources', 'flame', 'coverage', 'f=0', 'f=3&u=0', 'file=0', 'file=999', 'f=99999']) {
+        for (const view of ['overview', 'functions', 'sources', 'flame', 'coverage', 'f=0', 'f=3&u=0', 'file=0',
+            'file=999', 'f=99999']) {
             history.replaceState(null, '', '#' + view);
             p3.route();
             out[view] = document.getElementById('main').textContent.length;
         }
-        for (const a of document.querySelectorAll('a[href]')) if (!a.getAttribute('href').startsWith('#')) wrong.push(a.href);
+        for (const a of document.querySelectorAll('a[href]'))
+            if (!a.getAttribute('href').startsWith('#')) wrong.push(a.href);
         return out;";
     for options in [&[][..], &["--baseline", before]] {
         let lengths = in_browser(&page(&profile, options), views, dir.path());
@@ -247,7 +253,8 @@ fn every_view_is_drawn() {
 /// What a user sees who opens every function at 1400 x 1000 pixels, and what keys and clicks do.
 const IN_USE: &str = r"
     const out = { functions: [], steps: 0, keys: {} };
-    const within = (inner, outer) => { const [a, b] = [inner.getBoundingClientRect(), outer.getBoundingClientRect()]; return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; };
+    const within = (inner, outer) => { const [a, b] = [inner.getBoundingClientRect(), outer.getBoundingClientRect()];
+        return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; };
     const key = k => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: k, bubbles: true }));
     for (let f = 0; f < p3.data.functions.length; f++) {
         const F = p3.data.functions[f];
@@ -257,12 +264,16 @@ const IN_USE: &str = r"
         const code = document.querySelector('.code'), first = code.querySelector(`.row[data-line='${F.begins.line}']`);
         const svg = document.querySelector('.pic svg'), scale = svg.clientWidth / svg.viewBox.baseVal.width;
         const letters = [...svg.querySelectorAll('text')].map(t => parseFloat(getComputedStyle(t).fontSize) * scale);
-        out.functions.push({ name: F.symbol, file: code.getAttribute('aria-label').slice(7), own: p3.data.files[F.begins.file].name,
-            opens: !!first && within(first, code), letters: Math.min(...letters), seen: [...svg.querySelectorAll('.b.lit')].some(b => within(b, svg)) });
+        out.functions.push({ name: F.symbol, file: code.getAttribute('aria-label').slice(7),
+            own: p3.data.files[F.begins.file].name,
+            opens: !!first && within(first, code), letters: Math.min(...letters),
+            seen: [...svg.querySelectorAll('.b.lit')].some(b => within(b, svg)) });
         for (const b of document.querySelectorAll('.steps button:enabled')) {
             b.click();
             const at = document.querySelector('.code .row.at');
-            if (!at || !within(at, document.querySelector('.code')) || at.dataset.line !== b.querySelector('.pl').textContent.split(':').pop()) wrong.push('a step leads elsewhere: ' + b.textContent);
+            if (!at || !within(at, document.querySelector('.code')) ||
+                at.dataset.line !== b.querySelector('.pl').textContent.split(':').pop())
+                wrong.push('a step leads elsewhere: ' + b.textContent);
             out.steps++;
         }
     }
@@ -270,7 +281,8 @@ const IN_USE: &str = r"
     const busy = p3.data.functions.findIndex(f => f.paths.length > 2);
     history.replaceState(null, '', `#f=${busy}`);
     p3.route();
-    const chosen = () => [...document.querySelectorAll('.entry')].findIndex(e => e.getAttribute('aria-selected') === 'true');
+    const chosen = () => [...document.querySelectorAll('.entry')].findIndex(e =>
+        e.getAttribute('aria-selected') === 'true');
     const width = () => document.querySelector('.pic svg').viewBox.baseVal.width;
     const drawn = () => document.querySelectorAll('.pic .b').length;
     key('ArrowDown');
@@ -319,7 +331,8 @@ fn lists_are_in_order() {
     let profile = profiled("exceptions", &["-O0", "-g"], dir.path());
     let script = r"
         const show = hash => { history.replaceState(null, '', '#' + hash); p3.route(); };
-        const cells = (list, n) => [...document.querySelectorAll(`.list[aria-label='${list}'] .row`)].map(r => r.children[n].textContent);
+        const cells = (list, n) => [...document.querySelectorAll(`.list[aria-label='${list}'] .row`)].map(r =>
+            r.children[n].textContent);
         const share = text => text.startsWith('<') ? 0.05 : parseFloat(text);
         const out = {};
         show('sources');
@@ -372,7 +385,8 @@ fn listed_paths_are_told_apart() {
             p3.route();
             const seen = new Map();
             for (const e of document.querySelectorAll('.entry')) {
-                const p = (e.dataset.path[0] === 'p' ? f.paths : f.uncovered.map(u => u.path))[+e.dataset.path.slice(1)];
+                const p = (e.dataset.path[0] === 'p' ? f.paths :
+                    f.uncovered.map(u => u.path))[+e.dataset.path.slice(1)];
                 const lines = [...e.querySelectorAll('.dec')].map(d => d.textContent);
                 const told = (p.start || '') + lines.join(' | ');
                 out.paths++;
@@ -405,7 +419,8 @@ fn shares_of_baselines_are_normalised() {
     let script = r"
         history.replaceState(null, '', '#functions');
         p3.route();
-        return [...document.querySelectorAll(`.list[aria-label='Functions'] .row`)].map(r => [0, 1, 2].map(n => r.children[n].textContent));";
+        return [...document.querySelectorAll(`.list[aria-label='Functions'] .row`)].map(r =>
+            [0, 1, 2].map(n => r.children[n].textContent));";
     let options = ["--baseline", twice.to_str().unwrap()];
     let rows = in_browser(&page(&profile, &options), script, dir.path());
     assert!(rows.as_array().unwrap().len() > 3, "{rows}");
@@ -437,14 +452,17 @@ int main(void) { return odd(7) - large(11); }
     let options = ["--scheme", "sbl", "--paths", "through=a.c:3"];
     let profile = run_and_profile(&modules, &options, 1, &[], dir);
     let script = r"
-        const at = async (hash, of) => { history.replaceState(null, '', hash); p3.route(); await new Promise(r => setTimeout(r, 50)); return of(); };
+        const at = async (hash, of) => { history.replaceState(null, '', hash); p3.route();
+            await new Promise(r => setTimeout(r, 50)); return of(); };
         const text = () => document.getElementById('main').textContent;
         const rows = () => [...document.querySelectorAll(`.list[aria-label='Functions'] .row`)].map(r => r.textContent);
-        const counts = () => [...document.querySelectorAll('.row[data-line]')].map(r => [r.dataset.line, r.children[1].textContent]);
+        const counts = () => [...document.querySelectorAll('.row[data-line]')].map(r =>
+            [r.dataset.line, r.children[1].textContent]);
         const picture = () => [...document.querySelectorAll('g.b')].map(g => [g.getAttribute('class'), g.textContent]);
         const n = p3.data.functions.findIndex(f => f.name === 'odd');
         const m = p3.data.functions.findIndex(f => f.name === 'large');
-        return { overview: await at('#overview', text), rows: await at('#functions', rows), counts: await at(`#f=${n}`, counts), picture: picture(),
+        return { overview: await at('#overview', text), rows: await at('#functions', rows),
+            counts: await at(`#f=${n}`, counts), picture: picture(),
                  large: await at(`#f=${m}`, text), coverage: await at('#coverage', text) };";
     let seen = in_browser(&page(&profile, &[]), script, dir);
     let text = |v: &Value| v.as_str().unwrap().to_string();
@@ -486,12 +504,15 @@ fn axe_finds_no_barrier() {
     std::fs::write(&html, with_axe).unwrap();
     let script = r"
         const found = [];
-        for (const view of ['overview', 'functions', 'sources', 'flame', 'coverage', 'f=1&p=0', 'file=0']) for (const theme of ['light', 'dark']) {
+        for (const view of ['overview', 'functions', 'sources', 'flame', 'coverage', 'f=1&p=0', 'file=0'])
+            for (const theme of ['light', 'dark']) {
             document.documentElement.dataset.theme = theme;
             history.replaceState(null, '', '#' + view);
             p3.route();
             const done = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'] });
-            for (const v of done.violations) found.push(view + ' ' + theme + ': ' + v.id + ' ' + v.nodes.map(n => n.html.slice(0, 120) + ' ' + (n.any[0] || {}).message).slice(0, 2).join(' | '));
+            for (const v of done.violations)
+                found.push(view + ' ' + theme + ': ' + v.id + ' ' + v.nodes.map(n => n.html.slice(0, 120) + ' ' + (n.any[0] || {}).message)
+                    .slice(0, 2).join(' | '));
         }
         return found;";
     let found = in_browser(&html, script, dir.path());
@@ -520,7 +541,8 @@ fn coverage_of_pages_is_that_of_texts() {
         const facts = [...document.querySelectorAll('.facts span')].map(s => s.textContent);
         history.replaceState(null, '', '#f=f');
         p3.route();
-        const excluded = [...document.querySelectorAll('.code .row')].filter(r => r.textContent.includes('excluded')).map(r => +r.dataset.line);
+        const excluded = [...document.querySelectorAll('.code .row')].filter(r => r.textContent.includes('excluded'))
+            .map(r => +r.dataset.line);
         return { lines: sum(D.functions, 'lines'), branches: sum(D.functions, 'branches'), facts, excluded };";
     let seen = in_browser(&page(&profile, &[]), script, dir.path());
     for key in ["lines", "branches"] {
@@ -586,7 +608,8 @@ fn long_and_textless_functions_are_legible() {
         out.steps = document.querySelectorAll('.steps li').length;
         history.replaceState(null, '', '#flame');
         p3.route();
-        const flame = document.querySelector('.flame'), key = k => flame.dispatchEvent(new KeyboardEvent('keydown', { key: k, bubbles: true }));
+        const flame = document.querySelector('.flame'), key = k => flame.dispatchEvent(new KeyboardEvent('keydown',
+            { key: k, bubbles: true }));
         flame.focus();
         out.focused = document.activeElement === flame;
         key('ArrowDown'); key('ArrowDown');
@@ -633,9 +656,13 @@ fn first_view_of_picture_begins_at_entry() {
             const [x, y, w, h] = svg.getAttribute('viewBox').split(' ').map(Number);
             const at = nodes.map(g => g.getAttribute('transform').match(/-?[\d.]+/g).map(Number));
             const first = at[nodes.findIndex(g => g.dataset.blocks.split(' ')[0] === '0')];
-            const left = Math.min(...at.map(a => a[0])), right = Math.max(...at.map(a => a[0])) + 168, low = Math.max(...at.map(a => a[1])) + 46;
-            out.push({ begins: first[0] >= x && first[0] + 168 <= x + w && first[1] >= y, is_narrow: right - left <= w - 74,
-                facts: document.querySelector('.headline p').textContent, is_tall: low - first[1] > h, is_whole: left >= x && right <= x + w, is_aside: Math.abs((left + right) / 2 - first[0] - 84) > 30 });
+            const left = Math.min(...at.map(a => a[0])), right = Math.max(...at.map(a => a[0])) + 168,
+                low = Math.max(...at.map(a => a[1])) + 46;
+            out.push({ begins: first[0] >= x && first[0] + 168 <= x + w && first[1] >= y,
+                is_narrow: right - left <= w - 74,
+                facts: document.querySelector('.headline p').textContent, is_tall: low - first[1] > h,
+                is_whole: left >= x && right <= x + w,
+                is_aside: Math.abs((left + right) / 2 - first[0] - 84) > 30 });
         }
         return out;";
     let seen = in_browser(&page(&profile, &[]), script, dir.path());
