@@ -1,6 +1,6 @@
 //! Areas: blocks with the counters of several modules, which are side by side (`runtime-c/core/p3_area.c`).
 
-use super::{BLOCK_SIZE, Block, Crc, Function, Problem, Reader, damaged};
+use super::{BLOCK_MAGIC, BLOCK_SIZE, Block, Crc, Function, Problem, Reader, damaged};
 use crate::runtime::format;
 use zerocopy::IntoBytes;
 use zerocopy::byteorder::ByteOrder;
@@ -45,8 +45,8 @@ impl<O: ByteOrder> Reader<'_, O> {
                 .window
                 .checked::<Block<O>>(next, format::BLOCK_CHECKED)?;
             crc.update(block.crc.as_bytes());
-            if block.kind.get() != format::MODULE {
-                return Err(wrong());
+            if block.magic.get() != BLOCK_MAGIC || block.kind.get() != format::MODULE {
+                return Err(damaged(format!("no module at {next}")));
             }
             let records = self.read_records(&block, next, at + start, &mut own)?;
             if own.finalize() != block.crc.get() {
