@@ -5,6 +5,7 @@ mod copies;
 mod inputs;
 mod modules;
 mod runtime;
+mod staged;
 pub(crate) mod trace;
 pub mod unlinked;
 

@@ -486,11 +486,15 @@ fn render_runner(manifest: &Manifest, linking: &Linking) -> String {
 /// What parts of a program are aligned to, so that they begin at the same address in each copy however large its code
 /// is: more than that code by far, as 16 bytes an instruction are, and the runtime's, unless a program is huge. No disk
 /// space or memory is used for what lies between, but address space is, when a program is started even five times as
-/// much: under a limit on that (`ulimit -v`) a small program starts in copies as it does without.
+/// much: under a limit on that (`ulimit -v`) a small program starts in copies as it does without. 0 for one copy, whose
+/// addresses are compared with no other's.
 pub(crate) fn alignment(manifest: &Manifest) -> u64 {
     /// The runtime has 44 to 80 KiB.
     const RUNTIME: u64 = 1 << 17;
     const MOST: u64 = 1 << 26;
+    if manifest.copies == 1 {
+        return 0;
+    }
     let blocks = manifest.functions.iter().flat_map(|f| &f.instructions);
     let instructions: u64 = blocks.map(|n| u64::from(*n)).sum();
     (instructions * 16 + RUNTIME).next_power_of_two().min(MOST)

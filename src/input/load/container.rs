@@ -171,6 +171,21 @@ pub fn section_patches(bytes: &[u8]) -> Vec<Patch> {
     patches
 }
 
+/// What to write where in an object, so that linkers drop its debug information. O(sections).
+pub fn debug_patches(bytes: &[u8]) -> Vec<Patch> {
+    let is_debug = |s: &&Section| {
+        let name = s.name.strip_prefix(b".rela").unwrap_or(s.name);
+        let name = name.strip_prefix(b".rel").unwrap_or(name);
+        name.starts_with(b".debug_")
+    };
+    let sections = sections(bytes).unwrap_or_default();
+    let patch = |s: &Section| {
+        let word = &bytes[s.flags_at..s.flags_at + s.flags_size];
+        (s.flags_at as u64, with_exclude(word, is_big(bytes)))
+    };
+    sections.iter().filter(is_debug).map(patch).collect()
+}
+
 /// What makes embedded bitcode ours ([`section_patches`]), with `code` in the place of the bitcode: where it is to be
 /// appended to the object, and what to write where. `None` where clang left no bitcode.
 pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<Patch>)> {

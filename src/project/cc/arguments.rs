@@ -183,12 +183,20 @@ impl CommandLine {
     /// The options of a compilation that changes no file but its object and prints no warning: what clang wrote beside
     /// the object when it compiled as it was told stays as it is.
     pub(crate) fn quiet_options(&self) -> Vec<String> {
+        let mut options = self.code_options();
+        options.push("-w".into());
+        options
+    }
+
+    /// The options of a compilation that changes no file but its object. Those that mean nothing to it are no reason to
+    /// warn.
+    pub(crate) fn code_options(&self) -> Vec<String> {
         let options = self.words.iter().filter_map(|w| match w {
             Word::Option(words) if words[0] != "--" && !writes_beside(&words[0]) => Some(words),
             _ => None,
         });
-        let quiet = ["-w", "-Qunused-arguments"].map(String::from);
-        options.flatten().cloned().chain(quiet).collect()
+        let options = options.flatten().cloned();
+        options.chain(["-Qunused-arguments".into()]).collect()
     }
 
     /// Whether an option is there as it is given.

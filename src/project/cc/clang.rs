@@ -224,6 +224,11 @@ impl Compiler {
         find_llvm_version(&String::from_utf8_lossy(&said.stdout))
     }
 
+    /// Whether it is called by a program such as ccache.
+    pub(crate) fn has_launcher(&self) -> bool {
+        self.launcher.iter().any(|word| is_launcher(word))
+    }
+
     /// The compiler's driver, by its launcher.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.called_by(self.launcher.iter());

@@ -1,5 +1,6 @@
 //! Objects as clang makes them, with the bitcode that they were made of.
 
+use super::staged::{self, Ended};
 use super::unlinked;
 use crate::base::error::{Error, Result};
 use crate::input::load::container;
@@ -15,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// The option by which clang leaves bitcode, before it is optimised, in objects, and its own options beside it.
-const EMBED: [&str; 2] = ["-Xclang", "-fembed-bitcode=all"];
+pub(super) const EMBED: [&str; 2] = ["-Xclang", "-fembed-bitcode=all"];
 
 /// Lines in the bitcode where the command line asks for no debug information: reports name lines, not blocks.
-const LINES: &str = "-gline-tables-only";
+pub(super) const LINES: &str = "-gline-tables-only";
 
 /// Compiles; the exit status of the compiler.
 pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -> Result<u8> {
@@ -29,6 +30,26 @@ pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
     }
     let scratch = Scratch::new().map_err(|e| Error::write(std::env::temp_dir(), e))?;
     let input = StandardInput::capture(line.reads_stdin(), scratch.path())?;
+    if let Some(source) = staged::find_source(line, compiler) {
+        let (lines, object) = (adds_lines(given, source), &line.objects()[0]);
+        match staged::compile(compiler, given, lines, &input, object, scratch.path())? {
+            Ended::Refused(status) => return Ok(status),
+            Ended::Made => {
+                if lines {
+                    settings.note_work(LINES_ADDED);
+                }
+                let added = if lines {
+                    Lines::InObject
+                } else {
+                    Lines::Compilers
+                };
+                claim_object(object, added)?;
+                unlinked::note_compilation(settings, source, object);
+                return Ok(0);
+            }
+            Ended::Unfinished => {}
+        }
+    }
     let mut clang = compiler.command();
     let keeps_temporaries =
         line.has_option_with_prefix("-save-temps") || line.has_option_with_prefix("--save-temps");
@@ -68,7 +89,8 @@ pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
         if lines.is_some() {
             settings.note_work(LINES_ADDED);
         }
-        claim_object(object, lines.as_deref())?;
+        let added = lines.as_deref().map_or(Lines::Compilers, Lines::Apart);
+        claim_object(object, added)?;
         unlinked::note_compilation(settings, source, object);
     }
     Ok(0)
@@ -106,7 +128,7 @@ pub(crate) fn compile_for_copies(
     let run = clang.stdin(input.open()?).output();
     let run = run.map_err(|e| compiler.run_error(&e))?;
     require_success(&run, "compiling a source a second time failed")?;
-    claim_object(object, None)
+    claim_object(object, Lines::Compilers)
 }
 
 /// The bitcode of a source with lines, before it is optimised; `None` if clang does not make any.
@@ -169,24 +191,45 @@ impl StandardInput {
     }
 }
 
-/// Makes the bitcode in an object ours, with `lines`, if given, in its place.
-fn claim_object(object: &Path, lines: Option<&[u8]>) -> Result<()> {
+/// Where lines are that only copies have.
+enum Lines<'a> {
+    /// There are none: the object has the lines that were asked for.
+    Compilers,
+    /// In the object's sections of debug information, and in its bitcode.
+    InObject,
+    /// In this bitcode, which is to take the place of the object's.
+    Apart(&'a [u8]),
+}
+
+/// Makes the bitcode in an object ours, and has linkers drop lines that only copies have.
+fn claim_object(object: &Path, lines: Lines) -> Result<()> {
     // The compiler may have been told to write elsewhere, or nothing.
     let Ok(bytes) = std::fs::read(object) else {
         return Ok(());
     };
-    let with_lines = lines.and_then(|code| Some((container::claims_with(&bytes, code)?, code)));
-    let patches = match &with_lines {
-        Some(((_, patches), _)) => patches.clone(),
-        None => container::section_patches(&bytes),
+    let mut appended = None;
+    let patches = match lines {
+        Lines::Compilers => container::section_patches(&bytes),
+        Lines::InObject => {
+            let mut patches = container::section_patches(&bytes);
+            patches.extend(container::debug_patches(&bytes));
+            patches
+        }
+        Lines::Apart(code) => match container::claims_with(&bytes, code) {
+            Some((end, patches)) => {
+                appended = Some((end, code));
+                patches
+            }
+            None => container::section_patches(&bytes),
+        },
     };
     if patches.is_empty() {
         return Ok(());
     }
     let file = File::options().write(true).open(object);
     let write = |file: File| {
-        if let Some(((end, _), code)) = &with_lines {
-            file.write_all_at(code, *end)?;
+        if let Some((end, code)) = appended {
+            file.write_all_at(code, end)?;
         }
         patches
             .iter()

@@ -130,13 +130,14 @@ impl Link<'_> {
     /// What data is aligned to, if to anything. As `first/align.c` has it: the C library's code in a static program
     /// counts for the size of that.
     fn alignment(&self, manifest: &Manifest) -> Option<u64> {
+        let align = output::alignment(manifest);
+        let is_aligned = self.settings.aligned && align > 0;
         let least = if self.has_option("-static") {
             1 << 20
         } else {
             0
         };
-        let align = output::alignment(manifest).max(least);
-        self.settings.aligned.then_some(align)
+        is_aligned.then_some(align.max(least))
     }
 
     /// Whether an option of the command begins like this.

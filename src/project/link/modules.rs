@@ -4,6 +4,7 @@
 //! it again, to what the object's code was made of, and make code of what was rewritten: without passes, so that a copy
 //! is the program and its probes, and nothing is optimised that was not before.
 
+use super::staged::OPTIMISED;
 use super::trace::Linked;
 use crate::base::error::{Error, Result};
 use crate::copies::strategy::Scheme;
@@ -36,6 +37,11 @@ impl Module {
     /// The version of LLVM that wrote its bitcode, if that says so.
     fn writer(&self) -> Option<u32> {
         version_of(&self.embedded.bitcode)
+    }
+
+    /// Whether its bitcode was optimised when its object was made, or never is.
+    fn is_optimised(&self) -> bool {
+        self.embedded.flags.iter().any(|f| f == OPTIMISED)
     }
 }
 
@@ -330,7 +336,6 @@ pub(crate) fn optimise(
 ) -> Result<()> {
     let compilers = Compilers::new(compiler);
     let one = |(i, module): (usize, &Module)| {
-        let compiler = compilers.choose(module.writer(), None)?;
         let bitcode = scratch.join(format!("embedded-{i}.bc"));
         let inside = |c: Component| matches!(c, Component::Normal(_));
         assert!(
@@ -341,6 +346,11 @@ pub(crate) fn optimise(
         let optimised = folder.join(&module.name);
         std::fs::create_dir_all(optimised.parent().unwrap_or(folder))
             .map_err(|e| Error::write(folder, e))?;
+        if module.is_optimised() {
+            return std::fs::write(&optimised, &module.embedded.bitcode)
+                .map_err(|e| Error::write(&optimised, e));
+        }
+        let compiler = compilers.choose(module.writer(), None)?;
         std::fs::write(&bitcode, &module.embedded.bitcode)
             .map_err(|e| Error::write(&bitcode, e))?;
         let mut flags = code_flags(&module.embedded.flags);
@@ -361,7 +371,7 @@ pub(crate) fn generate(
     let rewritten = version_of(&read_beginning(&bitcode.to_string_lossy())?);
     let compiler = compilers.choose(module.writer(), rewritten)?;
     let mut flags = code_flags(&module.embedded.flags);
-    flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
+    flags.extend(["-emit-obj", OPTIMISED].map(String::from));
     let options = scheme.code_options().flat_map(|option| ["-mllvm", option]);
     flags.extend(options.map(String::from));
     cc1(&compiler, &flags, bitcode, object, &module.name)
