@@ -150,6 +150,10 @@ pub struct Args {
     #[arg(long, hide = true)]
     of_a_build: bool,
 
+    /// Write the numbers of each module in the program, and a digest of all else, beside it: for p3-cc
+    #[arg(long, hide = true)]
+    numbers: bool,
+
     /// A file that lists edges, ids or known ids by function, to count these paths alone: for tests
     #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["paths", "patch"])]
     selection: Option<PathBuf>,
@@ -502,6 +506,7 @@ impl Args {
                 folder: out,
                 bitcode: self.emit.contains(&ModuleFormat::Bc),
                 text: self.emit.contains(&ModuleFormat::Ll),
+                numbers: self.numbers,
             },
             weights: WeightOptions {
                 from: weights_from(self.profile, self.train, self.train_for, self.train_with),

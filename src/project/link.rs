@@ -4,6 +4,7 @@ pub(crate) mod compile;
 mod copies;
 mod inputs;
 mod modules;
+pub(crate) mod reuse;
 mod runtime;
 mod staged;
 pub(crate) mod trace;

@@ -36,5 +36,6 @@ mod tools;
 
 pub use cc::Language;
 pub use driver::run;
+pub(crate) use link::reuse::remove_unused_objects;
 pub use link::unlinked;
 pub(crate) use tools::{complaint, not_loaded, our_program, path_from_here};

@@ -134,6 +134,12 @@ pub const BUDGET: &str = "__p3_budget";
 /// The distance is so many bytes behind the thread pointer; 0: the distance is 0.
 pub const OWN_OFFSET: &str = "__p3_own_offset";
 
+/// The constant of a module that has what the profile says of it: its number in the program, and those of functions.
+pub const BLOCK_SYMBOL: &str = "__p3_block";
+
+/// The description of a module, a [`MODULE`].
+pub const MODULE_SYMBOL: &str = "__p3_module";
+
 /// A module.
 pub const MODULE: Struct = Struct {
     name: "p3_module",

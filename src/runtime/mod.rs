@@ -72,6 +72,27 @@ pub struct Struct {
     pub fields: &'static [Field],
 }
 
+impl Struct {
+    /// Where a field begins, in bytes. `None` if there is none of this name, or if it comes behind a pointer, whose size
+    /// is the target's.
+    pub fn offset(&self, name: &str) -> Option<usize> {
+        let mut offset = 0;
+        for field in self.fields {
+            if field.name == name {
+                return Some(offset);
+            }
+            let size = match field.ty {
+                Type::U8 => 1,
+                Type::U32 => 4,
+                Type::U64 => 8,
+                Type::Pointer(_) => return None,
+            };
+            offset += size * field.elements.unwrap_or(1) as usize;
+        }
+        None
+    }
+}
+
 /// A constant, of type `uint32_t` if it fits.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant {

@@ -110,6 +110,12 @@ const RUNNER: &str = include_str!("../../runtime-c/runner.mk");
 /// The profile that weights were taken from, so that `--profile` repeats what `--train` did.
 pub(crate) const WEIGHTS: &str = "weights.p3prof";
 
+/// The ending of files that have the numbers of a module in the program: behind a digest of all else in the module, of
+/// [`DIGEST`] bytes, the constant in which they are ([`crate::runtime::abi::BLOCK_SYMBOL`]). Nothing is in it if the
+/// module was not changed.
+pub(crate) const NUMBERS: &str = "numbers";
+pub(crate) const DIGEST: usize = 32;
+
 /// What makes a folder a finished one.
 const MANIFEST: &str = "manifest.json";
 

@@ -292,6 +292,11 @@ impl<'a> Compilers<'a> {
         Compilers { link, version }
     }
 
+    /// The version of the link's compiler; none if that does not say so.
+    pub(crate) fn version(&self) -> Option<u32> {
+        self.version
+    }
+
     /// The compiler for a module that version `writer` wrote, with the options that one was called with: of the same
     /// version, if it is here, else a newer one. It has to read what version `needed` wrote as well: an engine may be
     /// newer.

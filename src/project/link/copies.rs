@@ -1,10 +1,10 @@
 //! The copies of a program that was linked: rewritten, compiled, and linked by its command.
 
 use super::modules::{self, LinkedModules, Module};
+use super::reuse::SharedObjects;
 use super::runtime::{CLibrary, Runtime, RuntimeTarget};
 use super::trace::{self, Linked};
 use crate::base::error::{Error, Result};
-use crate::copies::strategy::Scheme;
 use crate::profile::manifest::Manifest;
 use crate::project::cc::clang::{Compiler, Compilers};
 use crate::project::cc::linker;
@@ -78,7 +78,7 @@ impl Link<'_> {
         } else {
             (0..manifest.copies).collect()
         };
-        self.generate(&modules, &copies, manifest.scheme)?;
+        self.generate(&modules, &copies, &manifest)?;
         let runtime = self.target(&manifest).compile(self.work)?;
         let link = |copy| self.link_copy(copy, &modules, &runtime);
         copies.into_par_iter().try_for_each(link)?;
@@ -169,6 +169,9 @@ impl Link<'_> {
             .args(["-k", &self.settings.copies.to_string()])
             .arg("--accept-unrelated-profile")
             .args(flags);
+        if self.settings.out.is_some() {
+            rewrite.arg("--numbers");
+        }
         if early {
             rewrite.args(["--update", "atomic"]);
         }
@@ -195,7 +198,7 @@ impl Link<'_> {
 
     /// Objects for every module of every copy. A module that is the native one, since no path of it
     /// is selected, has the program's own object: to compile it again would give the same code.
-    fn generate(&self, modules: &[&Module], copies: &[u32], scheme: Scheme) -> Result<()> {
+    fn generate(&self, modules: &[&Module], copies: &[u32], manifest: &Manifest) -> Result<()> {
         for copy in copies {
             let folder = self.folder.join(format!("obj/copy-{copy}"));
             std::fs::create_dir_all(&folder).map_err(|e| Error::write(folder, e))?;
@@ -205,6 +208,10 @@ impl Link<'_> {
             .flat_map(|c| (0..modules.len()).map(move |m| (*c, m)));
         let all: Vec<(u32, usize)> = all.collect();
         let compilers = Compilers::new(self.compiler);
+        let (scheme, program) = (manifest.scheme, manifest.program_bytes());
+        let shared = self.settings.out.as_ref().map(|out| {
+            SharedObjects::new(out, self.compiler, compilers.version(), scheme, program)
+        });
         all.par_iter().try_for_each(|(copy, m)| {
             let name = output::module_name(*m, "bc");
             let [native, bitcode] = ["native".into(), format!("copy-{copy}")]
@@ -212,9 +219,22 @@ impl Link<'_> {
             let (module, object) = (modules[*m], self.object(*copy, *m));
             if have_same_bytes(&native, &bitcode)? {
                 let own = self.found.read_object(&module.from)?;
-                return std::fs::write(&object, own).map_err(|e| Error::write(&object, e));
+                return output::write_whole(&object, &own);
             }
-            modules::generate(module, &compilers, scheme, &bitcode, &object)
+            let folder = self.folder.join(format!("copy-{copy}"));
+            let shared = shared.as_ref();
+            let shared = shared.and_then(|s| Some((s, s.find(&folder, *m, &module.code_flags())?)));
+            let is_there = match &shared {
+                Some((shared, wanted)) => shared.reuse(wanted, &object)?,
+                None => false,
+            };
+            if !is_there {
+                modules::generate(module, &compilers, scheme, &bitcode, &object)?;
+            }
+            if let Some((shared, wanted)) = &shared {
+                shared.share(wanted, &object);
+            }
+            Ok(())
         })
     }
 

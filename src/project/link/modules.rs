@@ -39,6 +39,11 @@ impl Module {
         version_of(&self.embedded.bitcode)
     }
 
+    /// The options of its compilation that say what code is made and how.
+    pub(crate) fn code_flags(&self) -> Vec<String> {
+        code_flags(&self.embedded.flags)
+    }
+
     /// Whether its bitcode was optimised when its object was made, or never is.
     fn is_optimised(&self) -> bool {
         self.embedded.flags.iter().any(|f| f == OPTIMISED)
@@ -353,7 +358,7 @@ pub(crate) fn optimise(
         let compiler = compilers.choose(module.writer(), None)?;
         std::fs::write(&bitcode, &module.embedded.bitcode)
             .map_err(|e| Error::write(&bitcode, e))?;
-        let mut flags = code_flags(&module.embedded.flags);
+        let mut flags = module.code_flags();
         flags.push("-emit-llvm-bc".into());
         cc1(&compiler, &flags, &bitcode, &optimised, &module.name)
     };
@@ -370,7 +375,7 @@ pub(crate) fn generate(
 ) -> Result<()> {
     let rewritten = version_of(&read_beginning(&bitcode.to_string_lossy())?);
     let compiler = compilers.choose(module.writer(), rewritten)?;
-    let mut flags = code_flags(&module.embedded.flags);
+    let mut flags = module.code_flags();
     flags.extend(["-emit-obj", OPTIMISED].map(String::from));
     let options = scheme.code_options().flat_map(|option| ["-mllvm", option]);
     flags.extend(options.map(String::from));

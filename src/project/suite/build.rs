@@ -9,6 +9,7 @@ use crate::project::cc::Language;
 use crate::project::cc::clang::Compiler;
 use crate::project::cc::settings::{CALLS, LINES_ADDED};
 use crate::project::record::{self, Failure, Record};
+use crate::project::remove_unused_objects;
 use crate::project::tools::{find_in_path, our_program};
 use crate::project::unlinked::{self, Unlinked};
 use std::ffi::OsString;
@@ -109,6 +110,9 @@ impl Build {
         let (programs, earlier) = there.partition(is_new);
         let mut failures = record::find_failures(&folders);
         failures.retain(|(_, at)| *at >= began);
+        if let Some(out) = &self.out {
+            remove_unused_objects(out)?;
+        }
         let unlinked = match &self.out {
             Some(out) if status == 0 => {
                 unlinked::update(out, &self.flags).unwrap_or_else(|e| Unlinked::from_problem(&e))

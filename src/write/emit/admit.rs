@@ -8,6 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::base::llvm::LINKED as LLVM;
 use crate::input::ir::lower::{remedy_for_old_text, unreadable_error};
 use crate::input::load::{Admitted, Input, Kind, Level, Optimize};
+use crate::runtime::abi;
 use inkwell::module::Module;
 use rayon::prelude::*;
 
@@ -182,8 +183,8 @@ fn parse_input(input: &Input, names: Names) -> Result<Parsed> {
 /// module and are renamed when the module is rewritten.
 fn check_names(module: &Module, input: &Input) -> Result<()> {
     let refuse = |problem, remedy| Err(Error::load(&input.path, problem, remedy));
-    let instrumented =
-        module.get_global("__p3_module").is_some() || module.get_function("__p3_ctor").is_some();
+    let instrumented = module.get_global(abi::MODULE_SYMBOL).is_some()
+        || module.get_function("__p3_ctor").is_some();
     if instrumented {
         let remedy = "rewrite the module that it was made from";
         return refuse("it is instrumented already".into(), remedy);

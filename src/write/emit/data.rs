@@ -401,7 +401,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         };
         let Edit { context, module } = self.edit;
         let bytes = context.const_string(&described.bytes(module), false);
-        let global = internal_global(module, bytes.into(), "__p3_block", BLOCKS);
+        let global = internal_global(module, bytes.into(), abi::BLOCK_SYMBOL, BLOCKS);
         global.set_alignment(8);
         global
     }
@@ -466,7 +466,7 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
         let globals = globals.map(|(name, g)| Some((name, g?.as_pointer_value().into())));
         let values = values.into_iter().chain(globals.into_iter().flatten());
         let value = struct_value(self.edit.context, &abi::MODULE, values);
-        described_global(self.edit.module, value.into(), "__p3_module")
+        described_global(self.edit.module, value.into(), abi::MODULE_SYMBOL)
     }
 }
 

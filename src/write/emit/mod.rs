@@ -23,6 +23,7 @@ pub(crate) mod layout;
 pub(crate) mod llvm;
 mod members;
 mod misplaced;
+mod numbers;
 mod optimize;
 pub(crate) mod own;
 pub mod pgo;
@@ -117,6 +118,8 @@ pub(crate) struct ModuleJob<'a> {
     pub bitcode: bool,
     /// Write text.
     pub text: bool,
+    /// Write the module's numbers, and a digest of all else.
+    pub numbers: bool,
 }
 
 /// What becomes of the functions of one module of one copy.
@@ -134,6 +137,8 @@ pub struct Rewritten {
     pub bitcode: Option<File>,
     /// As text, if wanted.
     pub text: Option<File>,
+    /// Its numbers, and a digest of all else, if wanted ([`numbers`]): empty if nothing in it has changed.
+    pub numbers: Option<File>,
 }
 
 impl Rewritten {
@@ -146,6 +151,7 @@ impl Rewritten {
         Ok(Rewritten {
             bitcode: file(job.bitcode)?,
             text: file(job.text)?,
+            numbers: file(job.numbers)?,
         })
     }
 
@@ -160,6 +166,9 @@ impl Rewritten {
         }
         if let Some(mut file) = self.text.as_ref() {
             file.write_all(module.print_to_string().to_bytes())?;
+        }
+        if let Some(mut file) = self.numbers.as_ref().filter(|_| unchanged.is_none()) {
+            file.write_all(&numbers::describe(module))?;
         }
         Ok(())
     }

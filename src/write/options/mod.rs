@@ -123,6 +123,8 @@ pub struct OutputOptions {
     pub bitcode: bool,
     /// Write text.
     pub text: bool,
+    /// Write the numbers of each module, and a digest of all else: for links that share machine code.
+    pub numbers: bool,
 }
 
 /// Where weights come from.

@@ -11,7 +11,7 @@ use crate::input::load::Admitted;
 use crate::write::dump::View;
 use crate::write::emit::work::{CopyWork, Trace};
 use crate::write::emit::{self, Affected, Changes, Child, ModuleJob, Parsed, Rewritten, Source};
-use crate::write::output::{Folder, module_name};
+use crate::write::output::{Folder, NUMBERS, module_name};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -288,6 +288,7 @@ impl<'a> Copies<'a> {
             selective: self.options.paths.is_some(),
             bitcode: self.options.output.bitcode,
             text: self.options.output.text,
+            numbers: self.options.output.numbers,
         }
     }
 
@@ -298,6 +299,9 @@ impl<'a> Copies<'a> {
         }
         if let Some(text) = &rewritten.text {
             self.folder.write_copy(&name("ll"), text)?;
+        }
+        if let Some(numbers) = &rewritten.numbers {
+            self.folder.write_copy(&name(NUMBERS), numbers)?;
         }
         self.bar.inc(1);
         Ok(())

@@ -105,6 +105,7 @@ fn training_options(options: &Options, folder: &Path) -> Options {
             folder: folder.to_path_buf(),
             bitcode: true,
             text: false,
+            numbers: false,
         },
         weights: WeightOptions {
             from: WeightsFrom::Estimates,
