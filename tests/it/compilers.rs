@@ -210,6 +210,54 @@ fn copies_have_lines_where_the_program_has_none() {
     }
 }
 
+/// Objects have the code that clang makes, though it comes from bitcode, and linkers drop what is theirs alone.
+#[test]
+fn code_of_objects_is_the_compilers() {
+    let dir = folder(&[FILES[0], FILES[1]]);
+    let dir = dir.path();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/programs");
+    let sources = [
+        "demo.c",
+        "loops.c",
+        "switches.c",
+        "vectors.c",
+        "shapes.cpp",
+        "exceptions.cpp",
+    ];
+    let text = |compiler: &Path, source: &str, options: &[&str]| {
+        let mut cc = command(compiler, dir);
+        run(cc
+            .args(options)
+            .arg("-c")
+            .arg(programs.join(source))
+            .args(["-o", "x.o"]));
+        let mut copy = command(llvm("llvm-objcopy"), dir);
+        run(copy.args(["-O", "binary", "--only-section=.text*", "x.o", "x.bin"]));
+        std::fs::read(dir.join("x.bin")).unwrap()
+    };
+    let clangs = clang();
+    for options in [&["-O0"][..], &["-O2"], &["-O3", "-g"]] {
+        for source in sources {
+            let expected = text(Path::new(&clangs), source, options);
+            let found = text(Path::new(CC), source, options);
+            assert!(found == expected, "{source} {options:?}");
+        }
+    }
+    run(command(CC, dir).args(["-O2", "-c", "a.c", "-o", "a.o"]));
+    run(command(CC, dir).args(["-O2", "-c", "b.c", "-o", "b.o"]));
+    for linker in ["bfd", "lld"] {
+        let mut link = command(&clangs, dir);
+        link.args(["a.o", "b.o", "-o", "p"]);
+        run(link.arg(format!("-fuse-ld={linker}")));
+        let sections = run(command(llvm("llvm-readelf"), dir).args(["-SW", "p"]));
+        let sections = String::from_utf8(sections.stdout).unwrap();
+        let ours = sections
+            .lines()
+            .find(|l| l.contains(".debug") || l.contains(".p3"));
+        assert_eq!(ours, None, "{linker}");
+    }
+}
+
 #[test]
 fn links_of_one_program_at_once_leave_one_with_copies() {
     let dir = folder(&[FILES[0], FILES[1]]);
@@ -456,6 +504,52 @@ fn copies_have_no_holes_if_asked_or_if_there_is_one() {
         let (native, copy) = (least("native"), least("copy-0"));
         assert!(copy <= native + 400, "{copies}: {native} {copy}");
     }
+}
+
+/// The object of a library's member in one program is, with other numbers, that in another program: whichever was linked
+/// first, the same.
+#[test]
+fn links_share_machine_code_of_a_library() {
+    const LIBRARY: &str =
+        "int c(int x) { return x > 2 ? x : 3; }\nint b(int x) { return x % 3 ? c(x) : x; }\n";
+    const FIRST: &str = "int b(int);\nint main(int n, char **v) { return n > 9 ? b(n) : 0; }\n";
+    const SECOND: &str = "int b(int);\nstatic int d(int x) { return x ? b(x) : 1; }\n\
+                          int main(int n, char **v) { return d(n) > 9 ? d(n + 1) : 0; }\n";
+    let dir = folder(&[
+        ("library.c", LIBRARY),
+        ("first.c", FIRST),
+        ("second.c", SECOND),
+    ]);
+    let dir = dir.path();
+    let object = |out: &str, program: &str| {
+        let folder = dir.join(format!("{out}/{program}.p3"));
+        let manifest = std::fs::read(folder.join("manifest.json")).unwrap();
+        let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+        let modules = manifest["modules"].as_array().unwrap();
+        let is_library = |m: &serde_json::Value| m["name"].as_str().unwrap().contains("library");
+        let m = modules.iter().position(is_library).unwrap();
+        std::fs::read(folder.join(format!("obj/copy-0/m{m}.bc.o"))).unwrap()
+    };
+    for (out, order) in [("p3", ["first", "second"]), ("q3", ["second", "first"])] {
+        let links = order.map(|p| format!("$CC -O1 {p}.o library.a -o {p}"));
+        let script = format!(
+            "for s in library first second; do $CC -O1 -c $s.c; done; ar rcs library.a library.o; {}",
+            links.join("; ")
+        );
+        let (status, said) = build(dir, out, &script);
+        assert_eq!(status, Some(0), "{said}");
+        // Of the library one, whose numbers differ by program, and one of each program.
+        let shared = dir.join(out).join(".p3-objects").read_dir().unwrap();
+        assert_eq!(shared.count(), 3);
+        assert!(object(out, "first") != object(out, "second"));
+    }
+    for program in ["first", "second"] {
+        assert!(object("p3", program) == object("q3", program), "{program}");
+    }
+    run(command(REWRITE, dir).args(["suite", "-o", "q3", "--", "sh", "-c", "./first && ./second"]));
+    let shown = run(command(PROF, dir).args(["show", "q3/second.p3", "--by", "function"]));
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("library.c:2"), "{shown}");
 }
 
 /// rustc swallows what a linker prints that succeeds.

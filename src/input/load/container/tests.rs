@@ -106,6 +106,29 @@ fn bitcode_that_clang_embeds_is_found() {
 }
 
 #[test]
+fn debug_information_is_left_to_linkers_to_drop() {
+    let names = [
+        ".text",
+        ".debug_info",
+        ".rela.debug_info",
+        ".eh_frame",
+        ".rel.debug_line",
+    ];
+    let mut bytes = elf(&names.map(|name| (name, &b"x"[..])));
+    for (at, new) in debug_patches(&bytes) {
+        let at = at as usize;
+        bytes[at..at + new.len()].copy_from_slice(&new);
+    }
+    let sections = sections(&bytes).unwrap();
+    let dropped = sections.iter().filter(|s| {
+        let flags = &bytes[s.flags_at..s.flags_at + 4];
+        u32::from_le_bytes(flags.try_into().unwrap()) == SHF_EXCLUDE
+    });
+    let dropped = dropped.map(|s| String::from_utf8_lossy(s.name));
+    assert!(dropped.eq([".debug_info", ".rela.debug_info", ".rel.debug_line"]));
+}
+
+#[test]
 fn objects_without_a_module_say_why() {
     assert_eq!(
         extract_embedded(&elf(&[(".text", b"code")])),
