@@ -336,7 +336,7 @@ impl Request<'_> {
 }
 
 /// Why some missing paths were not judged.
-pub(super) fn describe_unjudged(why: &str) -> String {
+fn describe_unjudged(why: &str) -> String {
     format!("not all missing paths were checked for whether they can run: {why}\n")
 }
 

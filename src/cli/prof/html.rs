@@ -1,7 +1,6 @@
 //! `p3-prof html`.
 
 use super::Outcome;
-use super::coverage::describe_unjudged;
 use super::sources::{MarkerArgs, SourceArgs};
 use super::threads::ThreadArgs;
 use crate::base::error::{Error, Result};
@@ -80,7 +79,8 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
         baseline.as_ref(),
         Some(judge),
     )?;
-    let not_judged = asker.finish();
+    // A page of a profile alone has all missing paths, like one whose modules are gone.
+    let _ = asker.finish();
     let shown = if args.single {
         at.write(page.single_file().as_bytes())?;
         args.output.clone()
@@ -101,7 +101,6 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     let mut outcome = Outcome::print(text)
         .with_verdicts(&profiles)
         .with_source_remarks(&sources);
-    outcome.notes += &not_judged.map_or(String::new(), |why| describe_unjudged(&why));
     outcome
         .warnings
         .extend(libraries_left_out(&profile, "the page"));
