@@ -47,6 +47,7 @@
 //! estimates/shadow/profile    bursts of a profile
 //! estimates/shadow/against    bursts beside exact counts
 //! read/analysis               what is computed of merged profiles
+//! read/decisions              conditions of decisions, and how often each combination of their values ran
 //! read/possible               asks an engine which paths cannot run
 //! read/report                 what people and programs read: paths, coverage, exports, the page
 //! estimates/subpath/report    what people and programs read of samples

@@ -3,6 +3,7 @@
 use crate::copies::copy_count::MAX_COPIES;
 use crate::copies::strategy::Scheme;
 use crate::profile::merge::FailureMode;
+use crate::read::decisions::Rule;
 use crate::read::report::coverage::{Annotate, Sort};
 use crate::read::report::export::{EXPORTERS, Exporter, Weigh};
 use clap::ValueEnum;
@@ -61,6 +62,11 @@ values! { FailureMode:
     Any "any" "Any of these is an error"
     All "all" "An error only when no file can be used"
     Warn "warn" "Never an error"
+}
+
+values! { Rule:
+    UniqueCause "unique-cause" "Two evaluations that differ in the outcome and in no other condition that both evaluated, like llvm-cov"
+    Masking "masking" "One evaluation true and one false, and no other condition that hides it, like gcov"
 }
 
 values! { Sort:

@@ -409,6 +409,7 @@ pub(crate) fn use_profile(p: &Profile) {
             let asked = export::Asked {
                 weigh: export::Weigh::Instructions,
                 all: true,
+                mcdc: None,
             };
             let _ = write(p, &all, asked, sources);
         }

@@ -27,6 +27,7 @@ mod launch;
 mod live;
 mod lto;
 mod manifest;
+mod mcdc;
 mod never;
 mod outputs;
 mod pages;

@@ -13,9 +13,10 @@ use crate::profile::filter::Selection;
 use crate::profile::several::{self, Part};
 use crate::profile::verdict::Trust;
 use crate::profile::{COMPILE_WITH_LINES, Profile};
+use crate::read::decisions::Rule;
 use crate::read::possible::{Asker, Judge};
 use crate::read::report::coverage::{
-    self, Annotate, Coverage, Details, Paths, Scope, Sort, Touched, versus,
+    self, Annotate, Coverage, Details, Mcdc, Paths, Scope, Sort, Touched, versus,
 };
 use crate::read::source::Sources;
 use crate::read::source::patch::Patch;
@@ -57,6 +58,8 @@ enum Measured {
     Branches,
     /// Paths at most one decision away from one that ran
     Near,
+    /// Conditions of decisions that are shown to decide; takes --mcdc
+    Mcdc,
 }
 
 #[derive(Debug, Args)]
@@ -137,6 +140,18 @@ pub(super) struct CoverageArgs {
     /// The measure of --fail-under [default: paths]; without --fail-under, print this number alone
     #[arg(long, value_enum)]
     measure: Option<Measured>,
+    /// Print how many conditions of decisions are shown to decide (MC/DC), of code compiled with -O0;
+    /// with --function or --patch, list decisions with their vectors
+    #[arg(
+        long,
+        value_enum,
+        value_name = "RULE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "unique-cause",
+        conflicts_with_all = ["annotate", "diff", "new", "never_ran"]
+    )]
+    mcdc: Option<Rule>,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: CoverageFormat,
@@ -175,6 +190,10 @@ impl Request<'_> {
         if let Some(least) = args.fail_under.filter(|n| !(0.0..=100.0).contains(n)) {
             let message = format!("--fail-under {least}: give a share from 0 to 100");
             return Err(Error::Usage(message));
+        }
+        if args.measure == Some(Measured::Mcdc) && args.mcdc.is_none() {
+            let message = "--measure mcdc: add --mcdc or --mcdc=masking, which says by which rule";
+            return Err(Error::Usage(message.into()));
         }
         let several = several::read(&args.profiles, trust)?;
         let mut profile = args.threads.select(several.profile)?;
@@ -246,7 +265,7 @@ impl Request<'_> {
         };
         let has_solver = (nearest > 0).then_some(solver.is_some());
         let asker = (nearest > 0).then(|| Asker::new(profile, &args.profiles, solver));
-        let covered = coverage::judged_coverage(
+        let mut covered = coverage::judged_coverage(
             profile.paths()?,
             &selection,
             scope,
@@ -254,6 +273,13 @@ impl Request<'_> {
             nearest,
             asker.as_ref().map(|asker| asker as &dyn Judge),
         )?;
+        if let Some(rule) = args.mcdc {
+            let lists = args.function.is_some() || args.patch.is_some();
+            let paths = profile.paths()?;
+            let functions = selection.functions(profile);
+            let found = Mcdc::find(paths, sources, functions, scope, rule, lists)?;
+            covered.mcdc = Some(found);
+        }
         let not_judged = asker.and_then(Asker::finish);
         if covered.in_scope == 0 && args.patch.is_none() {
             return Err(nothing_in_scope(profile, "function"));
@@ -371,6 +397,10 @@ impl Measured {
             Measured::Lines => (covered.lines.lines(), "lines"),
             Measured::Branches => (covered.lines.branches(), "branches"),
             Measured::Near => (covered.near, "paths near those that ran"),
+            Measured::Mcdc => {
+                let conditions = covered.mcdc.as_ref().map(Mcdc::conditions);
+                (conditions.unwrap_or_default(), "conditions (MC/DC)")
+            }
         }
     }
 }
@@ -422,7 +452,11 @@ fn judge_threshold(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcom
             return;
         }
         let share = percent(share);
-        let said = format!("{share} of {what} ran, less than --fail-under {least}");
+        let verb = match args.measure {
+            Some(Measured::Mcdc) => "are shown",
+            _ => "ran",
+        };
+        let said = format!("{share} of {what} {verb}, less than --fail-under {least}");
         outcome.find(said);
     }
 }

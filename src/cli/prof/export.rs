@@ -11,6 +11,7 @@ use crate::profile::locate::find_merged_profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::several::{self, Several};
 use crate::profile::verdict::Trust;
+use crate::read::decisions::Rule;
 use crate::read::report::export::{Asked, Exporter, Weigh, Writer, Written, describe_left_out};
 use crate::write::output::{Content, Destination, Mark};
 use clap::Args;
@@ -45,6 +46,16 @@ pub(super) struct ExportArgs {
     /// Include headers of the system and of toolchains, in lcov and cobertura
     #[arg(long)]
     all: bool,
+    /// Add conditions of decisions that are shown to decide (MC/DC), in lcov, for genhtml --mcdc-coverage
+    #[arg(
+        long,
+        value_enum,
+        value_name = "RULE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "unique-cause"
+    )]
+    mcdc: Option<Rule>,
     #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
@@ -71,6 +82,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let options = [
         ("--weigh", args.weigh.is_some(), args.format.weighed),
         ("--all", args.all, args.format.own),
+        ("--mcdc", args.mcdc.is_some(), args.format.name == "lcov"),
         ("--modules", !args.modules.is_empty(), by_rewriter),
         (
             "--source-dir",
@@ -113,6 +125,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let asked = Asked {
         weigh: args.weigh.unwrap_or(Weigh::Paths),
         all: args.all,
+        mcdc: args.mcdc,
     };
     let Written { data, notes: left } = match &profile.measured {
         Measurement::Estimated(estimated) if estimates::has_own_exports(estimated) => {

@@ -291,7 +291,11 @@ fn export_text(p: &Profile, name: &str, weigh: Weigh) -> String {
     let Writer::Profile(write) = exporter.writer else {
         panic!("{name} is not made from profiles alone");
     };
-    let asked = Asked { weigh, all: false };
+    let asked = Asked {
+        weigh,
+        all: false,
+        mcdc: None,
+    };
     let written = write(
         p,
         &Selection::default(),

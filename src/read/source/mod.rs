@@ -13,6 +13,7 @@ mod labels;
 mod literals;
 mod macros;
 pub(crate) mod markers;
+mod operands;
 pub(crate) mod patch;
 pub(crate) mod root;
 mod text;
@@ -29,6 +30,7 @@ pub(crate) use expanded::Decision;
 use headers::Headers;
 use markers::{Excluded, Markers};
 use md5::Digest;
+pub(crate) use operands::{Joined, Operand, Tree};
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -242,6 +244,16 @@ impl Sources {
     ) -> Option<Arc<Vec<Vec<Decision>>>> {
         let text = self.text(file).filter(|text| !text.is_rust)?;
         text.macro_decisions(&self.definitions(file, text).macros, offset)
+    }
+
+    /// The expression of conditions that a branch at a byte of a file decides a part of, with macros expanded; `None`
+    /// where that is no condition, or not certain.
+    pub(crate) fn joined_at(&self, file: u32, offset: usize) -> Option<Arc<Joined>> {
+        let text = self.text(file)?;
+        if text.is_rust {
+            return text.joined_at(None, offset);
+        }
+        text.joined_at(Some(&self.definitions(file, text).macros), offset)
     }
 
     /// The label of a value among those of the cases at a line of a file, or directly before it.

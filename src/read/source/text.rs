@@ -6,6 +6,7 @@ use super::context::{self, Bytes, Condition, bytes};
 use super::expanded::{self, Decision};
 use super::extent::find_loops;
 use super::macros::Macros;
+use super::operands::{self, Joined, Placed};
 use super::tokens::{self, Token};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -28,6 +29,9 @@ pub struct Text {
     loops: OnceLock<Vec<(Bytes, Bytes)>>,
     /// What calls of macros in a statement decide, by the byte at which the statement begins.
     expanded: Mutex<HashMap<usize, MacroDecisions>>,
+    /// The expressions of a statement with calls of macros, by the byte at which the statement begins; none where
+    /// macros may be defined in several ways.
+    placed: Mutex<HashMap<usize, Arc<Vec<Placed>>>>,
 }
 
 /// Decisions, for each way in which macros may be defined.
@@ -64,6 +68,7 @@ impl Text {
             conditions: Mutex::default(),
             loops: OnceLock::new(),
             expanded: Mutex::default(),
+            placed: Mutex::default(),
         }
     }
 
@@ -160,6 +165,41 @@ impl Text {
         let found = Arc::new(expansions.iter().map(expanded::decisions).collect());
         known().insert(start, Arc::clone(&found));
         Some(found)
+    }
+
+    /// The expression of conditions that a branch at a byte decides a part of, with `macros` expanded; `None` where that
+    /// is no condition, or not certain.
+    pub(super) fn joined_at(&self, macros: Option<&Macros>, offset: usize) -> Option<Arc<Joined>> {
+        let scanned = self.as_scanned();
+        let at = scanned.token(offset)?;
+        let range = expanded::statement_around(&scanned, at);
+        let is_call = |m: &Macros| range.clone().any(|i| m.has_call(&scanned, i));
+        let Some(macros) = macros.filter(|m| is_call(m)) else {
+            let parsed = operands::find_at(&scanned, offset)?;
+            return Some(Arc::new(operands::describe_in_text(&scanned, &parsed)));
+        };
+        let start = scanned.tokens.get(range.start)?.start;
+        let known = || self.placed.lock().unwrap_or_else(|e| e.into_inner());
+        let kept = known().get(&start).cloned();
+        let placed = kept.unwrap_or_else(|| {
+            let expansions = macros.expand(&scanned, range);
+            let found = match &expansions[..] {
+                [one] => operands::find_expanded(one),
+                _ => Vec::new(),
+            };
+            let found = Arc::new(found);
+            known().insert(start, Arc::clone(&found));
+            found
+        });
+        let mut here = placed.iter().filter(|p| p.may_be_at(offset));
+        match (here.next(), here.next()) {
+            (Some(one), None) => Some(Arc::clone(&one.joined)),
+            (Some(_), Some(_)) => None,
+            (None, _) => {
+                let parsed = operands::find_at(&scanned, offset)?;
+                Some(Arc::new(operands::describe_in_text(&scanned, &parsed)))
+            }
+        }
     }
 
     /// The names of headers that it includes by quotes.

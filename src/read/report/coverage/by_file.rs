@@ -1,6 +1,6 @@
 //! The rows of coverage by file.
 
-use super::columns::{Sums, columns};
+use super::columns::Sums;
 use super::headline::SourceSums;
 use super::unasked::Unasked;
 use super::{Coverage, Paths};
@@ -53,7 +53,7 @@ pub(super) fn by_file(
     unasked: &BTreeMap<String, Vec<Unasked>>,
     layout: Layout,
 ) -> String {
-    let columns = columns();
+    let columns = coverage.columns();
     let mut table = columns.begin_columns("file: missing");
     let is_known = !coverage.lines.files.is_empty();
     let root = Root(&coverage.root);
@@ -79,7 +79,7 @@ pub(super) fn by_file(
         let missing = own.map(|own| own.missing_text(unasked));
         let missing = missing.unwrap_or_default();
         let name = escape_unprintable(root.name(file)).into_owned();
-        let cells = columns.cells(&Sums::new(paths, pairs, own));
+        let cells = columns.cells(&coverage.sums_of_file(file, sums));
         table.file_list(cells, name, missing);
     }
     if lineless.modules > 0 {

@@ -1,10 +1,11 @@
 //! The coverage report for a job of CI: annotations and a summary.
 
-use super::columns::{Sums, columns};
+use super::columns::Sums;
 use super::headline::headline;
 use super::render::{
     describe_excluded, describe_patch, describe_selection, describe_unknown, explain_uncovered,
 };
+use super::vectors::{annotate_missing, summarise};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::base::index::FuncId;
 use crate::base::names::escape_unprintable;
@@ -25,15 +26,27 @@ pub fn github(coverage: &Coverage, sources: &Sources) -> String {
     let steps = Steps::new(coverage.profile, sources, false);
     let rows = coverage.rows.iter();
     let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
-    limit_annotations(all.map(|(row, uncovered)| annotation(&steps, row, uncovered)))
+    let paths = all.map(|(row, uncovered)| annotation(&steps, row, uncovered));
+    let Some(mcdc) = &coverage.mcdc else {
+        return limit_annotations(paths, "path");
+    };
+    let missing = annotate_missing(coverage.profile, mcdc);
+    let conditions = missing.map(|(decision, place, text)| {
+        let title = "a condition that is not shown (MC/DC)";
+        warning(coverage.profile, decision.f, Some(place), title, &text)
+    });
+    limit_annotations(conditions.chain(paths), "condition or path")
 }
 
 /// As many annotations as GitHub shows of a step, and how many are left out.
-pub(super) fn limit_annotations(mut annotations: impl Iterator<Item = String>) -> String {
+pub(super) fn limit_annotations(
+    mut annotations: impl Iterator<Item = String>,
+    what: &str,
+) -> String {
     let mut text: String = annotations.by_ref().take(ANNOTATIONS).collect();
     let more = annotations.count();
     if more > 0 {
-        let more = number_of(more as u64, "more path");
+        let more = number_of(more as u64, &format!("more {what}"));
         let _ = writeln!(
             text,
             "::notice title={more}::GitHub shows {ANNOTATIONS} warnings of a step; --format text lists others"
@@ -110,17 +123,14 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
         None => headline(coverage) + "\n",
         Some(_) => String::new(),
     };
-    let files = coverage.files.iter().map(|(file, (paths, pairs))| {
+    let files = coverage.files.iter().map(|(file, sums)| {
         let name = escape_unprintable(&path_in_repository(file)).into_owned();
-        (
-            name,
-            Sums::new(paths, pairs, coverage.lines.files.get(file)),
-        )
+        (name, coverage.sums_of_file(file, sums))
     });
     let in_all = ("in all".to_string(), coverage.sums_in_all());
     let table = Table::new()
         .text("file", |r: &(String, Sums)| r.0.clone())
-        .add_columns(columns(), |r| r.1)
+        .add_columns(coverage.columns(), |r| r.1)
         .markdown(&files.chain([in_all]).collect::<Vec<_>>());
     // A page has room for more words than a terminal.
     let mut out = headline + &table.replacen("| paths |", "| paths that ran |", 1);
@@ -141,6 +151,9 @@ pub fn markdown(coverage: &Coverage, sources: &Sources) -> String {
             "have"
         },
     );
+    if let Some(mcdc) = &coverage.mcdc {
+        let _ = write!(out, "\n{}", summarise(mcdc).replace('\n', "  \n"));
+    }
     let unknown = describe_unknown(coverage);
     if coverage.patch.is_none() && !unknown.is_empty() {
         let _ = write!(out, "\n{unknown}");

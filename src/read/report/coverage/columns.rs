@@ -1,7 +1,7 @@
 //! The columns of coverage: what each format has of a function, of a file, and of everything in scope.
 
 use super::headline::{SourceSums, share_text};
-use super::{Coverage, FunctionCoverage, Paths};
+use super::{Coverage, FunctionCoverage, Mcdc, Paths};
 use crate::base::rows::{Cell, Table};
 
 /// The numbers of a row.
@@ -11,6 +11,8 @@ pub(super) struct Sums {
     pub pairs: Paths,
     /// Lines and branches, where they are known.
     source: Option<[Paths; 2]>,
+    /// Conditions that are shown, where decisions are asked for.
+    pub mcdc: Option<Paths>,
 }
 
 impl Sums {
@@ -19,6 +21,7 @@ impl Sums {
             paths: *paths,
             pairs: *pairs,
             source: own.map(|own| [own.lines, own.branches]),
+            mcdc: None,
         }
     }
 
@@ -34,7 +37,11 @@ impl Sums {
 impl Coverage<'_> {
     /// Those of a function.
     pub(super) fn sums(&self, row: &FunctionCoverage) -> Sums {
-        Sums::new(&row.paths, &row.pairs, self.lines.functions.get(&row.f))
+        let mcdc = self.mcdc.as_ref();
+        Sums {
+            mcdc: mcdc.map(|m| m.sums_of_function(row.f).into()),
+            ..Sums::new(&row.paths, &row.pairs, self.lines.functions.get(&row.f))
+        }
     }
 
     /// Those of everything in scope.
@@ -43,11 +50,36 @@ impl Coverage<'_> {
             paths: self.total,
             pairs: self.total_pairs,
             source: Some([self.lines.lines(), self.lines.branches()]),
+            mcdc: self.mcdc.as_ref().map(Mcdc::conditions),
         }
+    }
+
+    /// Those of a source file.
+    pub(super) fn sums_of_file(&self, file: &str, (paths, pairs): &(Paths, Paths)) -> Sums {
+        let mcdc = self.mcdc.as_ref();
+        Sums {
+            mcdc: mcdc.map(|m| m.sums_of_file(file).into()),
+            ..Sums::new(paths, pairs, self.lines.files.get(file))
+        }
+    }
+
+    /// The columns of all formats: that of decisions where these are asked for.
+    pub(super) fn columns<'a>(&self) -> Table<'a, Sums> {
+        let share = |s: &Sums| s.mcdc.map(|m| Cell::Figure(share_text(&m)));
+        let both = |m: Paths| Cell::Both([m.executed as u64, m.feasible as u64]);
+        let table = columns();
+        if self.mcdc.is_none() {
+            return table;
+        }
+        table
+            .text("mcdc", share)
+            .csv("shown_conditions", |s| s.mcdc.map(|m| m.executed))
+            .csv("conditions", |s| s.mcdc.map(|m| m.feasible))
+            .json("mcdc", move |s| s.mcdc.map(both))
     }
 }
 
-pub(super) fn columns<'a>() -> Table<'a, Sums> {
+fn columns<'a>() -> Table<'a, Sums> {
     let share = |numbers: &Paths| Cell::Figure(share_text(numbers));
     let both = |n: Paths| Cell::Both([n.executed as u64, n.feasible as u64]);
     Table::new()

@@ -13,6 +13,7 @@ pub mod fresh;
 mod function;
 mod headline;
 mod json_path;
+mod mcdc;
 mod nearest;
 mod never;
 mod never_ran;
@@ -25,12 +26,15 @@ mod steered;
 mod tests;
 mod through;
 mod unasked;
+mod vectors;
 pub mod versus;
 
 pub use annotate::{Annotate, annotate_sources};
 pub use ci::{github, markdown};
 pub use details::Details;
 pub use headline::{LineSums, SourceSums, headline_of};
+pub(crate) use mcdc::LineRecords;
+pub use mcdc::Mcdc;
 pub use patch::{PatchLines, Touched};
 pub use render::{csv, json, text};
 use scope::LeftOut;
@@ -167,6 +171,8 @@ pub struct Coverage<'a> {
     pub patch: Option<PatchLines>,
     /// The solver that paths which did not run were judged by, if one was.
     pub solver: Option<Program>,
+    /// Decisions, if these are asked for.
+    pub mcdc: Option<Mcdc>,
 }
 
 /// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
@@ -272,6 +278,7 @@ pub fn judged_coverage<'a>(
         selection: &profile.manifest.paths,
         patch,
         solver: judge.and_then(Judge::solver).cloned(),
+        mcdc: None,
     })
 }
 

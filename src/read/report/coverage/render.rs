@@ -1,10 +1,11 @@
 //! The coverage report as text, JSON and CSV.
 
 use super::by_file::by_file;
-use super::columns::{Sums, columns};
+use super::columns::Sums;
 use super::details::{Details, FileDetails};
 use super::headline::{SourceSums, headline, verdict_note, wrapped_note};
 use super::unasked::Unasked;
+use super::vectors::{McdcJson, list_decisions, summarise};
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file, never_ran};
 use crate::base::index::{BlockId, FuncId};
 use crate::base::names::{NAMED_FUNCTIONS, escape_unprintable, readable_name};
@@ -57,6 +58,8 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         }
         Some(_) => by_file(coverage, &unasked, layout),
     };
+    let summary = coverage.mcdc.as_ref().map(summarise).unwrap_or_default();
+    let by_file = wrapped_note(&summary, layout) + &by_file;
     let mut of_functions: BTreeMap<FuncId, Vec<&Unasked>> = BTreeMap::new();
     for condition in unasked.values().flatten() {
         of_functions.entry(condition.f).or_default().push(condition);
@@ -64,7 +67,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     let by_file = wrapped_note(&verdict_note(coverage.profile), layout)
         + &wrapped_note(&coverage.optimised, layout)
         + &by_file;
-    let columns = columns();
+    let columns = coverage.columns();
     let mut table = columns.begin_columns("function: missing");
     let inner = Layout {
         width: layout.width.saturating_sub(INDENT),
@@ -113,7 +116,11 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             );
         }
     }
-    by_file + "\n" + &table.render(layout) + &notes
+    let decisions = match &coverage.mcdc {
+        Some(mcdc) if mcdc.lists_decisions => list_decisions(coverage, mcdc, layout),
+        _ => String::new(),
+    };
+    by_file + "\n" + &table.render(layout) + &notes + &decisions
 }
 
 /// How many paths near those that ran are not explained, and what explains them.
@@ -419,6 +426,9 @@ struct CoverageJson<'a> {
     patch: Option<&'a PatchLines>,
     #[serde(skip_serializing_if = "Option::is_none")]
     solver: Option<JsonSolver<'a>>,
+    /// Decisions, if these are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcdc: Option<McdcJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -539,17 +549,13 @@ struct JsonNear {
 /// For other programs.
 pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String {
     let words = Words::new(coverage.profile, sources);
-    let columns = columns();
+    let columns = coverage.columns();
     let function = |row| json_function(words, row, coverage, &columns);
     let unasked = coverage.lines.unasked.resolve(words);
     let files = coverage.files.iter().map(|(file, paths)| JsonFile {
         never_evaluated: unasked.get(file).map_or(&[][..], Vec::as_slice),
         file,
-        sums: columns.record(&Sums::new(
-            &paths.0,
-            &paths.1,
-            coverage.lines.files.get(file),
-        )),
+        sums: columns.record(&coverage.sums_of_file(file, paths)),
         own: coverage.lines.files.get(file).map(JsonLines::new),
         details: details.find_file(file),
     });
@@ -573,6 +579,10 @@ pub fn json(coverage: &Coverage, details: &Details, sources: &Sources) -> String
             name: solver.name(),
             version: &solver.version,
         }),
+        mcdc: coverage
+            .mcdc
+            .as_ref()
+            .map(|m| McdcJson::new(coverage.profile, m)),
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
@@ -637,6 +647,6 @@ pub fn csv(coverage: &Coverage) -> String {
     function_columns(|row: &FunctionCoverage| (profile, row.f))
         .csv("file", |row| file(profile, row.f))
         .csv("status", |row| profile.entry(row.f).status.to_string())
-        .add_columns(columns(), |row| coverage.sums(row))
+        .add_columns(coverage.columns(), |row| coverage.sums(row))
         .to_csv(&coverage.rows)
 }

@@ -10,6 +10,8 @@ use crate::base::names::{escape_also, escape_unprintable, printed_name};
 use crate::profile::left::Range;
 use crate::read::analysis::counted::CountedFunction;
 use crate::read::analysis::lines::{SourceFile, lambda_name};
+use crate::read::report::coverage::{LineRecords, Mcdc, Scope};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Of lcov 2: see [`Export::ABOUT`].
@@ -60,8 +62,9 @@ fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
         );
     }
     out += &uncertain_comments(counts);
+    let conditions = list_conditions(counts, asked)?;
     for (name, source) in &counts.own_by_line(asked)? {
-        out += &file_record(name, source, ends);
+        out += &file_record(name, source, ends, conditions.get(*name));
     }
     Ok(out.into())
 }
@@ -89,7 +92,66 @@ fn uncertain_comments(counts: &Counts) -> String {
     counts.functions.iter().filter_map(comment).collect()
 }
 
-fn file_record(name: &str, source: &SourceFile, ends: bool) -> String {
+/// By file and line the decisions, if they are asked for.
+fn list_conditions(counts: &Counts, asked: Asked) -> Result<BTreeMap<String, LineRecords>> {
+    let Some(rule) = asked.mcdc else {
+        return Ok(BTreeMap::new());
+    };
+    let scope = Scope {
+        all: asked.all,
+        markers: counts.sources.markers(),
+        ..Scope::default()
+    };
+    let (paths, functions) = (
+        counts.profile.paths()?,
+        counts.functions.iter().map(|f| f.f),
+    );
+    let found = Mcdc::find(
+        paths,
+        &counts.sources,
+        functions.collect(),
+        &scope,
+        rule,
+        false,
+    )?;
+    Ok(found.list_by_line(counts.profile))
+}
+
+/// Records of conditions, each with two senses. lcov tells the groups of a line apart by their sizes, so decisions of
+/// one line and size become one group.
+fn write_conditions(out: &mut String, lines: &LineRecords) {
+    let (mut all, mut hit) = (0, 0);
+    for (line, decisions) in lines {
+        let mut sizes: Vec<usize> = decisions.iter().map(Vec::len).collect();
+        sizes.sort_unstable();
+        let are_told_apart = sizes.windows(2).all(|pair| pair[0] != pair[1]);
+        let groups = if are_told_apart {
+            decisions.clone()
+        } else {
+            vec![decisions.concat()]
+        };
+        for group in &groups {
+            for (i, (text, is_shown)) in group.iter().enumerate() {
+                let (n, text) = (u8::from(*is_shown), escape_unprintable(text));
+                for sense in ['t', 'f'] {
+                    let _ = writeln!(out, "MCDC:{line},{},{sense},{n},{i},{text}", group.len());
+                }
+                all += 2;
+                hit += 2 * u32::from(n);
+            }
+        }
+    }
+    if all > 0 {
+        let _ = writeln!(out, "MCF:{all}\nMCH:{hit}");
+    }
+}
+
+fn file_record(
+    name: &str,
+    source: &SourceFile,
+    ends: bool,
+    conditions: Option<&LineRecords>,
+) -> String {
     let mut out = format!("TN:\nSF:{}\n", escape_unprintable(name));
     // Symbols, as gcov writes them: genhtml demangles. Commas end fields, and nothing quotes them. genhtml 2 allows for
     // lambdas that never ran on lines that did, if it knows them by their names.
@@ -121,6 +183,9 @@ fn file_record(name: &str, source: &SourceFile, ends: bool) -> String {
         }
     }
     write_totals(&mut out, "BR", all.into_iter());
+    if let Some(lines) = conditions {
+        write_conditions(&mut out, lines);
+    }
     for (line, n) in source.lines() {
         let _ = writeln!(out, "DA:{line},{n}");
     }

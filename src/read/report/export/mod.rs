@@ -19,6 +19,7 @@ use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::read::analysis::counted::CountedFunction;
 use crate::read::analysis::lines::{SourceFile, by_line};
+use crate::read::decisions::Rule;
 use crate::read::report::Report;
 use crate::read::source::Sources;
 use crate::read::source::is_of_the_system;
@@ -178,6 +179,8 @@ pub struct Asked {
     pub weigh: Weigh,
     /// Whether sources of the system and of toolchains are in it, too ([`Exporter::own`]).
     pub all: bool,
+    /// By which rule conditions are shown, if lcov is to have them.
+    pub mcdc: Option<Rule>,
 }
 
 /// What a path weighs in a format that knows one number for each stack.

@@ -307,6 +307,7 @@ mod tests {
             Asked {
                 weigh: Weigh::Paths,
                 all: false,
+                mcdc: None,
             },
         );
         let mut plain = Vec::new();

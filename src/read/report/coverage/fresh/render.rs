@@ -189,7 +189,7 @@ pub fn github(fresh: &Fresh, sources: &Sources) -> String {
             rows.join("\n").trim_end(),
         )
     });
-    ci::limit_annotations(annotations)
+    ci::limit_annotations(annotations, "path")
 }
 
 /// The columns of a summary, and of records.

@@ -73,7 +73,7 @@ pub fn github(versus: &Diff, sources: &Sources) -> String {
         let text = format!("#{}{}\n{rows}", line.id, steps.start(line));
         ci::warning(versus.after, line.func, None, &title, text.trim_end())
     });
-    ci::limit_annotations(lost)
+    ci::limit_annotations(lost, "path")
 }
 
 /// A summary for a job's page or a merge request.
