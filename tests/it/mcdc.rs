@@ -95,7 +95,7 @@ const CONTEXTS: [&str; 7] = [
     "while (EXPR) return 1; return 0;",
     "for (; EXPR;) return 1; return 0;",
     "int n = 0; do { if (n++) return 1; } while (EXPR); return 0;",
-    "return EXPR ? 3 : 5;",
+    "int n = 0; EXPR ? n++ : n--; return n;",
     "if (IF_MACRO(EXPR)) return 1; return 0;",
     "return EXPR;",
 ];

@@ -11,7 +11,7 @@ use crate::base::table::number_of;
 use crate::input::ir::{Decided, Site, Terminator};
 use crate::paths::dag::Order;
 use crate::profile::manifest::FunctionEntry;
-use crate::read::source::{Branches, Joined, Operand, Sources, Text};
+use crate::read::source::{Branches, Joined, Operand, Sources, Text, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -184,7 +184,16 @@ impl Function<'_> {
             if self.entry.succs[branch.block].len() != 2 {
                 return Err("a pattern has several branches".into());
             }
-            let usual = self.is_first_true(branch, &joined.operands[i], is_rust);
+            if reached.last_is_joined && i > 0 && i + 1 == found.len() {
+                let sense = self.find_joined_sense(wiring, &proved, branch.block);
+                proved.push(Some(ConditionBranch {
+                    block: branch.block,
+                    first_is_true: sense.ok_or("which way is true is not known")?,
+                }));
+                continue;
+            }
+            let is_negated = matches!(joined.tree, Some(Tree::Not(_))) && found.len() == 1;
+            let usual = self.is_first_true(branch, &joined.operands[i], is_negated, is_rust);
             let orders = match usual {
                 Some(usual) => vec![usual, !usual],
                 None => vec![true, false],
@@ -222,6 +231,7 @@ impl Function<'_> {
         &self,
         branch: &PlacedBranch,
         operand: &Operand,
+        is_negated: bool,
         is_rust: bool,
     ) -> Option<bool> {
         if is_rust && operand.text.starts_with("let ") {
@@ -232,7 +242,40 @@ impl Function<'_> {
         let callee = test.and_then(|t| t.callee.as_deref()).unwrap_or_default();
         // `operator!` returns the opposite of the condition behind the negation.
         let negates = !is_rust && callee.contains("ntEv") || is_rust && callee.contains("3not");
-        Some(!(negates && !operand.may_negate))
+        // `while (!a)` tests the value of `!a`, where `if (!a)` tests `a`. A comparison with 0 looks like the former.
+        let is_value_negated = is_negated && test.is_some_and(|t| t.negated);
+        if is_value_negated && operand.text.contains("==") {
+            return None;
+        }
+        Some(!(negates && !operand.may_negate) != is_value_negated)
+    }
+
+    /// Whether the first successor of the last branch is the one for true, where that is on the value of the whole
+    /// expression: by what follows there from an earlier condition that decided.
+    fn find_joined_sense(
+        &self,
+        wiring: &Wiring,
+        earlier: &[Option<ConditionBranch>],
+        last: BlockId,
+    ) -> Option<bool> {
+        for (i, branch) in earlier.iter().enumerate() {
+            let branch = (*branch)?;
+            for value in [false, true] {
+                let decided = wiring.find_next(i, value);
+                let edge = CfgEdge {
+                    block: branch.block,
+                    succ: u32::from(value != branch.first_is_true),
+                };
+                let implied = self.entry.implied_behind(edge);
+                let implied = implied.filter(|(block, _)| *block == last);
+                if let (Target::Outcome(_), Some((_, succ))) = (decided, implied) {
+                    let is_same = |v: &bool| wiring.find_next(earlier.len(), *v) == decided;
+                    let value = [false, true].into_iter().find(is_same)?;
+                    return Some((succ == 0) == value);
+                }
+            }
+        }
+        None
     }
 
     /// Whether no block is where both outcomes of an expression lead.

@@ -52,7 +52,7 @@ struct Branch<'a> {
 }
 
 /// The branches of a function that `sources` have a condition for. O(blocks), and O(1) for each branch.
-pub(in crate::read) fn judge_branches(
+pub(crate) fn judge_branches(
     entry: &FunctionEntry,
     inlined: &[Inlined],
     sources: &Sources,

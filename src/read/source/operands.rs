@@ -519,3 +519,6 @@ impl Parsed {
         sites
     }
 }
+
+#[cfg(test)]
+mod tests;
