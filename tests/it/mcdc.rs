@@ -451,14 +451,19 @@ template <class T> static int in(T x, T low, T high) {
     if (x >= low && x <= high) return 1;
     return 0;
 }
-struct Flag { int v; bool operator!() const { return v == 0; } };
+struct Flag { int v; bool operator!() const { return v == 0; } bool count() const { return v != 0; } };
 static int both(Flag a, Flag b) {
     if (!a && !b) return 1;
+    return 0;
+}
+static int all(Flag a, Flag b) {
+    if (a.count() && b.count()) return 1;
     return 0;
 }
 int main() {
     int n = in<int>(1, 2, 3) + in<int>(2, 2, 3) + in<long>(9, 2, 3);
     n += both({0}, {0}) + both({0}, {1}) + both({1}, {1});
+    n += all({0}, {0}) + all({1}, {1}) + all({1}, {0});
     return n > 99;
 }
 ";
@@ -479,6 +484,8 @@ fn instances_are_one_decision_and_operators_keep_their_sense() {
     assert_eq!(vectors(2), ["F- 1", "TF 1", "TT 1"]);
     assert_eq!(judged(&found[&2]), ["shown", "shown"]);
     assert_eq!(vectors(7), ["FF 1", "FT 1", "T- 1"]);
+    // What `count` is called looks like `operator!` to who searches symbols.
+    assert_eq!(vectors(11), ["F- 1", "TF 1", "TT 1"]);
     let optimised = [module(
         "a.cpp",
         TEMPLATE,

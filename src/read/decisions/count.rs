@@ -132,7 +132,7 @@ fn count_paths(
         }
     }
     let dag = &structure.paths.dag;
-    for ran in profile.ran(f, structure)? {
+    for ran in profile.executed_paths(f, structure)? {
         let path = dag.path(&ran.edges);
         let mut states = HashMap::new();
         for (block, succ) in list_choices(&path) {

@@ -7,6 +7,7 @@
 
 use super::wiring::{Target, Wiring};
 use crate::base::index::{BlockId, CfgEdge};
+use crate::base::names::readable_name;
 use crate::base::table::number_of;
 use crate::input::ir::{Decided, Site, Terminator};
 use crate::paths::dag::Order;
@@ -241,13 +242,14 @@ impl Function<'_> {
         let test = branch.decided.by.test.as_ref();
         let callee = test.and_then(|t| t.callee.as_deref()).unwrap_or_default();
         // `operator!` returns the opposite of the condition behind the negation.
-        let negates = !is_rust && callee.contains("ntEv") || is_rust && callee.contains("3not");
+        let callee = readable_name(callee);
+        let negates = callee.contains("operator!(") || callee.ends_with("Not>::not");
         // `while (!a)` tests the value of `!a`, where `if (!a)` tests `a`. A comparison with 0 looks like the former.
         let is_value_negated = is_negated && test.is_some_and(|t| t.negated);
         if is_value_negated && operand.text.contains("==") {
             return None;
         }
-        Some(!(negates && !operand.may_negate) != is_value_negated)
+        Some((negates && !operand.may_negate) == is_value_negated)
     }
 
     /// Whether the first successor of the last branch is the one for true, where that is on the value of the whole

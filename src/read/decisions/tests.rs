@@ -185,7 +185,7 @@ fn shown_conditions_are_those_of_the_definitions() {
                     deciding[i][(inputs >> i & 1) as usize] = true;
                 }
             }
-            for i in 0..n {
+            for (i, deciding) in deciding.iter().enumerate() {
                 let other = |a: &Vector, b: &Vector, j: usize| matches!((a.values[j], b.values[j]), (Some(a), Some(b)) if a != b);
                 let is_cause = all.iter().any(|a| {
                     all.iter().any(|b| {
@@ -201,7 +201,7 @@ fn shown_conditions_are_those_of_the_definitions() {
                     is_cause,
                     "{text} {i} {subset:b}"
                 );
-                let decides = deciding[i] == [true; 2];
+                let decides = *deciding == [true; 2];
                 assert_eq!(
                     masking.get(i) == Some(&true),
                     decides,

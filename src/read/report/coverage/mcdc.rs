@@ -46,7 +46,7 @@ impl Mcdc {
     ) -> Result<Mcdc> {
         let profile = paths.profile();
         scope.retain_admitted(profile, &mut functions);
-        let unselected: BTreeSet<FuncId> = profile.unselected().collect();
+        let unselected: BTreeSet<FuncId> = profile.unselected_functions().collect();
         functions.retain(|f| !unselected.contains(f));
         let count = |f: FuncId| {
             let entry = profile.entry(f);
