@@ -364,7 +364,7 @@ int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint3
     int failed = p3_file_claim(file, fd, block.size, offset);
     if (failed)
         return failed;
-    block.used = 1;
+    block.used = P3_BLOCK_BEGUN;
     failed = write_description(fd, m, &block, *offset);
     block.used = 0;
     if (!failed)

@@ -10,6 +10,8 @@
 /* First bytes of a file: \xff p3raw \xff and the version. It also tells the byte order. */
 #define P3_RAW_MAGIC UINT64_C(0xff7033726177ff07)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* First bytes of a block: p3block and a version. */
+/* In a block that is being written: many bits differ from what stands there later. */
+#define P3_BLOCK_BEGUN UINT64_C(0x7033626567756e5a)
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* First bytes of a chunk: p3chunk and a version. */
 #define P3_RAW_VERSION 12u /* The version of the format. */
 #define P3_RAW_LOST 1u /* Flag: counts were lost, because there was no memory or space. */
@@ -132,7 +134,8 @@ struct p3_raw_block {
     uint64_t counters_offset;
     /* module, area: number of counters, of 8 bytes; past: number of counters of an area */
     uint64_t n_counters;
-    /* arena: bytes from its beginning that were given to chunks; module, area: not 0: it is being written */
+    /* arena: bytes from its beginning that were given to chunks; module, area: 0, or P3_BLOCK_BEGUN while
+     * it is being written */
     uint64_t used;
     /* module, area: number of the distance at which a thread's counters were, 0 for the first thread's;
      * past: that of the block that the baseline belongs to */

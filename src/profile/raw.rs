@@ -244,9 +244,15 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         while let Some((found, block, mut crc)) = self.next_block(at, page)? {
             let end = found + block.size.get();
             let kind = block.kind.get();
-            if matches!(kind, format::MODULE | format::AREA) && block.used.get() != 0 {
-                at = end;
-                continue;
+            if matches!(kind, format::MODULE | format::AREA) {
+                match block.used.get() {
+                    0 => {}
+                    format::BLOCK_BEGUN => {
+                        at = end;
+                        continue;
+                    }
+                    _ => return Err(damaged("what a block says of its writing is wrong")),
+                }
             }
             let modules = match kind {
                 format::MODULE => vec![self.read_only_module(&block, found, end, &mut crc)?],

@@ -11,6 +11,8 @@ constants! {
     MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff07;
     /// First bytes of a block: p3block and a version.
     BLOCK_MAGIC "P3_BLOCK_MAGIC": u64 = 0x7033_626c_6f63_6b03;
+    /// In a block that is being written: many bits differ from what stands there later.
+    BLOCK_BEGUN "P3_BLOCK_BEGUN": u64 = 0x7033_6265_6775_6e5a;
     /// First bytes of a chunk: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
@@ -255,7 +257,8 @@ structures! {
         counters_offset: U64<O>,
         /// module, area: number of counters, of 8 bytes; past: number of counters of an area
         n_counters: U64<O>,
-        /// arena: bytes from its beginning that were given to chunks; module, area: not 0: it is being written
+        /// arena: bytes from its beginning that were given to chunks; module, area: 0, or P3_BLOCK_BEGUN while it is being
+        /// written
         used: U64<O>,
         /// module, area: number of the distance at which a thread's counters were, 0 for the first thread's; past: that
         /// of the block that the baseline belongs to

@@ -292,9 +292,11 @@ fn modules_that_are_side_by_side() {
 #[test]
 fn areas_that_are_being_written_are_passed_over() {
     let mut bytes = make_area();
-    write_bytes(&mut bytes, PAGE + 48, &[1]);
+    write_bytes(&mut bytes, PAGE + 48, &format::BLOCK_BEGUN.to_le_bytes());
     write_bytes(&mut bytes, PAGE + BLOCK_SIZE, &[0; 100]);
     assert!(parse(&bytes).unwrap().functions.is_empty());
+    write_bytes(&mut bytes, PAGE + 48, &1u64.to_le_bytes());
+    assert!(parse(&bytes).is_err());
 }
 
 #[test]

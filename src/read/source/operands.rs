@@ -210,6 +210,7 @@ fn extend(scanned: &Scanned, range: Range) -> Range {
                 None => break,
             },
             "(" | "[" => break,
+            "->" if !scanned.is_rust => start = before,
             _ if STOPS.contains(&word) || KEYWORDS.contains(&word) => break,
             _ if scanned.tokens[before].kind == TokenKind::Directive => break,
             _ => start = before,
