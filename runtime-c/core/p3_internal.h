@@ -443,6 +443,8 @@ P3_HIDDEN int p3_shift_is_entered(const struct p3_shift *shift);
 P3_HIDDEN uint64_t p3_shift_owned(void);
 /* The first of `modules` is going to be there. */
 P3_HIDDEN void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program);
+/* No counters are made at a shift from here on, until p3_shift_modules. */
+P3_HIDDEN void p3_shift_hold(void);
 /* The modules from `first` up to `end`, which begin the list, get counters at all shifts. */
 P3_HIDDEN void p3_shift_modules(struct p3_module *first, const struct p3_module *end);
 /* Makes as many as P3_THREADS_RESERVE says, for the first module; others follow. */

@@ -141,6 +141,7 @@ static void add_modules(struct p3_module *module) {
         m->flags |= P3_REGISTERED;
     if (before == NULL)
         start_process(first);
+    p3_shift_hold();
     modules = first;
     start(modules, before);
     p3_shift_modules(modules, before);

@@ -550,11 +550,18 @@ void p3_shift_start(struct p3_module *const *all_modules, const struct p3_module
     modules = all_modules;
     stack = (uintptr_t)__builtin_frame_address(0);
     make_first();
-    lock();
+}
+
+/* Threads start meanwhile, where a library is loaded: what they get at their shifts is whole, or nothing of it. */
+void p3_shift_hold(void) {
+    if (all != NULL)
+        lock();
+}
+
+static void add_part(void) {
     part = (struct part){.next = all->parts, .offset = &__p3_own_offset, .map = map_part, .unmap = unmap_part};
     all->parts = &part;
     __p3_own_offset = all->offset;
-    unlock();
 }
 
 /* A thread runs at the shift, which has no pages of this module: without some, its counts would be wild writes. */
@@ -593,7 +600,8 @@ static void map_later(struct p3_module *first, const struct p3_module *end, cons
 void p3_shift_modules(struct p3_module *first, const struct p3_module *end) {
     if (all == NULL)
         return;
-    lock();
+    if (end == NULL)
+        add_part();
     for (uint32_t i = 1; i < all->n; i++)
         map_later(first, end, &all->shifts[i]);
     unlock();
@@ -666,9 +674,10 @@ void p3_shift_end(void) {
         return;
     lock();
     struct part **p = &all->parts;
-    while (*p != &part)
+    while (*p != NULL && *p != &part)
         p = &(*p)->next;
-    *p = part.next;
+    if (*p != NULL)
+        *p = part.next;
     for (uint32_t i = 1; i < all->n; i++)
         unmap_part(&all->shifts[i]);
     unlock();
@@ -691,6 +700,7 @@ void p3_shift_enter(struct p3_shift *s) { (void)s; }
 int p3_shift_is_entered(const struct p3_shift *s) { return (void)s, 1; }
 uint64_t p3_shift_owned(void) { return 0; }
 void p3_shift_start(struct p3_module *const *modules, const struct p3_module *first, int in_program) { (void)modules, (void)first, (void)in_program; }
+void p3_shift_hold(void) {}
 void p3_shift_modules(struct p3_module *first, const struct p3_module *end) { (void)first, (void)end; }
 void p3_shift_reserve(void) {}
 int p3_shift_forked(void) { return 1; }

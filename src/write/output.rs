@@ -447,12 +447,14 @@ fn without_path(e: std::io::Error) -> std::io::Error {
     }
 }
 
-/// The runtime's sources without their ending, as they are linked into a program.
+/// The runtime's sources without their ending, as they are linked into a program. Those of shadows come first: of two
+/// weak functions the linker takes the first, and shadows watch more of `prctl` than the core does.
 pub(crate) fn runtime_objects(scheme: Scheme) -> impl Iterator<Item = &'static str> {
     let is_shadow = scheme.strategy().method == Method::Shadow;
-    let linked = RUNTIME
-        .iter()
-        .filter(move |(folder, name, _)| !name.contains('/') && (is_shadow || *folder != SHADOW));
+    let linked = RUNTIME.iter().filter(|(_, name, _)| !name.contains('/'));
+    let (of_shadows, others): (Vec<_>, Vec<_>) = linked.partition(|(folder, ..)| *folder == SHADOW);
+    let linked = of_shadows.into_iter().filter(move |_| is_shadow);
+    let linked = linked.chain(others);
     linked.filter_map(|(_, name, _)| name.strip_suffix(".c"))
 }
 

@@ -95,10 +95,12 @@ const CONTEXTS: [&str; 7] = [
     "while (EXPR) return 1; return 0;",
     "for (; EXPR;) return 1; return 0;",
     "int n = 0; do { if (n++) return 1; } while (EXPR); return 0;",
-    "int n = 0; EXPR ? n++ : n--; return n;",
+    "int n = 0; n = EXPR ? same(n) : same(3); return n;",
     "if (IF_MACRO(EXPR)) return 1; return 0;",
     "return EXPR;",
 ];
+/// That in which clang names places inside of the macro.
+const MACRO: usize = 5;
 /// The first context in which the value is used.
 const VALUE: usize = 6;
 
@@ -142,9 +144,9 @@ impl Case {
     }
 }
 
-/// A program with a function on a line of its own for each case, from line 2 on.
+/// A program with a function on a line of its own for each case, from line 3 on.
 fn program(cases: &[Case]) -> String {
-    let mut text = "#define IF_MACRO(x) x\n".to_string();
+    let mut text = "static int same(int n) { return n; }\n#define IF_MACRO(x) x\n".to_string();
     for (n, case) in cases.iter().enumerate() {
         let body = CONTEXTS[case.context].replace("EXPR", &case.expression.text());
         let _ = writeln!(text, "static int f{n}(unsigned b) {{ {body} }}");
@@ -203,7 +205,7 @@ fn vectors_of_random_expressions_are_those_of_their_inputs() {
     let found = decisions(&profile, "--mcdc");
     for (n, case) in cases.iter().enumerate() {
         let text = case.expression.text();
-        let decision = &found[&(n as u64 + 2)];
+        let decision = &found[&(n as u64 + 3)];
         let shown = case.shown();
         let judged = judged(decision);
         if case.context >= VALUE {
@@ -292,9 +294,10 @@ fn shown_conditions_are_those_of_clang() {
     );
     let mut compared = 0;
     for (n, case) in cases.iter().enumerate() {
-        let (line, text) = (n as u64 + 2, case.expression.text());
+        let (line, text) = (n as u64 + 3, case.expression.text());
         let Some(expected) = clang.get(&line) else {
-            assert!(case.expression.nests_negation(true), "{line}: {text}");
+            let is_known = case.context == MACRO || case.expression.nests_negation(true);
+            assert!(is_known, "{line}: {text}");
             continue;
         };
         let judged = judged(&ours[&line]);

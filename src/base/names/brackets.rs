@@ -53,10 +53,15 @@ pub(super) fn ends_with_operator(text: &str) -> bool {
     before.is_some_and(|b| !b.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// What an operator's name that is read as brackets begins with: `<<` of `<< <char>`, `->` of `->*`.
+/// What operators' names that are read as brackets begin with, the longest first.
+const SIGNS: [&str; 16] = [
+    "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "->", "-=", "--", "<", ">", "=", "-", "",
+];
+
+/// What an operator's name that is read as brackets begins with: `<<` of `<< <char>`, `->` of `->*`, `>>` of `>><char>`.
 pub(super) fn leading_signs(text: &str) -> &str {
-    let end = text.find(|c| !"<>=-".contains(c)).unwrap_or(text.len());
-    &text[..end]
+    let signs = SIGNS.into_iter().find(|signs| text.starts_with(signs));
+    &text[..signs.map_or(0, str::len)]
 }
 
 /// The byte of the bracket that closes the one at the beginning, or the end. Linear.
@@ -100,6 +105,8 @@ mod tests {
             ("std::operator<< <char>(int)", "std::operator<< "),
             ("A::operator->*()::{lambda()#1}::x", "A::operator->*::::x"),
             ("operator<=>(int)", "operator<=>"),
+            ("std::operator>><char, a<b> >(int)", "std::operator>>"),
+            ("operator==<a::b>::c", "operator==::c"),
             ("A::operator()(int) const", "A::operator const"),
             ("a::binary_operator<int>::f", "a::binary_operator::f"),
             ("a)>]::b", "a::b"),

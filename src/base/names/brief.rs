@@ -400,6 +400,14 @@ mod tests {
             ("_ZZ4mainENK3$_1clEv", "main::{lambda#2}"),
             ("_ZZN1AaSERKS_ENKUlT_E_clIiEEDaS1_", "operator=::{lambda#1}"),
             ("_ZlsRSoi", "operator<<"),
+            (
+                "_ZStrsIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE",
+                "std::operator>>",
+            ),
+            (
+                "_ZSteqIcSt11char_traitsIcESaIcEEbRKNSt7__cxx1112basic_stringIT_T0_T1_EEPKS5_",
+                "std::operator==",
+            ),
             ("_ZN1AptEv", "A::operator->"),
             ("_Z15binary_operatorIiEvv", "binary_operator"),
             ("_ZZN1AlsEiENKUlvE_clEv", "operator<<::{lambda#1}"),

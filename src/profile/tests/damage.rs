@@ -94,7 +94,11 @@ fn every_flipped_bit() {
         ("strings", raw::HEADER_SIZE..text, &[Refused]),
         ("nothing", text..module, &[Same]),
         ("module", module..module + 48, &[Refused]),
-        ("whether it was written", module + 48..module + 56, &[Refused]),
+        (
+            "whether it was written",
+            module + 48..module + 56,
+            &[Refused],
+        ),
         ("shift and checksum", module + 56..records, &[Refused]),
         ("records", records..records_end, &[Refused]),
         ("nothing", records_end..records_end + 64, &[Same]),

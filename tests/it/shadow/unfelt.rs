@@ -1,6 +1,8 @@
 //! What is open, what is pending and what is filtered is the program's alone: nobody feels shadows by it.
 
 use super::{Program, behaviour, files};
+use crate::support::{llvm, run};
+use std::process::Command;
 
 /// Runs a mode natively and with as many shadows as there can be: what both do is the same. The number of shadows.
 fn compare(program: &Program, mode: &str, rounds: &str) -> u64 {
@@ -64,6 +66,25 @@ fn filtered_program_is_not_killed() {
         let said = "nothing is known of what ran behind a filter of system calls (seccomp): shadows of 1 process ended \
                     there";
         assert!(text.contains(said), "{text}");
+    }
+}
+
+/// Linked as users link it, where threads are watched as well.
+#[test]
+fn filtered_program_of_a_makefile_is_not_killed() {
+    let dir = crate::support::folder();
+    let program = Program::new("open.c", &["-O1"], dir.path());
+    let mut make = Command::new("make");
+    make.arg("-sC").arg(dir.path().join("out"));
+    let compiler = format!("CC={}", llvm("clang").display());
+    run(make.arg("bin/copy-0").arg(compiler));
+    let program = Program {
+        shadowed: dir.path().join("out/bin/copy-0"),
+        ..program
+    };
+    for mode in ["strict", "filter"] {
+        compare(&program, mode, "60");
+        assert_eq!(program.shown(mode)["filtered"], 1, "{mode}");
     }
 }
 

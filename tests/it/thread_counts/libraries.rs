@@ -89,6 +89,29 @@ fn threads_in_library_that_is_opened_and_closed_lose_nothing() {
     }
 }
 
+/// A thread that begins while a library registers has all of the library's counters, or none of them: it is another
+/// thread's turn to map them.
+#[test]
+fn libraries_that_are_loaded_while_threads_begin_lose_nothing() {
+    let lines = "for n in 1 2 3; do $CC -O1 -g -DLIBRARY -DN=$n -shared -fPIC loads.c -o libloads$n.so; done
+        $CC -O1 -g loads.c -o loads -pthread";
+    let built = Built::new(&["-k", "1", "--scheme", "sbl"], lines);
+    let names = [1, 2, 3].map(|n| built.dir.join(format!("libloads{n}.so")));
+    let names = names.map(|n| n.display().to_string()).join(" ");
+    let (threads, times) = (5, 20);
+    for _ in 0..size(4, 30) {
+        let session = Session::new(&built, "loads");
+        session.run(&format!("{threads} {times} {names}"));
+        let called = |counts: &super::Counts| -> u64 {
+            let of_it = counts.iter().filter(|(path, _)| path.starts_with("step "));
+            of_it.map(|(_, n)| n).sum()
+        };
+        let profiles = session.merge(&[]);
+        let sum: u64 = profiles.values().map(|p| called(&p.counts)).sum();
+        assert_eq!(sum, threads * times);
+    }
+}
+
 /// The host is not rewritten: it starts threads of which the library's runtime is not told.
 #[test]
 fn threads_of_native_host_are_counted_or_the_library_is_not_ok() {
