@@ -15,7 +15,7 @@ enum { MOST = 64, OTHERS = 4 };
 static int times, libraries;
 static char **names;
 
-static void *do_little(void *n) { return *(int *)n % 2 != 0 ? n : NULL; }
+static void *walk(void *n) { return *(int *)n % 2 != 0 ? n : NULL; }
 
 static void *load(void *number) {
     for (int i = 0; i < times; i++) {
@@ -28,7 +28,7 @@ static void *load(void *number) {
         call(i);
         pthread_t others[OTHERS];
         int started = 0;
-        while (started < OTHERS && pthread_create(&others[started], NULL, do_little, &i) == 0)
+        while (started < OTHERS && pthread_create(&others[started], NULL, walk, &i) == 0)
             started++;
         dlclose(library);
         while (started > 0)
