@@ -30,7 +30,7 @@ pub(crate) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
     }
     let scratch = Scratch::new().map_err(|e| Error::write(std::env::temp_dir(), e))?;
     let input = StandardInput::capture(line.reads_stdin(), scratch.path())?;
-    if let Some(source) = staged::find_source(line, compiler) {
+    if let Some(source) = staged::find_source(given, compiler) {
         let (lines, object) = (adds_lines(given, source), &line.objects()[0]);
         match staged::compile(compiler, given, lines, &input, object, scratch.path())? {
             Ended::Refused(status) => return Ok(status),

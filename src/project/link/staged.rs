@@ -9,8 +9,9 @@ use crate::project::cc::Given;
 use crate::project::cc::arguments::CommandLine;
 use crate::project::cc::clang::Compiler;
 use crate::project::cc::word::Word;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 /// The option of `-cc1` by which code is made of bitcode that was optimised before.
 pub(crate) const OPTIMISED: &str = "-disable-llvm-passes";
@@ -27,8 +28,8 @@ pub(super) enum Ended {
 }
 
 /// Beginnings of options for which one step is needed: clang writes a file named by the object, or makes no bitcode of
-/// its own, or the caller says what clang's inner command is.
-const WHOLE: [&str; 22] = [
+/// its own, or the caller says what clang's inner command is, or code goes through an assembler.
+const WHOLE: [&str; 24] = [
     "--coverage",
     "--offload",
     "--save-temps",
@@ -40,6 +41,7 @@ const WHOLE: [&str; 22] = [
     "-coverage",
     "-emit",
     "-fmodule",
+    "-fno-integrated-as",
     "-foptimization-record",
     "-fopenmp-targets",
     "-fprebuilt-module",
@@ -50,6 +52,7 @@ const WHOLE: [&str; 22] = [
     "-ftime-",
     "-gsplit-dwarf",
     "-index-store-path",
+    "-no-integrated-as",
     "-save-temps",
 ];
 
@@ -57,8 +60,9 @@ const WHOLE: [&str; 22] = [
 const ENDINGS: [&str; 9] = ["C", "c", "cc", "cp", "cpp", "cxx", "c++", "i", "ii"];
 const LANGUAGES: [&str; 4] = ["c", "c++", "cpp-output", "c++-cpp-output"];
 
-/// The only source of a command line, if two steps make of it what one makes.
-pub(super) fn find_source<'a>(line: &'a CommandLine, compiler: &Compiler) -> Option<&'a Word> {
+/// The only source of what was given, if two steps make of it what one makes.
+pub(super) fn find_source<'a>(given: &'a Given, compiler: &Compiler) -> Option<&'a Word> {
+    let line = &given.line;
     let is_source = |w: &&Word| matches!(w, Word::Source { .. });
     let mut sources = line.words.iter().filter(is_source);
     let source = sources.next().filter(|_| sources.next().is_none())?;
@@ -72,7 +76,10 @@ pub(super) fn find_source<'a>(line: &'a CommandLine, compiler: &Compiler) -> Opt
             ending.is_some_and(|e| ENDINGS.contains(&e))
         }
     };
-    let is_whole = WHOLE.iter().any(|o| line.has_option_with_prefix(o));
+    // clang takes `--output=FILE`, and writes elsewhere.
+    let is_long = |word: &String| word.starts_with("--output");
+    let is_whole =
+        given.words.iter().any(is_long) || WHOLE.iter().any(|o| line.has_option_with_prefix(o));
     // ccache knows what it has seen by the command, and bitcode as input it does not take.
     (is_known && !is_whole && !compiler.has_launcher()).then_some(source)
 }
@@ -90,6 +97,12 @@ pub(super) fn compile(
     let line = &given.line;
     let bitcode = work.join("optimised.bc");
     let mut first = compiler.command();
+    // What it prints is not to be seen twice if one step is needed after all, so it is not clang's to look for colours.
+    first.args(
+        std::io::stderr()
+            .is_terminal()
+            .then_some("-fcolor-diagnostics"),
+    );
     first.args(lines.then_some(LINES));
     // In another order of uses, code generation places instructions in another one.
     first.args(["-Xclang", "-emit-llvm-bc", "-Xclang", "-emit-llvm-uselists"]);
@@ -97,22 +110,29 @@ pub(super) fn compile(
     first.args(dependency_options(line, object));
     let is_kept = |w: &&Word| !matches!(w, Word::Output(_));
     first.args(line.words.iter().filter(is_kept).flat_map(Word::arguments));
-    let status = first.stdin(input.open()?).status();
-    let status = compiler.status_of_run(status)?;
+    first.stdin(input.open()?).stderr(Stdio::piped());
+    let run = first.spawn().and_then(Child::wait_with_output);
+    let run = run.map_err(|e| compiler.run_error(&e))?;
+    let status = compiler.status_of_run(Ok(run.status))?;
+    // Whoever reads it may be gone.
+    let print = || drop(std::io::stderr().write_all(&run.stderr));
     if status != 0 {
+        print();
         return Ok(Ended::Refused(status));
     }
     let mut second = compiler.command();
     second.args(line.code_options());
+    // The first step has said so.
+    second.arg("-Wno-unknown-warning-option");
     second.args(EMBED).args(["-Xclang", OPTIMISED]);
     second.args(["-c", "-x", "ir"]).arg(&bitcode);
-    let run = second.arg("-o").arg(object).stdin(Stdio::null()).output();
-    let is_made = run.is_ok_and(|run| run.status.success() && run.stderr.is_empty());
-    Ok(if is_made {
-        Ended::Made
-    } else {
-        Ended::Unfinished
-    })
+    let made = second.arg("-o").arg(object).stdin(Stdio::null()).output();
+    let is_made = made.is_ok_and(|run| run.status.success() && run.stderr.is_empty());
+    if !is_made {
+        return Ok(Ended::Unfinished);
+    }
+    print();
+    Ok(Ended::Made)
 }
 
 /// The options by which the rules that clang writes for make name `object`, and lie beside it, as without `-o`
