@@ -69,6 +69,9 @@ static inline uint64_t p3_round_up(uint64_t n, uint64_t unit) { return (n + unit
 /* In a module's flags, the runtime's: it is in the list; its counters are those of an area before it. */
 enum { P3_REGISTERED = 1 << 16, P3_IN_AREA = 1 << 17 };
 
+/* Whether nothing of it is left to write: it counts in the profile, or its area has its counters. */
+static inline int p3_is_kept(const struct p3_module *m) { return m->live || (m->flags & P3_IN_AREA) != 0; }
+
 static inline int p3_is_same_program(const struct p3_module *a, const struct p3_module *b) {
     return memcmp(a->program, b->program, sizeof a->program) == 0 && a->copy == b->copy;
 }
@@ -362,8 +365,8 @@ P3_HIDDEN struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned 
 P3_HIDDEN void p3_arena_restart(void);
 /* Gives a table, which is empty, the levels that earlier processes filled. */
 P3_HIDDEN void p3_arena_levels(struct p3_table *table);
-/* The same for those tables of modules, from `first` up to `end`, that are empty; maps what their first levels take where
- * there are none, and `more` bytes. */
+/* Gives tables of modules, from `first` up to `end`, that are empty the levels that earlier processes filled; maps what
+ * their first levels take where there are none, and `more` bytes. */
 P3_HIDDEN void p3_arena_tables(struct p3_module *first, const struct p3_module *end, uint64_t more);
 /* Whether a level was made before there was a file. */
 P3_HIDDEN int p3_arena_in_memory(const struct p3_slot *slots);

@@ -208,7 +208,7 @@ void p3_live_start(const struct p3_module *first) {
 }
 
 void p3_live_module(struct p3_module *m) {
-    if (live.header == NULL || m->live || (m->flags & P3_IN_AREA) != 0)
+    if (live.header == NULL || p3_is_kept(m))
         return;
     int failed = go_live(m, NULL, 1);
     if (failed)

@@ -167,7 +167,7 @@ void __p3_register(struct p3_module *module) {
 static int is_unsaved(void) {
     int unsaved = p3_arena_is_unsaved() || p3_hot_is_unsaved();
     for (struct p3_module *m = modules; m != NULL; m = m->next)
-        unsaved |= !m->live && (m->flags & P3_IN_AREA) == 0;
+        unsaved |= !p3_is_kept(m);
     return unsaved;
 }
 
@@ -178,7 +178,7 @@ struct destination {
 
 static int store_module(const struct p3_module *m, uint32_t shift, int64_t distance, void *to) {
     const struct destination *d = to;
-    return m->live || (m->flags & P3_IN_AREA) != 0 ? 0 : p3_file_module(d->file, d->fd, m, shift, p3_counters_at(m, distance));
+    return p3_is_kept(m) ? 0 : p3_file_module(d->file, d->fd, m, shift, p3_counters_at(m, distance));
 }
 
 /* Writes to `file` what is only in memory; an errno. */

@@ -62,10 +62,10 @@ impl Program {
     pub fn find() -> Result<Option<Program>, String> {
         match std::env::var_os(VARIABLE) {
             Some(name) if name == "none" => Ok(None),
-            Some(name) if !name.is_empty() => Program::read(Path::new(&name)).map(Some),
+            Some(name) if !name.is_empty() => Program::find_named(Path::new(&name)).map(Some),
             _ => Ok(["z3", "cvc5"]
                 .into_iter()
-                .find_map(|name| Program::read(Path::new(name)).ok())),
+                .find_map(|name| Program::find_named(Path::new(name)).ok())),
         }
     }
 
@@ -73,11 +73,7 @@ impl Program {
     ///
     /// # Errors
     /// It is none that is known.
-    pub fn named(name: &str) -> Result<Program, String> {
-        Program::read(Path::new(name))
-    }
-
-    fn read(path: &Path) -> Result<Program, String> {
+    pub fn find_named(path: &Path) -> Result<Program, String> {
         let problem = |what: &dyn std::fmt::Display| {
             format!(
                 "{VARIABLE}={}: {what}; name z3, cvc5 or none",

@@ -22,7 +22,7 @@ const MOST: usize = 40;
 /// The solver that tests ask.
 fn solver() -> Program {
     // `P3_SOLVER` is `none` for tests, so that all others are the same with a solver and without.
-    Program::named("z3").expect("z3 is installed: make setup-tests")
+    Program::find_named(Path::new("z3")).expect("z3 is installed: make setup-tests")
 }
 
 /// By function: how many paths ran, how many of others are refuted, and how many others were judged. None that ran is

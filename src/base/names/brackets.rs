@@ -54,11 +54,12 @@ pub(super) fn ends_with_operator(text: &str) -> bool {
 }
 
 /// What operators' names that are read as brackets begin with, the longest first.
-const SIGNS: [&str; 16] = [
-    "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "->", "-=", "--", "<", ">", "=", "-", "",
+const SIGNS: [&str; 15] = [
+    "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "->", "-=", "--", "<", ">", "=", "-",
 ];
 
-/// What an operator's name that is read as brackets begins with: `<<` of `<< <char>`, `->` of `->*`, `>>` of `>><char>`.
+/// What an operator's name that is read as brackets begins with: `<<` of `<< <char>`, `->` of `->*`, `>>` of
+/// `>><char>`.
 pub(super) fn leading_signs(text: &str) -> &str {
     let signs = SIGNS.into_iter().find(|signs| text.starts_with(signs));
     &text[..signs.map_or(0, str::len)]

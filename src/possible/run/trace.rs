@@ -69,28 +69,26 @@ impl Run<'_> {
 
     /// Records that a condition is true, or false.
     pub(super) fn record_condition(&mut self, condition: Term, wanted: bool) {
-        if self.mode == Mode::Fold {
-            return;
-        }
-        let condition = if wanted {
-            condition
-        } else {
-            self.terms.not(condition)
-        };
-        self.trace.conditions.push(condition);
+        let recorded = self.choose_sense(condition, wanted);
+        self.trace.conditions.extend(recorded);
     }
 
     /// Records that a condition held before the path began.
     pub(super) fn assume_condition(&mut self, condition: Term, wanted: bool) {
+        let recorded = self.choose_sense(condition, wanted);
+        self.trace.assumptions.extend(recorded);
+    }
+
+    /// What a solver is told of a condition that is true, or false. `None` where none is asked.
+    fn choose_sense(&mut self, condition: Term, wanted: bool) -> Option<Term> {
         if self.mode == Mode::Fold {
-            return;
+            return None;
         }
-        let condition = if wanted {
+        Some(if wanted {
             condition
         } else {
             self.terms.not(condition)
-        };
-        self.trace.assumptions.push(condition);
+        })
     }
 
     /// Records that a term is one of some values, or none of them.

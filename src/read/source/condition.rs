@@ -143,6 +143,14 @@ impl<'a> Scanned<'a> {
         (whole, inside + 1)
     }
 
+    /// What stands inside of brackets that are around all of a range.
+    pub(super) fn find_inside(&self, range: &Range) -> Option<Range> {
+        let is_bracketed = range.len() > 2
+            && self.word(range.start) == "("
+            && self.closing_of(range.start) == Some(range.end - 1);
+        is_bracketed.then(|| range.start + 1..range.end - 1)
+    }
+
     /// The token that begins at byte `offset`.
     pub(super) fn token(&self, offset: usize) -> Option<usize> {
         self.tokens.binary_search_by_key(&offset, |t| t.start).ok()
@@ -438,11 +446,15 @@ impl<'a> Scanned<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    /// The conditions that a branch at `^` in a text, which is not part of it, may be on.
-    fn all_at(marked: &str, is_rust: bool) -> Option<(String, Option<String>)> {
+    /// What `find` finds in a text at the byte of `^`, which is not part of it.
+    pub(in super::super) fn find_at_mark<T>(
+        marked: &str,
+        is_rust: bool,
+        find: impl FnOnce(&Scanned, usize) -> T,
+    ) -> T {
         let offset = marked.find('^').expect("a mark");
         let text = marked.replacen('^', "", 1);
         let scanned = Scanned {
@@ -450,9 +462,16 @@ mod tests {
             tokens: &Tokens::read(&text),
             is_rust,
         };
-        let meanings = scanned.find_meanings(offset)?;
-        let last = meanings.last.map(|(range, _)| scanned.text_of(range));
-        Some((scanned.text_of(meanings.first), last))
+        find(&scanned, offset)
+    }
+
+    /// The conditions that a branch at `^` may be on.
+    fn all_at(marked: &str, is_rust: bool) -> Option<(String, Option<String>)> {
+        find_at_mark(marked, is_rust, |scanned, offset| {
+            let meanings = scanned.find_meanings(offset)?;
+            let last = meanings.last.map(|(range, _)| scanned.text_of(range));
+            Some((scanned.text_of(meanings.first), last))
+        })
     }
 
     /// The first of them.

@@ -150,13 +150,10 @@ fn without_negations(scanned: &Scanned, mut range: Range) -> (Range, bool) {
             range = rest;
             continue;
         }
-        let whole = scanned.word(range.start) == "("
-            && scanned.closing_of(range.start) == Some(range.end - 1)
-            && range.len() > 2;
-        if !whole {
+        let Some(inside) = scanned.find_inside(&range) else {
             return (range, negated);
-        }
-        range = range.start + 1..range.end - 1;
+        };
+        range = inside;
     }
 }
 

@@ -4,11 +4,8 @@ use super::condition::{Range, Scanned};
 
 /// The value of a literal with a sign, or of a word that means 0 or 1 in some language, in brackets or not.
 pub(super) fn literal(scanned: &Scanned, mut range: Range) -> Option<i128> {
-    while range.len() > 2
-        && scanned.word(range.start) == "("
-        && scanned.closing_of(range.start) == Some(range.end - 1)
-    {
-        range = range.start + 1..range.end - 1;
+    while let Some(inside) = scanned.find_inside(&range) {
+        range = inside;
     }
     let minus = range.len() == 2 && scanned.word(range.start) == "-";
     if range.len() != 1 && !minus {

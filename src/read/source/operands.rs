@@ -80,7 +80,7 @@ pub(super) struct Parsed {
     pub leaves: Vec<Range>,
     /// All of it.
     pub whole: Range,
-    /// The same with brackets around all of it.
+    /// All of it, with brackets around it.
     outer: Range,
 }
 
@@ -169,12 +169,9 @@ fn find_whole(scanned: &Scanned, mut range: Range) -> Range {
 
 /// An expression without brackets around all of it.
 fn strip_groups(scanned: &Scanned, mut range: Range) -> Range {
-    while range.len() > 2
-        && scanned.word(range.start) == "("
-        && scanned.closing_of(range.start) == Some(range.end - 1)
-        && scanned.word(range.start + 1) != "{"
-    {
-        range = range.start + 1..range.end - 1;
+    let groups = |inside: &Range| scanned.word(inside.start) != "{";
+    while let Some(inside) = scanned.find_inside(&range).filter(groups) {
+        range = inside;
     }
     range
 }
@@ -310,11 +307,7 @@ fn parse(scanned: &Scanned, range: Range, leaves: &mut Vec<Range>, depth: usize)
         let inner = parse(scanned, range.start + 1..range.end, leaves, depth + 1)?;
         return Some(Tree::Not(Box::new(inner)));
     }
-    let is_group = scanned.word(range.start) == "("
-        && scanned.closing_of(range.start) == Some(range.end - 1)
-        && range.len() > 2;
-    if is_group {
-        let inner = range.start + 1..range.end - 1;
+    if let Some(inner) = scanned.find_inside(&range) {
         let stops = |i: usize| STOPS.contains(&scanned.word(i));
         let is_block = scanned.word(inner.start) == "{";
         if !is_block && !scanned.tokens_outside_brackets(inner.clone()).any(stops) {
@@ -340,11 +333,11 @@ fn is_unary(scanned: &Scanned, range: Range) -> bool {
 /// Whether a choice between values stands in a condition, in brackets that only group at most.
 fn has_choice(scanned: &Scanned, range: Range) -> bool {
     let mut outer = scanned.tokens_outside_brackets(range.clone());
-    let groups =
-        scanned.word(range.start) == "(" && scanned.closing_of(range.start) == Some(range.end - 1);
     let is_try = |i: usize| scanned.is_rust && scanned.word(i) == "?";
     outer.any(|i| scanned.word(i) == "?" && !is_try(i))
-        || groups && range.len() > 2 && has_choice(scanned, range.start + 1..range.end - 1)
+        || scanned
+            .find_inside(&range)
+            .is_some_and(|inside| has_choice(scanned, inside))
 }
 
 /// The value of a condition that is a literal, or a word for one.

@@ -1,18 +1,13 @@
-use super::super::brackets::Tokens;
+use super::super::condition::tests::find_at_mark;
 use super::*;
 
 /// The expression that a branch at `^` decides a part of, as its tree has it, and its conditions.
 fn find(marked: &str, is_rust: bool) -> Option<(String, Vec<String>)> {
-    let offset = marked.find('^').expect("a mark");
-    let text = marked.replacen('^', "", 1);
-    let scanned = Scanned {
-        text: &text,
-        tokens: &Tokens::read(&text),
-        is_rust,
-    };
-    let joined = describe_in_text(&scanned, &find_at(&scanned, offset)?);
-    let texts = joined.operands.into_iter().map(|o| o.text).collect();
-    Some((joined.tree.map_or("–".into(), |t| write_tree(&t)), texts))
+    find_at_mark(marked, is_rust, |scanned, offset| {
+        let joined = describe_in_text(scanned, &find_at(scanned, offset)?);
+        let texts = joined.operands.into_iter().map(|o| o.text).collect();
+        Some((joined.tree.map_or("–".into(), |t| write_tree(&t)), texts))
+    })
 }
 
 /// Conditions by number, `!`, and brackets around what is joined.
