@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Modules whose counters lie side by side: an area, which is mapped, written and left as one. To the rest of the runtime
- * it is a module without tables, before its modules in the list; these have no counters then.
+/* Modules whose counters lie side by side: an area, which is mapped, written and left as one. To the rest of the
+ * runtime it is a module without tables, before its modules in the list; these have no counters then.
  *
  * Each module names itself in a section of its link, and has whole pages of counters in another. Linkers put such
  * sections together, so that a link has one area; where it has several, or a module has no name there, it costs a few

@@ -357,8 +357,8 @@ static int write_description(int fd, const struct p3_module *m, const struct p3_
     return failed ? failed : write_gathered(&g);
 }
 
-/* A process may be killed while it writes. The header comes first, and with it whoever reads the file passes over the block,
- * until a word in it tells that all is written. The counters behind it are zero. */
+/* A process may be killed while it writes. The header comes first, and with it whoever reads the file passes over the
+ * block, until a word in it tells that all is written. The counters behind it are zero. */
 int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint32_t shift, uint64_t *offset) {
     struct p3_raw_block block = p3_block_at(m, shift);
     int failed = p3_file_claim(file, fd, block.size, offset);

@@ -423,7 +423,7 @@ impl UnionInProgress {
         let f = self.functions.next_key();
         self.places.insert(f, &entry);
         self.functions.push(Sum::default());
-        self.manifest.functions.push(counted_by_one_copy(entry));
+        self.manifest.functions.push(make_whole_entry(entry));
         f
     }
 
@@ -438,7 +438,7 @@ impl UnionInProgress {
         self.places.insert_bodies(f, &other);
         let entry = &mut self.manifest.functions[f];
         if entry.status.is_skipped() && !other.status.is_skipped() {
-            let profiled = counted_by_one_copy(FunctionEntry {
+            let profiled = make_whole_entry(FunctionEntry {
                 // These are of this union already.
                 calls: std::mem::take(&mut entry.calls),
                 unit: entry.unit,
@@ -572,7 +572,7 @@ fn join_calls(
 }
 
 /// A function that one copy profiles whole.
-fn counted_by_one_copy(entry: FunctionEntry) -> FunctionEntry {
+fn make_whole_entry(entry: FunctionEntry) -> FunctionEntry {
     let share = if entry.status.is_skipped() {
         ShareEntry::Nothing
     } else {

@@ -242,7 +242,11 @@ impl Folder {
         name: &str,
         fill: impl FnOnce(&mut File) -> std::io::Result<()>,
     ) -> Result<()> {
-        write_by_rename(&self.add_to_list(name)?, fill, &mut listed_temporary(name))
+        write_by_rename(
+            &self.add_to_list(name)?,
+            fill,
+            &mut name_listed_temporary(name),
+        )
     }
 
     /// Enters a file that is going to be written in the list; its path.
@@ -277,7 +281,7 @@ impl Folder {
             file.flush()
         };
         let path = self.add_to_list(MANIFEST)?;
-        stage_file(&path, fill, &mut listed_temporary(MANIFEST)).map(StagedManifest)
+        stage_file(&path, fill, &mut name_listed_temporary(MANIFEST)).map(StagedManifest)
     }
 
     /// Writes the sorted list and, last of all, the manifest.
@@ -382,18 +386,18 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
         return std::fs::write(path, bytes).map_err(|e| Error::write(path, e));
     }
     let fill = |file: &mut File| file.write_all(bytes);
-    write_by_rename(path, fill, &mut unlisted_temporary())
+    write_by_rename(path, fill, &mut name_unlisted_temporary())
 }
 
 /// The temporary name of a file that is on no list.
-fn unlisted_temporary() -> tempfile::Builder<'static, 'static> {
+fn name_unlisted_temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".p3-");
     builder
 }
 
 /// The temporary name of a file of the list, by which it is deleted after a crash.
-fn listed_temporary(name: &str) -> tempfile::Builder<'_, 'static> {
+fn name_listed_temporary(name: &str) -> tempfile::Builder<'_, 'static> {
     let file = name.rsplit('/').next().unwrap_or(name);
     let mut builder = tempfile::Builder::new();
     builder.prefix(file).suffix(list::PART).rand_bytes(0);

@@ -423,7 +423,8 @@ fn mcdc_is_a_measure_and_a_column() {
 #[test]
 fn records_of_lcov_are_groups_of_their_lines() {
     let dir = folder();
-    let source = "int main(int a, char **b) { return (a > 1 && b ? 2 : 3) + (b || a ? 1 : 0) + (a > 2 || b || a > 5 ? 1 : 0) > 99; }\n";
+    let source = "int main(int a, char **b) { return (a > 1 && b ? 2 : 3) + (b || a ? 1 : 0) \
+                  + (a > 2 || b || a > 5 ? 1 : 0) > 99; }\n";
     let modules = [module("a.c", source, &["-O0", "-g"], dir.path())];
     let profile = run_and_profile(&modules, &[], 1, &[], dir.path());
     let mut command = Command::new(PROF);

@@ -20,7 +20,7 @@ impl Run<'_> {
     ) -> Result<Value, Stop> {
         match callee {
             Callee::Body(function) if self.can_be_executed(*function, arguments) => {
-                let given = self.given(*function, arguments);
+                let given = self.convert_arguments(*function, arguments);
                 if self.code.functions[*function].blocks.len() == 1 {
                     return self.execute_in_place(*function, given, bits);
                 }
@@ -85,7 +85,7 @@ impl Run<'_> {
     }
 
     /// What a function gets as its parameters.
-    fn given(&mut self, function: usize, arguments: &[Operand]) -> Vec<Value> {
+    fn convert_arguments(&mut self, function: usize, arguments: &[Operand]) -> Vec<Value> {
         let kinds = &self.code.functions[function].kinds;
         let given = arguments.iter().zip(kinds).map(|(argument, kind)| {
             let value = self.operand(argument);

@@ -76,7 +76,7 @@ impl<'a> Describer<'a> {
     fn type_of(&self, leaf: Term) -> TypeId {
         match self.trace.origins.get(&leaf) {
             Some(Origin::Value(local)) => {
-                let named = self.named(*local).filter(|n| !n.is_address);
+                let named = self.find_name(*local).filter(|n| !n.is_address);
                 named.map_or(0, |n| n.ty)
             }
             Some(Origin::Memory { address, size, .. }) => {
@@ -86,7 +86,7 @@ impl<'a> Describer<'a> {
         }
     }
 
-    fn named(&self, local: Local) -> Option<&'a Named> {
+    fn find_name(&self, local: Local) -> Option<&'a Named> {
         let function = &self.code.functions[self.question.function];
         function.names.get(&local)
     }
@@ -142,7 +142,7 @@ impl<'a> Describer<'a> {
         match self.trace.origins.get(&leaf)? {
             Origin::Value(local) => {
                 let named = self
-                    .named(*local)
+                    .find_name(*local)
                     .filter(|n| !n.is_address && n.offset == 0)?;
                 self.setting_of(None, named.name.clone(), value)
             }
@@ -177,7 +177,7 @@ impl<'a> Describer<'a> {
 
     /// A parameter, or a value from before a loop: a struct that is passed in a register has several.
     fn parameter(&self, local: Local, bits: u32, value: u64) -> Option<Vec<Setting>> {
-        let named = self.named(local).filter(|n| !n.is_address)?;
+        let named = self.find_name(local).filter(|n| !n.is_address)?;
         let types = &self.code.types;
         let setting = |path: &str, value: String| Setting {
             when: When::Start,
@@ -226,11 +226,11 @@ impl<'a> Describer<'a> {
             }
             // Of the path's own function.
             (Node::Room(number), _) if number >> 24 == 1 => {
-                let named = self.named((number & 0xff_ffff) as Local)?;
+                let named = self.find_name((number & 0xff_ffff) as Local)?;
                 return object(named).filter(|_| named.is_address);
             }
             (_, Some(Origin::Value(local))) => {
-                let named = self.named(*local)?;
+                let named = self.find_name(*local)?;
                 if named.is_address {
                     return object(named);
                 }

@@ -33,7 +33,7 @@ fn back_edges(dag: &Dag) -> Vec<CfgEdge> {
 }
 
 /// What a profile of paths holds of these walks.
-fn of_paths(s: &Structure, walks: &[Walk]) -> Flow {
+fn flow_of_paths(s: &Structure, walks: &[Walk]) -> Flow {
     let dag = &s.paths.dag;
     let ends = back_edges(dag);
     let mut counts = dag.by_edge(0);
@@ -130,7 +130,7 @@ proptest! {
     ) {
         let walks: Vec<Walk> = choices.iter().filter_map(|c| walk(&graph, c)).collect();
         let s = structure(&graph);
-        let flow = of_paths(&s, &walks);
+        let flow = flow_of_paths(&s, &walks);
         let mut executed = Executed::from_exact(&flow);
         executed.add_left(&s, &flow, Processes::default());
         check_bounds(&s, &executed, &walks)?;

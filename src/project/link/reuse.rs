@@ -127,8 +127,8 @@ fn hash_all<'a>(hash: &mut blake3::Hasher, parts: impl IntoIterator<Item = &'a [
     hash.update(&number.to_le_bytes());
 }
 
-/// Puts other numbers into an object: its block, and the id of the rewriting. `None` if it has no place for them; it may
-/// be damaged then.
+/// Puts other numbers into an object: its block, and the id of the rewriting. `None` if it has no place for them; it
+/// may be damaged then.
 fn renumber(bytes: &mut [u8], block: &[u8], program: &[u8; 16]) -> Option<()> {
     if block.is_empty() {
         return Some(());

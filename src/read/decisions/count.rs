@@ -32,8 +32,8 @@ enum State {
     After,
 }
 
-/// The decisions of function `f`, of which `judged` are the branches. O(executed paths · their length), besides finding
-/// them.
+/// The decisions of function `f`, of which `judged` are the branches. O(executed paths · their length), besides
+/// finding them.
 ///
 /// # Errors
 /// A damaged profile.

@@ -67,7 +67,7 @@ pub(super) fn find_expressions(
             continue;
         };
         let (site, branch) = placed;
-        let Some(joined) = sources.joined_at(site.loc.file, branch.offset) else {
+        let Some(joined) = sources.find_expression_at(site.loc.file, branch.offset) else {
             continue;
         };
         let key = (

@@ -186,7 +186,10 @@ fn shown_conditions_are_those_of_the_definitions() {
                 }
             }
             for (i, deciding) in deciding.iter().enumerate() {
-                let other = |a: &Vector, b: &Vector, j: usize| matches!((a.values[j], b.values[j]), (Some(a), Some(b)) if a != b);
+                let other = |a: &Vector, b: &Vector, j: usize| {
+                    let values = (a.values[j], b.values[j]);
+                    matches!(values, (Some(a), Some(b)) if a != b)
+                };
                 let is_cause = all.iter().any(|a| {
                     all.iter().any(|b| {
                         let others = (0..n).filter(|j| *j != i);

@@ -248,12 +248,12 @@ impl Sources {
 
     /// The expression of conditions that a branch at a byte of a file decides a part of, with macros expanded; `None`
     /// where that is no condition, or not certain.
-    pub(crate) fn joined_at(&self, file: u32, offset: usize) -> Option<Arc<Joined>> {
+    pub(crate) fn find_expression_at(&self, file: u32, offset: usize) -> Option<Arc<Joined>> {
         let text = self.text(file)?;
         if text.is_rust {
-            return text.joined_at(None, offset);
+            return text.find_expression_at(None, offset);
         }
-        text.joined_at(Some(&self.definitions(file, text).macros), offset)
+        text.find_expression_at(Some(&self.definitions(file, text).macros), offset)
     }
 
     /// The label of a value among those of the cases at a line of a file, or directly before it.

@@ -169,7 +169,11 @@ impl Text {
 
     /// The expression of conditions that a branch at a byte decides a part of, with `macros` expanded; `None` where that
     /// is no condition, or not certain.
-    pub(super) fn joined_at(&self, macros: Option<&Macros>, offset: usize) -> Option<Arc<Joined>> {
+    pub(super) fn find_expression_at(
+        &self,
+        macros: Option<&Macros>,
+        offset: usize,
+    ) -> Option<Arc<Joined>> {
         let scanned = self.as_scanned();
         let at = scanned.token(offset)?;
         let range = expanded::statement_around(&scanned, at);

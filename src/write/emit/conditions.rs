@@ -21,7 +21,7 @@ pub(super) struct Blocks<'m> {
 }
 
 impl<'m> Blocks<'m> {
-    pub(super) fn of_function(function: Value<'m>) -> Blocks<'m> {
+    pub(super) fn new(function: Value<'m>) -> Blocks<'m> {
         Blocks {
             function,
             numbers: OnceCell::new(),
@@ -55,7 +55,7 @@ pub(super) fn find_test<'m>(
     // Which constant a φ of another block has does not follow from where control came to this one: of a loop's header,
     // for example, the block that goes back may also be the one that leaves.
     if plain.value.block() != block {
-        return joined_test(plain.value, plain.negated, place);
+        return find_joined_test(plain.value, plain.negated, place);
     }
     let mut known = Vec::new();
     let mut phi = plain;
@@ -226,10 +226,10 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
         LLVMICmp => value.integer_question(),
         LLVMFCmp => match value.float_question() {
             Some(asks) => (asks, false),
-            None => return joined_test(value, negated, place),
+            None => return find_joined_test(value, negated, place),
         },
         LLVMSelect | LLVMAnd | LLVMOr | LLVMXor | LLVMPHI => {
-            return joined_test(value, negated, place);
+            return find_joined_test(value, negated, place);
         }
         _ => {
             let seen = place(value);
@@ -318,7 +318,7 @@ fn origin(value: Value) -> Option<Origin> {
 }
 
 /// Several conditions at once.
-fn joined_test<'m>(
+fn find_joined_test<'m>(
     value: Value<'m>,
     negated: bool,
     place: &mut impl FnMut(Value<'m>) -> Option<Seen>,

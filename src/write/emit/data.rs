@@ -489,8 +489,8 @@ pub(crate) fn described_global<'ctx>(
 }
 
 /// Copies differ in how much data of ours they hold. It gets sections of its own, which linkers put behind all that the
-/// program has of the same kind. Names with this beginning are the only ones for which LLVM writes no zeros to files and
-/// that no linker merges into `.bss`.
+/// program has of the same kind. Names with this beginning are the only ones for which LLVM writes no zeros to files
+/// and that no linker merges into `.bss`.
 const ZEROS: &str = ".llvm.linkonce.b.p3";
 /// Counters alone: in a link they are side by side (`runtime-c/core/p3_area.c`).
 const COUNTERS: &str = ".llvm.linkonce.b.p3c";

@@ -341,7 +341,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                         Held::Key(key) => Held::Id(self.id_of(key, c).into()),
                         id @ Held::Id(_) => self.register_sum(id, c),
                     };
-                    let address = self.counted_slot(held);
+                    let address = self.find_counter_address(held);
                     self.count_at(Counter::Address(address), how);
                 }
                 Op::CountConst(id) => self.count_at(Counter::Slot(self.first_slot() + id), how),
@@ -390,7 +390,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The counter that the register stands for.
-    fn counted_slot(&self, register: Held<'ctx>) -> PointerValue<'ctx> {
+    fn find_counter_address(&self, register: Held<'ctx>) -> PointerValue<'ctx> {
         match register {
             Held::Key(_) => unreachable!("a count in the array reads a key"),
             Held::Id(BasicValueEnum::IntValue(id)) => {

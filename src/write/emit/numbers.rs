@@ -8,8 +8,8 @@ use crate::runtime::abi;
 use inkwell::module::Module;
 use inkwell::values::{BasicValueEnum, GlobalValue, StructValue};
 
-/// As [`crate::write::output::NUMBERS`]: a digest of a rewritten module without its numbers, and the constant that has those of functions: nothing, if none
-/// is counted. The module is as it was afterwards. O(module).
+/// What [`crate::write::output::NUMBERS`] holds: a digest of a rewritten module without its numbers, and the constant
+/// that has those of functions: nothing, if none is counted. The module is as it was afterwards. O(module).
 pub(super) fn describe(module: &Module) -> Vec<u8> {
     let constant = |name| {
         let global: GlobalValue = module.get_global(name)?;

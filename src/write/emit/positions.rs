@@ -79,7 +79,7 @@ impl<'m> Finder<'m, '_> {
     fn body(&mut self, f: Value<'m>, optnone: u32) -> BodyPositions {
         let mut body = BodyPositions::default();
         let misplaced = misplaced::find_misplaced(f, optnone);
-        let blocks = Blocks::of_function(f);
+        let blocks = Blocks::new(f);
         let described = f.debug_function();
         for block in f.blocks() {
             let mut of_block = self.block(block, &blocks, &misplaced, &mut body.branchless);

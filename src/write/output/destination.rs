@@ -5,7 +5,7 @@
 //! command reads is never replaced. A symbolic link is not followed, unless it leads to a device or pipe; those are
 //! written to as they are.
 
-use super::{list, stage_file, unlisted_temporary, write_whole};
+use super::{list, name_unlisted_temporary, stage_file, write_whole};
 use crate::base::error::{Error, Result};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal, Read, Write};
@@ -269,7 +269,10 @@ fn write_all_or_none(folder: &Path, files: &[(Destination, &Vec<u8>)]) -> Result
         made.make_folder(parent)
             .map_err(|e| Error::write(parent, e))?;
         let fill = |file: &mut File| file.write_all(bytes);
-        staged.push((stage_file(path, fill, &mut unlisted_temporary())?, path));
+        staged.push((
+            stage_file(path, fill, &mut name_unlisted_temporary())?,
+            path,
+        ));
     }
     for (file, path) in staged {
         file.persist(path)

@@ -30,7 +30,7 @@ impl<'m, 'p> NameReader<'m, 'p> {
     /// What a global variable is called.
     pub(super) fn global(&mut self, types: &mut Types, variable: Value<'m>) -> Option<Named> {
         let node = variable.global_variable_node(self.module)?;
-        self.named(types, node, true)
+        self.find_name(types, node, true)
     }
 
     /// What values of a function are called: those that variables have, local variables, and parameters that are stored
@@ -51,7 +51,7 @@ impl<'m, 'p> NameReader<'m, 'p> {
                 };
                 let named = done
                     .entry(variable.node)
-                    .or_insert_with(|| self.named(types, variable.node, variable.is_address));
+                    .or_insert_with(|| self.find_name(types, variable.node, variable.is_address));
                 if let Some(named) = named.clone() {
                     let is_address = variable.is_address;
                     found.entry(*local).or_insert(Named {
@@ -92,7 +92,7 @@ impl<'m, 'p> NameReader<'m, 'p> {
         found
     }
 
-    fn named(&mut self, types: &mut Types, node: Node<'m>, is_address: bool) -> Option<Named> {
+    fn find_name(&mut self, types: &mut Types, node: Node<'m>, is_address: bool) -> Option<Named> {
         let (name, ty) = node.variable_name_and_type(self.module)?;
         Some(Named {
             name,

@@ -65,11 +65,13 @@ impl<'m> Value<'m> {
         if !node(expression).is_empty_expression(module) {
             return Vec::new();
         }
-        let found = node(location).held_value(module).map(|value| Variable {
-            node: node(variable),
-            value,
-            is_address,
-        });
+        let found = node(location)
+            .find_held_value(module)
+            .map(|value| Variable {
+                node: node(variable),
+                value,
+                is_address,
+            });
         found.into_iter().collect()
     }
 
@@ -143,7 +145,7 @@ impl<'m> Node<'m> {
 
     /// The value that a node consists of.
     #[cfg(feature = "llvm19")]
-    fn held_value(self, module: &'m Module) -> Option<Value<'m>> {
+    fn find_held_value(self, module: &'m Module) -> Option<Value<'m>> {
         use LLVMMetadataKind::*;
         if !matches!(
             self.kind(),
